@@ -1,0 +1,3 @@
+"""Active learning of probabilistic deterministic finite automata (PDFA)."""
+
+__version__ = "0.1.0.dev0"

@@ -1,0 +1,87 @@
+"""Checks of the arrays that a PDFA is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.errors import InputError
+
+SUM_TOLERANCE = 1e-6
+"""How far from 1 the probabilities of a state may sum."""
+
+
+def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.float64]:
+    """Copy the probabilities into a read-only array, or name the value that is wrong."""
+    try:
+        rows = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"probabilities are not a table of numbers: {error}") from error
+    _check_shape(rows, len(alphabet) + 1, "probabilities", "the terminal and every symbol")
+    rows += 0.0  # -0.0 becomes 0.0
+    bad = ~(rows >= 0)
+    if bad.any():
+        state, column = np.argwhere(bad)[0].tolist()
+        symbol = alphabet.terminal if column == 0 else alphabet.symbols[column - 1]
+        raise InputError(
+            f"state {state}, symbol {symbol!r}: probability {rows[state, column]} is not a number "
+            "from 0 to 1"
+        )
+    sums = rows.sum(axis=1)
+    bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
+    if bad.any():
+        state = int(np.argmax(bad))
+        raise InputError(
+            f"state {state}: its probabilities sum to {sums[state]:.9g}, not to 1 "
+            f"(within {SUM_TOLERANCE:g}); divide the row by its sum if that is what you mean"
+        )
+    rows.setflags(write=False)
+    return rows
+
+
+def checked_transitions(
+    given: ArrayLike, probabilities: NDArray[np.float64], alphabet: Alphabet
+) -> NDArray[np.int32]:
+    """Copy the transitions into a read-only array with a last row of -1, or name what is wrong."""
+    try:
+        wide = np.asarray(given)
+    except ValueError as error:
+        raise InputError(f"transitions are not a table of states: {error}") from error
+    if wide.dtype.kind not in "iu":
+        raise InputError(f"transitions are not a table of integers, but of {wide.dtype}")
+    _check_shape(wide, len(alphabet), "transitions", "every symbol")
+    states = len(probabilities)
+    if len(wide) != states:
+        raise InputError(
+            f"transitions have {len(wide)} rows and probabilities {states}; "
+            "both need one for each state"
+        )
+    bad = (wide < -1) | (wide >= states)
+    if bad.any():
+        state, column = np.argwhere(bad)[0].tolist()
+        raise InputError(
+            f"state {state}, symbol {alphabet.symbols[column]!r}: successor {wide[state, column]} "
+            f"is not one of the states 0 to {states - 1}, nor -1 for undefined"
+        )
+    bad = (wide < 0) & (probabilities[:, 1:] > 0)
+    if bad.any():
+        state, column = np.argwhere(bad)[0].tolist()
+        raise InputError(
+            f"state {state}, symbol {alphabet.symbols[column]!r}: the transition is undefined but "
+            f"the symbol has probability {probabilities[state, column + 1]}; "
+            "give it a successor or probability 0"
+        )
+    table = np.full((states + 1, len(alphabet)), -1, dtype=np.int32)
+    table[:-1] = wide
+    table.setflags(write=False)
+    return table
+
+
+def _check_shape(array: NDArray[np.generic], columns: int, name: str, what: str) -> None:
+    if array.ndim != 2 or array.shape[1] != columns:
+        raise InputError(
+            f"{name} have shape {array.shape}, not (states, {columns}): a column for {what}"
+        )
+    if len(array) == 0:
+        raise InputError(f"{name} are empty; a PDFA has at least one state")

@@ -1,0 +1,102 @@
+"""Runs of many words through a transition table, and random walks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.words import Words, offsets_of
+
+_FEW = 64
+"""Below this many words at once, one word after the other is faster than array steps."""
+
+
+def visited_states(table: NDArray[np.int32], start: int, words: Words) -> NDArray[np.int32]:
+    """Give the states of the run of every word, one after the other.
+
+    Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``. The table's
+    last row is all -1, so that undefined leads to undefined.
+    """
+    begins = words.offsets[:-1] + np.arange(len(words))
+    visited = np.empty(len(words.symbols) + len(words), dtype=np.int32)
+    visited[begins] = start
+    lengths = words.lengths
+    longest_first = np.argsort(-lengths, kind="stable")
+    running = np.cumsum(np.bincount(lengths)[::-1])[::-1]  # running[k]: words of length >= k
+    position = 0
+    while position + 1 < len(running) and running[position + 1] >= _FEW:
+        active = longest_first[: running[position + 1]]
+        here = begins[active] + position
+        symbols = words.symbols[words.offsets[active] + position]
+        visited[here + 1] = table[visited[here], symbols]
+        position += 1
+    if position + 1 < len(running):
+        for word in longest_first[: running[position + 1]].tolist():
+            begin = int(begins[word]) + position
+            symbols = words.symbols[words.offsets[word] + position : words.offsets[word + 1]]
+            run = _run(table, int(visited[begin]), symbols)
+            visited[begin + 1 : begin + 1 + len(run)] = run
+    return visited
+
+
+def _run(table: NDArray[np.int32], state: int, symbols: NDArray[np.int32]) -> list[int]:
+    width = table.shape[1]
+    successors = table.reshape(-1).data
+    run = []
+    for symbol in symbols.tolist():
+        state = successors[state * width + symbol]
+        run.append(state)
+    return run
+
+
+def sampled_words(
+    table: NDArray[np.int32],
+    probabilities: NDArray[np.float64],
+    start: int,
+    count: int,
+    max_length: int,
+    random: np.random.Generator,
+) -> tuple[Words, NDArray[np.bool_]]:
+    """Draw words symbol by symbol, all of them at once; say which were cut at the length."""
+    cumulative = np.cumsum(probabilities, axis=1)
+    active = np.arange(count)
+    states = np.full(count, start, dtype=np.int32)
+    steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
+    for _ in range(max_length + 1):
+        columns = _drawn_columns(cumulative, states, random)
+        going = columns > 0
+        active, states, symbols = active[going], states[going], columns[going] - 1
+        if not len(active):
+            break
+        steps.append((active, symbols.astype(np.int32)))
+        states = table[states, symbols]
+    cut = np.zeros(count, dtype=bool)
+    if len(steps) > max_length:
+        cut[steps.pop()[0]] = True
+    return _collected(steps, count), cut
+
+
+def _drawn_columns(
+    cumulative: NDArray[np.float64], states: NDArray[np.int32], random: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw a column for each state: the first whose cumulative probability exceeds the draw."""
+    draws = random.random(len(states)) * cumulative[states, -1]
+    low = np.zeros(len(states), dtype=np.intp)
+    high = np.full(len(states), cumulative.shape[1] - 1, dtype=np.intp)
+    for _ in range(int(cumulative.shape[1] - 1).bit_length()):
+        middle = (low + high) // 2
+        below = cumulative[states, middle] <= draws
+        low = np.where(below, np.minimum(middle + 1, high), low)
+        high = np.where(below, high, middle)
+    return low
+
+
+def _collected(steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]], count: int) -> Words:
+    lengths = np.zeros(count, dtype=np.int64)
+    for active, _ in steps:
+        lengths[active] += 1
+    offsets = offsets_of(lengths)
+    symbols = np.empty(int(offsets[-1]), dtype=np.int32)
+    for position, (active, drawn) in enumerate(steps):
+        symbols[offsets[active] + position] = drawn
+    return Words(symbols, offsets)

@@ -1,0 +1,168 @@
+"""Symbols and the integers that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+
+import numpy as np
+
+from pdfalearn._frozen import Frozen
+from pdfalearn.errors import InputError
+from pdfalearn.words import Codes, Words, offsets_of
+
+Symbol = Hashable
+Word = Sequence[Hashable]
+
+
+class Alphabet(Frozen):
+    """The symbols Σ in a fixed order, and the terminal $ that ends every word.
+
+    Parameters
+    ----------
+    symbols : iterable of hashable
+        The symbols, all different. Strings are the common case.
+    terminal : hashable
+        The terminal symbol; not one of the symbols.
+
+    Examples
+    --------
+    >>> alphabet = Alphabet("ab")
+    >>> alphabet.encode("abba").tolist()
+    [0, 1, 1, 0]
+    >>> alphabet.decode([1, 0])
+    ('b', 'a')
+    """
+
+    symbols: tuple[Symbol, ...]
+    terminal: Symbol
+    _index: dict[Symbol, int]
+    _one_character: bool
+
+    def __init__(self, symbols: Iterable[Symbol], terminal: Symbol = "$") -> None:
+        try:
+            given = tuple(symbols)
+        except TypeError as error:
+            raise InputError(f"an alphabet is a sequence of symbols, not {symbols!r}") from error
+        self.__dict__.update(
+            symbols=given,
+            terminal=terminal,
+            _index=_checked_index(given, terminal),
+            _one_character=all(isinstance(s, str) and len(s) == 1 for s in given),
+        )
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def __iter__(self) -> Iterator[Symbol]:
+        return iter(self.symbols)
+
+    def __contains__(self, symbol: object) -> bool:
+        return symbol in self._index
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Alphabet):
+            return NotImplemented
+        return self.symbols == other.symbols and self.terminal == other.terminal
+
+    def __hash__(self) -> int:
+        return hash((self.symbols, self.terminal))
+
+    def __repr__(self) -> str:
+        return f"Alphabet({_shortened(self.symbols)}, terminal={self.terminal!r})"
+
+    def index(self, symbol: Symbol) -> int:
+        """Give the integer that stands for a symbol."""
+        try:
+            return self._index[symbol]
+        except (KeyError, TypeError) as error:
+            raise InputError(self._unknown(symbol)) from error
+
+    def encode(self, word: Word) -> Codes:
+        """Turn a word into the integers of its symbols."""
+        return self.encode_words([word]).symbols
+
+    def encode_words(self, words: Iterable[Word]) -> Words:
+        """Turn many words into one flat array of integers and its offsets."""
+        if isinstance(words, str):
+            raise InputError(f"a batch is a list of words, not the string {words!r}")
+        batch = list(words)
+        if not self._one_character:
+            self._refuse_plain_strings(batch)
+        try:
+            lengths = [len(word) for word in batch]
+            codes = map(self._index.__getitem__, chain.from_iterable(batch))
+            return Words(np.fromiter(codes, np.int32, sum(lengths)), offsets_of(lengths))
+        except (KeyError, TypeError) as error:
+            raise InputError(self._culprit(batch)) from error
+
+    def decode(self, codes: Iterable[int]) -> tuple[Symbol, ...]:
+        """Turn integers back into the word that they stand for."""
+        return tuple(map(self.symbols.__getitem__, codes))
+
+    def decode_words(self, words: Words) -> list[tuple[Symbol, ...]]:
+        """Turn a batch of integers back into words."""
+        symbols = self.decode(words.symbols.tolist())
+        offsets = words.offsets.tolist()
+        return [symbols[begin:end] for begin, end in pairwise(offsets)]
+
+    def positions_in(self, other: Alphabet) -> Codes:
+        """Give every symbol's position in another alphabet of the same symbols."""
+        lonely = [s for s in self.symbols if s not in other]
+        lonely += [s for s in other.symbols if s not in self]
+        if lonely:
+            raise InputError(
+                f"the alphabets differ: symbol {lonely[0]!r} is in only one of "
+                f"{_shortened(self.symbols)} and {_shortened(other.symbols)}"
+            )
+        return np.array([other._index[symbol] for symbol in self.symbols], dtype=np.int32)
+
+    def _refuse_plain_strings(self, batch: Sequence[Word]) -> None:
+        for word in batch:
+            if isinstance(word, str):
+                raise InputError(
+                    f"the word {_shortened(word)} is a plain string, but not every symbol of the "
+                    f"alphabet {_shortened(self.symbols)} is one character: give a list of symbols"
+                )
+
+    def _unknown(self, symbol: object) -> str:
+        return f"symbol {symbol!r} is not in the alphabet {_shortened(self.symbols)}"
+
+    def _culprit(self, batch: Sequence[Word]) -> str:
+        for word in batch:
+            if not isinstance(word, Sequence | np.ndarray):
+                return f"a word is a sequence of symbols, not {word!r}"
+            for position, symbol in enumerate(word):
+                if not isinstance(symbol, Hashable) or symbol not in self:
+                    return f"{self._unknown(symbol)} (position {position} of {_shortened(word)})"
+        return "a word is a sequence of symbols of the alphabet"
+
+
+def _checked_index(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol, int]:
+    if not symbols:
+        raise InputError("the alphabet is empty; it needs at least one symbol")
+    index: dict[Symbol, int] = {}
+    for position, symbol in enumerate((*symbols, terminal)):
+        try:
+            earlier = index.setdefault(symbol, position)
+        except TypeError as error:
+            raise InputError(
+                f"symbol {symbol!r} of the alphabet is not hashable; use a string or a tuple"
+            ) from error
+        if earlier < position == len(symbols):
+            raise InputError(
+                f"the terminal {symbol!r} is also in the alphabet; give another terminal"
+            )
+        if earlier < position:
+            raise InputError(
+                f"symbol {symbol!r} occurs twice in the alphabet, "
+                f"at positions {earlier} and {position}"
+            )
+    del index[terminal]
+    return index
+
+
+def _shortened(word: Word) -> str:
+    if len(word) <= 12:
+        return repr(word)
+    return f"{word[:10]!r}… ({len(word)} symbols)"

@@ -1,0 +1,13 @@
+"""The errors that the library raises on purpose."""
+
+
+class InputError(ValueError):
+    """Something given to the library is wrong; the message names the culprit and the remedy."""
+
+
+class FileFormatError(InputError):
+    """A file does not hold what its name promises, or is too new or too large."""
+
+
+class MissingExtraError(ImportError):
+    """An optional program or package is not installed; the message says how to get it."""

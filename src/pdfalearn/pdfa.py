@@ -1,0 +1,309 @@
+"""PDFA: probabilistic deterministic finite automata (§2 of the paper)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pdfalearn._checks import checked_probabilities, checked_transitions
+from pdfalearn._frozen import Frozen
+from pdfalearn._runs import sampled_words, visited_states
+from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.errors import InputError
+from pdfalearn.words import Words
+
+Floats = NDArray[np.float64]
+States = NDArray[np.int32]
+
+
+class Sample(NamedTuple):
+    """Words drawn from a PDFA; ``cut`` marks those that were stopped at the maximal length."""
+
+    words: list[tuple[Symbol, ...]]
+    cut: NDArray[np.bool_]
+
+
+class PDFA(Frozen):
+    """A probabilistic deterministic finite automaton (Q, q_in, π, τ).
+
+    States are the integers 0, 1, …. A PDFA never changes after it is made.
+
+    Parameters
+    ----------
+    alphabet : iterable of hashable, or Alphabet
+        The symbols, in the order of the columns of ``transitions``.
+    transitions : array_like of int, shape (states, symbols)
+        The successor τ(q, σ). -1 is an undefined transition, allowed only where the symbol has
+        probability 0: words through it are undefined.
+    probabilities : array_like of float, shape (states, symbols + 1)
+        The distribution π(q) of every state, the terminal's probability first.
+    initial : int
+        The initial state.
+    terminal : hashable
+        The terminal symbol; not in the alphabet.
+
+    Notes
+    -----
+    An undefined word has probability 0 and no next distribution, and so have all its
+    continuations. Undefined is never a state: ``state_after`` gives None, and -1 in arrays.
+
+    Examples
+    --------
+    >>> pdfa = PDFA(alphabet="a", transitions=[[1], [1]], probabilities=[[0, 1], [0.5, 0.5]])
+    >>> pdfa
+    PDFA(2 states, alphabet=('a',), initial=0)
+    >>> pdfa.probability("aaa")
+    0.125
+    """
+
+    alphabet: Alphabet
+    transitions: States
+    probabilities: Floats
+    initial: int
+    _table: States  # one row more, all -1: index -1 finds it, so undefined leads to undefined
+
+    def __init__(
+        self,
+        *,
+        alphabet: Iterable[Symbol] | Alphabet,
+        transitions: ArrayLike,
+        probabilities: ArrayLike,
+        initial: int = 0,
+        terminal: Symbol = "$",
+    ) -> None:
+        if not isinstance(alphabet, Alphabet):
+            alphabet = Alphabet(alphabet, terminal)
+        elif terminal not in ("$", alphabet.terminal):
+            raise InputError(f"terminal {terminal!r} is not the one of {alphabet!r}")
+        rows = checked_probabilities(probabilities, alphabet)
+        table = checked_transitions(transitions, rows, alphabet)
+        self.__dict__.update(
+            alphabet=alphabet, probabilities=rows, transitions=table[:-1], _table=table
+        )
+        self.__dict__["initial"] = self._checked_state(initial, "initial state")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (self.alphabet, self.transitions, self.probabilities, self.initial)
+
+    @property
+    def terminal(self) -> Symbol:
+        """The terminal symbol $."""
+        return self.alphabet.terminal
+
+    def __len__(self) -> int:
+        return len(self.transitions)
+
+    def __repr__(self) -> str:
+        symbols = repr(self.alphabet.symbols)
+        if len(self.alphabet) > 8:
+            symbols = f"{len(self.alphabet)} symbols"
+        states = "1 state" if len(self) == 1 else f"{len(self)} states"
+        return f"PDFA({states}, alphabet={symbols}, initial={self.initial})"
+
+    def _repr_svg_(self) -> str | None:
+        from pdfalearn.formats.dot import notebook_svg
+
+        return notebook_svg(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether two PDFA are the same to the last bit, state for state."""
+        if not isinstance(other, PDFA):
+            return NotImplemented
+        return (
+            self.alphabet == other.alphabet
+            and self.initial == other.initial
+            and np.array_equal(self.transitions, other.transitions)
+            and np.array_equal(self.probabilities, other.probabilities)
+        )
+
+    @cached_property
+    def _hash(self) -> int:
+        arrays = (self.transitions.tobytes(), self.probabilities.tobytes())
+        return hash((self.alphabet, self.initial, *arrays))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def state_after(self, word: Word, *, state: int | None = None) -> int | None:
+        """Give the state τ*(q, s) after a word, or None where the word is undefined.
+
+        Parameters
+        ----------
+        word : sequence of symbols
+            The word s.
+        state : int, optional
+            The state q to start from; the initial state if not given.
+        """
+        end = int(self.states_after([word], state=state)[0])
+        return None if end < 0 else end
+
+    def states_after(self, words: Iterable[Word], *, state: int | None = None) -> States:
+        """Give the state after each of many words; -1 where a word is undefined."""
+        batch = self.alphabet.encode_words(words)
+        ends: States = self._run(batch, state)[batch.ends]
+        return ends
+
+    def next_distribution(self, word: Word, *, state: int | None = None) -> Floats | None:
+        """Give the distribution π*(s|q) after a word, terminal first; None where undefined.
+
+        Examples
+        --------
+        >>> pdfa = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=[[0.25, 0.75, 0]])
+        >>> pdfa.next_distribution("aa")
+        array([0.25, 0.75, 0.  ])
+        >>> pdfa.next_distribution("ab") is None
+        True
+        """
+        end = self.state_after(word, state=state)
+        return None if end is None else self.probabilities[end]
+
+    def next_distributions(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
+        """Give the distribution after each of many words; a row of NaN where undefined."""
+        ends = self.states_after(words, state=state)
+        rows = self.probabilities[ends]
+        rows[ends < 0] = np.nan
+        return rows
+
+    def probability(self, word: Word, *, state: int | None = None) -> float:
+        """Give the probability P(s|q) of a whole word, terminal included."""
+        return float(self.word_probabilities([word], state=state)[0])
+
+    def word_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
+        """Give the probability of each of many whole words."""
+        factors, begins = self._factors(words, state)
+        return np.multiply.reduceat(factors, begins) if len(begins) else np.empty(0)
+
+    def log_probability(self, word: Word, *, state: int | None = None) -> float:
+        """Give the natural logarithm of P(s|q): no underflow on long words, -inf for 0."""
+        return float(self.log_probabilities([word], state=state)[0])
+
+    def log_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
+        """Give the natural logarithm of the probability of each of many whole words."""
+        factors, begins = self._factors(words, state)
+        with np.errstate(divide="ignore"):
+            logarithms = np.log(factors)
+        return np.add.reduceat(logarithms, begins) if len(begins) else np.empty(0)
+
+    def prefix_probability(self, word: Word, *, state: int | None = None) -> float:
+        """Give the probability that a word drawn from state q begins with this one."""
+        return float(self.prefix_probabilities([word], state=state)[0])
+
+    def prefix_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
+        """Give the prefix probability of each of many words."""
+        factors, begins = self._factors(words, state)
+        factors[np.append(begins[1:], len(factors)) - 1] = 1.0
+        return np.multiply.reduceat(factors, begins) if len(begins) else np.empty(0)
+
+    def last_symbol_probability(self, word: Word, *, state: int | None = None) -> float:
+        """Give π^ℓ(sσ|q) = π*(s|q)(σ), σ the last symbol of the word or the terminal.
+
+        It is 0 where the word before the last symbol is undefined.
+
+        Examples
+        --------
+        >>> pdfa = PDFA(alphabet="a", transitions=[[1], [1]], probabilities=[[0, 1], [0.25, 0.75]])
+        >>> pdfa.last_symbol_probability("aa"), pdfa.last_symbol_probability("a$")
+        (0.75, 0.25)
+        """
+        return float(self.last_symbol_probabilities([word], state=state)[0])
+
+    def last_symbol_probabilities(
+        self, words: Iterable[Word], *, state: int | None = None
+    ) -> Floats:
+        """Give π^ℓ of each of many words, none empty; each may end with the terminal."""
+        batch = list(words)
+        for word in batch:
+            if not len(word):
+                raise InputError("the empty word has no last symbol; give a word of one or more")
+        ends = self.states_after([word[:-1] for word in batch], state=state)
+        terminal = self.alphabet.terminal
+        last = [0 if w[-1] == terminal else self.alphabet.index(w[-1]) + 1 for w in batch]
+        values = self.probabilities[ends, np.array(last, dtype=np.intp)]
+        values[ends < 0] = 0.0
+        return values
+
+    def sample(
+        self, count: int, seed: int, max_length: int = 1000, *, state: int | None = None
+    ) -> Sample:
+        """Draw words from the PDFA.
+
+        Parameters
+        ----------
+        count : int
+            How many words.
+        seed : int
+            Seed of the random generator: same seed, same words.
+        max_length : int
+            Words are cut at this length, and flagged: a state may never stop.
+        state : int, optional
+            The state to start from; the initial state if not given.
+
+        Examples
+        --------
+        >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0, 1]])
+        >>> pdfa.sample(1, seed=0, max_length=3)
+        Sample(words=[('a', 'a', 'a')], cut=array([ True]))
+        """
+        if count < 0 or max_length < 0:
+            raise InputError(f"count {count} and max_length {max_length} must not be negative")
+        start = self.initial if state is None else self._checked_state(state)
+        random = np.random.default_rng(seed)
+        words, cut = sampled_words(
+            self._table, self.probabilities, start, count, max_length, random
+        )
+        return Sample(self.alphabet.decode_words(words), cut)
+
+    def _run(self, words: Words, state: int | None) -> States:
+        start = self.initial if state is None else self._checked_state(state)
+        return visited_states(self._table, start, words)
+
+    def _factors(
+        self, words: Iterable[Word], state: int | None
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Give the probability of every symbol of every word, each word ended by the terminal's.
+
+        Once a run is undefined its factors are arbitrary, but finite: the symbol that made it so
+        has put a 0 among them.
+        """
+        batch = self.alphabet.encode_words(words)
+        begins = batch.offsets[:-1] + np.arange(len(batch))
+        columns = np.zeros(len(batch.symbols) + len(batch), dtype=np.int32)
+        is_symbol = np.ones(len(columns), dtype=bool)
+        is_symbol[batch.ends] = False
+        columns[is_symbol] = batch.symbols + 1
+        return self.probabilities[self._run(batch, state), columns], begins
+
+    def _checked_state(self, state: int, name: str = "state") -> int:
+        try:
+            number = operator.index(state)
+        except TypeError as error:
+            raise InputError(f"{name} {state!r} is not an integer") from error
+        if not 0 <= number < len(self):
+            raise InputError(f"{name} {number} is not one of the states 0 to {len(self) - 1}")
+        return number
+
+
+def _rebuilt(alphabet: Alphabet, transitions: States, probabilities: Floats, initial: int) -> PDFA:
+    return PDFA(
+        alphabet=alphabet, transitions=transitions, probabilities=probabilities, initial=initial
+    )
+
+
+def renumbered(pdfa: PDFA, kept: NDArray[np.integer], classes: Sequence[int] | States) -> PDFA:
+    """Keep one state of each class, in the order of ``kept``, and lead all transitions there.
+
+    ``classes[q]`` is the new number of state q (arbitrary where q is not reachable from the kept
+    states).
+    """
+    numbers = np.append(np.asarray(classes, dtype=np.int32), np.int32(-1))
+    return PDFA(
+        alphabet=pdfa.alphabet,
+        transitions=numbers[pdfa.transitions[kept]],
+        probabilities=pdfa.probabilities[kept],
+        initial=int(numbers[pdfa.initial]),
+    )
