@@ -1,3 +1,69 @@
 """Active learning of probabilistic deterministic finite automata (PDFA)."""
 
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0.dev0"
+
+if TYPE_CHECKING:
+    from pdfalearn.alphabet import Alphabet as Alphabet
+    from pdfalearn.equivalence.differences import distinguish as distinguish
+    from pdfalearn.equivalence.functions import same_function as same_function
+    from pdfalearn.equivalence.quotients import is_weakly_minimal as is_weakly_minimal
+    from pdfalearn.equivalence.quotients import quotient as quotient
+    from pdfalearn.equivalence.relations import Equivalence as Equivalence
+    from pdfalearn.equivalence.relations import Exact as Exact
+    from pdfalearn.equivalence.relations import Quantization as Quantization
+    from pdfalearn.equivalence.relations import Tolerance as Tolerance
+    from pdfalearn.errors import FileFormatError as FileFormatError
+    from pdfalearn.errors import InputError as InputError
+    from pdfalearn.errors import MissingExtraError as MissingExtraError
+    from pdfalearn.formats import load as load
+    from pdfalearn.formats import save as save
+    from pdfalearn.generate.examples import chain as chain
+    from pdfalearn.generate.examples import combination_lock as combination_lock
+    from pdfalearn.generate.examples import figure_1 as figure_1
+    from pdfalearn.generate.examples import figure_2 as figure_2
+    from pdfalearn.generate.examples import figure_3 as figure_3
+    from pdfalearn.generate.examples import tomita as tomita
+    from pdfalearn.generate.targets import random_pdfa as random_pdfa
+    from pdfalearn.pdfa import PDFA as PDFA
+    from pdfalearn.pdfa import Sample as Sample
+    from pdfalearn.reachability import reachable as reachable
+    from pdfalearn.reachability import reachable_part as reachable_part
+
+_ROOMS = {
+    "alphabet": ["Alphabet"],
+    "equivalence.differences": ["distinguish"],
+    "equivalence.functions": ["same_function"],
+    "equivalence.quotients": ["is_weakly_minimal", "quotient"],
+    "equivalence.relations": ["Equivalence", "Exact", "Quantization", "Tolerance"],
+    "errors": ["FileFormatError", "InputError", "MissingExtraError"],
+    "formats": ["load", "save"],
+    "generate.examples": [
+        "chain",
+        "combination_lock",
+        "figure_1",
+        "figure_2",
+        "figure_3",
+        "tomita",
+    ],
+    "generate.targets": ["random_pdfa"],
+    "pdfa": ["PDFA", "Sample"],
+    "reachability": ["reachable", "reachable_part"],
+}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    # Imported at first use: the command line's --help must not wait for NumPy.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pdfalearn' has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"pdfalearn.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOMES, "__version__"])

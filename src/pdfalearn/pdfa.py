@@ -85,7 +85,7 @@ class PDFA(Frozen):
         self.__dict__.update(
             alphabet=alphabet, probabilities=rows, transitions=table[:-1], _table=table
         )
-        self.__dict__["initial"] = self._checked_state(initial, "initial state")
+        self.__dict__["initial"] = self.checked_state(initial, "initial state")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, (self.alphabet, self.transitions, self.probabilities, self.initial)
@@ -175,8 +175,8 @@ class PDFA(Frozen):
 
     def word_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
         """Give the probability of each of many whole words."""
-        factors, begins = self._factors(words, state)
-        return np.multiply.reduceat(factors, begins) if len(begins) else np.empty(0)
+        factors, words_begin = self._factors(words, state)
+        return _reduced(np.multiply, factors, words_begin)
 
     def log_probability(self, word: Word, *, state: int | None = None) -> float:
         """Give the natural logarithm of P(s|q): no underflow on long words, -inf for 0."""
@@ -184,10 +184,10 @@ class PDFA(Frozen):
 
     def log_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
         """Give the natural logarithm of the probability of each of many whole words."""
-        factors, begins = self._factors(words, state)
+        factors, words_begin = self._factors(words, state)
         with np.errstate(divide="ignore"):
             logarithms = np.log(factors)
-        return np.add.reduceat(logarithms, begins) if len(begins) else np.empty(0)
+        return _reduced(np.add, logarithms, words_begin)
 
     def prefix_probability(self, word: Word, *, state: int | None = None) -> float:
         """Give the probability that a word drawn from state q begins with this one."""
@@ -195,9 +195,8 @@ class PDFA(Frozen):
 
     def prefix_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
         """Give the prefix probability of each of many words."""
-        factors, begins = self._factors(words, state)
-        factors[np.append(begins[1:], len(factors)) - 1] = 1.0
-        return np.multiply.reduceat(factors, begins) if len(begins) else np.empty(0)
+        factors, words_begin = self._factors(words, state, stop=False)
+        return _reduced(np.multiply, factors, words_begin)
 
     def last_symbol_probability(self, word: Word, *, state: int | None = None) -> float:
         """Give π^ℓ(sσ|q) = π*(s|q)(σ), σ the last symbol of the word or the terminal.
@@ -251,7 +250,7 @@ class PDFA(Frozen):
         """
         if count < 0 or max_length < 0:
             raise InputError(f"count {count} and max_length {max_length} must not be negative")
-        start = self.initial if state is None else self._checked_state(state)
+        start = self.initial if state is None else self.checked_state(state)
         random = np.random.default_rng(seed)
         words, cut = sampled_words(
             self._table, self.probabilities, start, count, max_length, random
@@ -259,26 +258,29 @@ class PDFA(Frozen):
         return Sample(self.alphabet.decode_words(words), cut)
 
     def _run(self, words: Words, state: int | None) -> States:
-        start = self.initial if state is None else self._checked_state(state)
+        start = self.initial if state is None else self.checked_state(state)
         return visited_states(self._table, start, words)
 
     def _factors(
-        self, words: Iterable[Word], state: int | None
+        self, words: Iterable[Word], state: int | None, *, stop: bool = True
     ) -> tuple[Floats, NDArray[np.int64]]:
-        """Give the probability of every symbol of every word, each word ended by the terminal's.
+        """Give the probability of every symbol of every word, then its terminal's (or 1.0).
 
         Once a run is undefined its factors are arbitrary, but finite: the symbol that made it so
         has put a 0 among them.
         """
         batch = self.alphabet.encode_words(words)
-        begins = batch.offsets[:-1] + np.arange(len(batch))
         columns = np.zeros(len(batch.symbols) + len(batch), dtype=np.int32)
         is_symbol = np.ones(len(columns), dtype=bool)
         is_symbol[batch.ends] = False
         columns[is_symbol] = batch.symbols + 1
-        return self.probabilities[self._run(batch, state), columns], begins
+        factors = self.probabilities[self._run(batch, state), columns]
+        if not stop:
+            factors[batch.ends] = 1.0
+        return factors, batch.offsets[:-1] + np.arange(len(batch))
 
-    def _checked_state(self, state: int, name: str = "state") -> int:
+    def checked_state(self, state: int, name: str = "state") -> int:
+        """Refuse what is not a state of this PDFA."""
         try:
             number = operator.index(state)
         except TypeError as error:
@@ -286,6 +288,11 @@ class PDFA(Frozen):
         if not 0 <= number < len(self):
             raise InputError(f"{name} {number} is not one of the states 0 to {len(self) - 1}")
         return number
+
+
+def _reduced(operation: np.ufunc, values: Floats, begins: NDArray[np.int64]) -> Floats:
+    """Reduce each word's values to one; every word has at least one."""
+    return operation.reduceat(values, begins) if len(begins) else np.empty(0)
 
 
 def _rebuilt(alphabet: Alphabet, transitions: States, probabilities: Floats, initial: int) -> PDFA:

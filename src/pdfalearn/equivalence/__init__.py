@@ -1,0 +1,1 @@
+"""When do two distributions, states or automata count as the same?"""

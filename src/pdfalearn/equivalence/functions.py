@@ -1,0 +1,126 @@
+"""Do two automata compute the same function? A weaker question than ≡ (Corollary 1)."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from pdfalearn.equivalence._pairs import Joint
+from pdfalearn.pdfa import PDFA
+
+_LOG_TOLERANCE = 1e-9
+"""Weights count as equal when their logarithms differ by no more than this."""
+
+_Vector = tuple[int | None, int | None, float]
+"""A state of each automaton, None for weight 0, and the logarithm of their weights' ratio."""
+
+
+def same_function(first: PDFA, second: PDFA) -> bool:
+    """Decide whether every word has the same probability in both automata: f_A = f_B.
+
+    Parameters
+    ----------
+    first, second : PDFA
+        Automata over the same symbols, in any order.
+
+    Notes
+    -----
+    Tzeng's method (1992): the functions are equal iff they agree on a basis of the space that the
+    vectors (weights of A's states after s, weights of B's states after s) span over all words s.
+    In deterministic automata each side of such a vector has at most one weight, so that only the
+    ratio of the two counts, and union-find with ratios tells in near-linear time whether a vector
+    is in the span of the earlier ones. Ratios are compared in floating point, within 1e-9.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_2
+    >>> same_function(*figure_2())
+    True
+    """
+    if first is second:
+        return True
+    joint = Joint.of(first, second)
+    rows: list[list[float]] = joint.probabilities.tolist()
+    successors: list[list[int]] = joint.transitions.tolist()
+    basis = _Span(len(rows))
+    queue: deque[_Vector] = deque([(first.initial, second.initial + joint.offset, 0.0)])
+    while queue:
+        vector = queue.popleft()
+        if not basis.grows_by(vector):
+            continue
+        if not _vanishes(_stepped(vector, rows, 0)):
+            return False
+        for symbol in range(len(first.alphabet)):
+            left, right, ratio = _stepped(vector, rows, symbol + 1)
+            left = None if left is None else successors[left][symbol]
+            right = None if right is None else successors[right][symbol]
+            if left is not None or right is not None:
+                queue.append((left, right, ratio))
+    return True
+
+
+def _stepped(vector: _Vector, rows: list[list[float]], column: int) -> _Vector:
+    """Multiply each weight with its state's probability in a column; None where that is 0."""
+    left, right, ratio = vector
+    left_probability = 0.0 if left is None else rows[left][column]
+    right_probability = 0.0 if right is None else rows[right][column]
+    if left_probability and right_probability:
+        ratio += math.log(left_probability) - math.log(right_probability)
+    return left if left_probability else None, right if right_probability else None, ratio
+
+
+def _vanishes(vector: _Vector) -> bool:
+    """Say whether the two weights are equal."""
+    left, right, ratio = vector
+    if left is None or right is None:
+        return left is right
+    return abs(ratio) <= _LOG_TOLERANCE
+
+
+class _Span:
+    """The space that vectors of two weights span.
+
+    States joined by vectors are in one class. If all ratios around its cycles agree, the class
+    spans its states but for one dimension, and ``potentials`` holds the ratios; otherwise, or once
+    a state had a weight alone, it spans all of them: it is full.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._parents = list(range(size))
+        self._potentials = [0.0] * size
+        self._full = [False] * size
+
+    def grows_by(self, vector: _Vector) -> bool:
+        """Add a vector; say whether it was outside the space so far."""
+        left, right, ratio = vector
+        if left is None or right is None:
+            alone = left if right is None else right
+            return alone is not None and self._fill(self._root(alone)[0])
+        left_root, left_potential = self._root(left)
+        right_root, right_potential = self._root(right)
+        difference = ratio - left_potential + right_potential
+        if left_root == right_root:
+            return abs(difference) > _LOG_TOLERANCE and self._fill(left_root)
+        if self._full[left_root] and self._full[right_root]:
+            return False
+        self._parents[left_root] = right_root
+        self._potentials[left_root] = difference
+        self._full[right_root] = self._full[left_root] or self._full[right_root]
+        return True
+
+    def _fill(self, root: int) -> bool:
+        grows = not self._full[root]
+        self._full[root] = True
+        return grows
+
+    def _root(self, state: int) -> tuple[int, float]:
+        """Give the root of a state's class, and the state's potential against it."""
+        path = []
+        while self._parents[state] != state:
+            path.append(state)
+            state = self._parents[state]
+        potential = 0.0
+        for below in reversed(path):
+            potential += self._potentials[below]
+            self._parents[below], self._potentials[below] = state, potential
+        return state, potential

@@ -1,0 +1,166 @@
+"""When two distributions count as the same (§2.1 and §2.3 of the paper)."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pdfalearn.equivalence._rows import numbered_rows
+from pdfalearn.errors import InputError
+
+Floats = NDArray[np.float64]
+
+_LARGEST_KAPPA = 2**40
+"""Beyond it the shift by 2⁻⁵⁰ is no longer small against an interval."""
+
+
+class Equivalence(ABC):
+    """An equivalence on distributions: everything that maps a distribution to a key.
+
+    Equal keys mean the same class, and nothing else does. A relation that is not transitive, such
+    as `Tolerance`, is not an equivalence.
+    """
+
+    @abstractmethod
+    def keys(self, rows: Floats) -> NDArray[np.generic]:
+        """Give the key of every row: two rows are in the same class iff their keys are equal.
+
+        Parameters
+        ----------
+        rows : array of float, shape (count, symbols + 1)
+            Distributions, the terminal's probability first.
+
+        Returns
+        -------
+        array, shape (count, width)
+            One key a row, in a dtype where equal values have equal bytes.
+        """
+
+    def classes(self, rows: Floats) -> NDArray[np.int64]:
+        """Number the classes of many distributions 0, 1, … (in no particular order).
+
+        Examples
+        --------
+        >>> rows = np.array([[0.5, 0.5], [0.1, 0.9], [0.55, 0.45]])
+        >>> ids = Quantization(5).classes(rows)
+        >>> bool(ids[0] == ids[2]), bool(ids[0] == ids[1])
+        (True, False)
+        """
+        return numbered_rows(self.keys(rows))
+
+
+@dataclass(frozen=True)
+class Exact(Equivalence):
+    """Distributions are the same when they are equal: the paper's ≡."""
+
+    def keys(self, rows: Floats) -> NDArray[np.generic]:
+        """Give the probabilities themselves, with -0.0 as 0.0."""
+        return np.asarray(rows, dtype=np.float64) + 0.0
+
+
+@dataclass(frozen=True)
+class Quantization(Equivalence):
+    """Distributions are the same when κ equal intervals cannot tell them apart: the paper's =_κ.
+
+    Parameters
+    ----------
+    kappa : int
+        The number κ of intervals that [0, 1] is cut into, each closed on the left and open on the
+        right, the last one closed.
+
+    Examples
+    --------
+    >>> Quantization(10).intervals([0.1, 0.3, 0.6])
+    array([1, 3, 6])
+    >>> Quantization(100).intervals(0.29), Quantization(5).intervals(1.0)
+    (array(29), array(4))
+    """
+
+    kappa: int
+
+    def __post_init__(self) -> None:
+        try:
+            kappa = operator.index(self.kappa)
+        except TypeError:
+            kappa = 0
+        if isinstance(self.kappa, bool) or not 1 <= kappa <= _LARGEST_KAPPA:
+            raise InputError(
+                f"kappa {self.kappa!r} is not an integer from 1 to 2**40; "
+                "for distributions to be equal to the last bit, use Exact()"
+            )
+        object.__setattr__(self, "kappa", kappa)
+
+    def intervals(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Give the number of the interval, 0 to κ - 1, that each probability is in.
+
+        Notes
+        -----
+        The decision is that of exact arithmetic on the decimal that a float stands for: 0.29 is in
+        interval 29 of 100, although the float lies below it. ⌊κ·(x + 2⁻⁵⁰)⌋, clamped, does that;
+        1.0000000000000002 and -1e-17, as rounding leaves them, count as 1 and 0.
+        """
+        numbers = np.asarray(values, dtype=np.float64)
+        if not ((numbers >= -1e-6) & (numbers <= 1 + 1e-6)).all():
+            wrong = numbers[~((numbers >= -1e-6) & (numbers <= 1 + 1e-6))].flat[0]
+            raise InputError(f"{wrong} is not a probability from 0 to 1")
+        floors = np.floor(self.kappa * (numbers + 2.0**-50))
+        return np.asarray(np.clip(floors, 0, self.kappa - 1), dtype=np.int64)
+
+    def keys(self, rows: Floats) -> NDArray[np.generic]:
+        """Give the quantization vectors, in the smallest type that holds them."""
+        return self.intervals(rows).astype(np.min_scalar_type(self.kappa - 1))
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Distributions are similar when no probability differs by more than t: the paper's ≈_t.
+
+    This is not an `Equivalence`, as it is not transitive: there are no classes and no quotient.
+
+    Parameters
+    ----------
+    tolerance : float
+        The largest difference t, from 0 to 1.
+
+    Examples
+    --------
+    >>> Tolerance(0.1).similar([0.1, 0.9], [0.2, 0.8])
+    array(True)
+    """
+
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        try:
+            tolerance = float(self.tolerance)
+        except (TypeError, ValueError):
+            tolerance = -1.0
+        if not 0 <= tolerance <= 1:
+            raise InputError(f"tolerance {self.tolerance!r} is not a number from 0 to 1")
+        object.__setattr__(self, "tolerance", tolerance)
+
+    def similar(self, rows: ArrayLike, others: ArrayLike) -> NDArray[np.bool_]:
+        """Say for each pair of rows whether they are within the tolerance in every column.
+
+        Notes
+        -----
+        |x - y| ≤ t + 2⁻⁴⁹ decides as exact arithmetic on decimals would.
+        """
+        differences = np.abs(np.asarray(rows) - np.asarray(others))
+        return np.asarray((differences <= self.tolerance + 2.0**-49).all(axis=-1))
+
+
+def check_equivalence(by: object) -> Equivalence:
+    """Refuse what is not an equivalence, with the reason."""
+    if isinstance(by, Equivalence):
+        return by
+    if isinstance(by, Tolerance):
+        raise InputError(
+            f"{by!r} is a similarity, not an equivalence: it is not transitive, so it has no "
+            "classes; use Quantization(kappa) or Exact()"
+        )
+    raise InputError(f"by={by!r} is not an equivalence; use Quantization(kappa) or Exact()")

@@ -1,0 +1,1 @@
+"""Automata to learn: random targets and named examples."""

@@ -1,0 +1,82 @@
+"""The part of a PDFA that words can reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.pdfa import PDFA, renumbered
+
+
+@dataclass(frozen=True, eq=False)
+class Reachable:
+    """The states that some word reaches from the initial state, in breadth-first order.
+
+    Successors come in the order of the alphabet, so that the states are in shortlex order of their
+    least access words. ``parents[i]`` is the place in ``states`` from which ``states[i]`` was
+    first reached; the first one has no parent and says 0.
+    """
+
+    states: NDArray[np.int32]
+    parents: NDArray[np.int64]
+
+    @property
+    def depth(self) -> int:
+        """The length of the longest of the shortest words that reach a state."""
+        level_end, depth = 1, 0
+        while level_end < len(self.states):
+            # Parents never decrease along the order: the next level ends where they pass this one.
+            level_end = int(np.searchsorted(self.parents, level_end))
+            depth += 1
+        return depth
+
+
+def reachable(pdfa: PDFA) -> Reachable:
+    """Find the reachable states of a PDFA, breadth first.
+
+    Examples
+    --------
+    >>> pdfa = PDFA(
+    ...     alphabet="a", transitions=[[2], [0], [2]], probabilities=[[0.5, 0.5]] * 3
+    ... )
+    >>> reachable(pdfa).states, reachable(pdfa).depth
+    (array([0, 2], dtype=int32), 1)
+    """
+    return reachable_in(pdfa.transitions, pdfa.initial)
+
+
+def reachable_in(transitions: NDArray[np.int32], initial: int) -> Reachable:
+    """Find the reachable states of a transition table, breadth first."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    states = len(transitions)
+    defined = transitions >= 0
+    begins = np.zeros(states + 1, dtype=np.int32)
+    np.cumsum(defined.sum(axis=1), out=begins[1:])
+    successors = transitions[defined]
+    graph = csr_array((np.ones(len(successors)), successors, begins), shape=(states, states))
+    order, predecessors = breadth_first_order(graph, initial)
+    places = np.zeros(states, dtype=np.int64)
+    places[order] = np.arange(len(order))
+    predecessors[initial] = initial
+    return Reachable(order.astype(np.int32), places[predecessors[order]])
+
+
+def reachable_part(pdfa: PDFA) -> PDFA:
+    """Keep the reachable states only, numbered breadth first: the initial state is 0.
+
+    Examples
+    --------
+    >>> pdfa = PDFA(
+    ...     alphabet="a", transitions=[[2], [0], [2]], probabilities=[[0.5, 0.5]] * 3
+    ... )
+    >>> reachable_part(pdfa).transitions.tolist()
+    [[1], [1]]
+    """
+    kept = reachable(pdfa).states
+    numbers = np.zeros(len(pdfa), dtype=np.int32)
+    numbers[kept] = np.arange(len(kept))
+    return renumbered(pdfa, kept, numbers)

@@ -1,0 +1,140 @@
+"""Telling automata and states apart, against brute force over words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import all_words, equivalences, pdfas
+
+from pdfalearn import (
+    PDFA,
+    Exact,
+    InputError,
+    Quantization,
+    Tolerance,
+    chain,
+    combination_lock,
+    distinguish,
+    quotient,
+    random_pdfa,
+)
+from pdfalearn.equivalence import _union_find
+from pdfalearn.equivalence._union_find import UnionFind
+from pdfalearn.equivalence.relations import Equivalence
+
+Relation = Equivalence | Tolerance
+
+
+def relations() -> st.SearchStrategy[Relation]:
+    tolerances = st.sampled_from([0.0, 0.01, 0.1, 0.25, 0.5]).map(Tolerance)
+    return st.one_of(equivalences(), tolerances)
+
+
+def differ_after(a: PDFA, p: int, b: PDFA, q: int, word: str, by: Relation) -> bool:
+    left, right = a.next_distribution(word, state=p), b.next_distribution(word, state=q)
+    if left is None or right is None:
+        return (left is None) != (right is None)
+    if isinstance(by, Tolerance):
+        return not by.similar(left, right)
+    classes = by.classes(np.array([left, right]))
+    return bool(classes[0] != classes[1])
+
+
+@settings(max_examples=400)
+@given(st.data(), relations())
+def test_agrees_with_brute_force(data: st.DataObject, by: Relation) -> None:
+    a = data.draw(pdfas(max_states=3, alphabet="ab"))
+    b = data.draw(pdfas(max_states=3, alphabet="ab"))
+    p = data.draw(st.integers(0, len(a) - 1))
+    q = data.draw(st.integers(0, len(b) - 1))
+    found = distinguish(a, b, by=by, states=(p, q))
+    # Nine pairs, and undefined on either side: no shortest word is longer than all pairs.
+    longest = len(a) * len(b) if isinstance(by, Tolerance) else len(a) + len(b)
+    brute = [w for w in all_words("ab", longest) if differ_after(a, p, b, q, w, by)]
+    assert (found is None) == (not brute)
+    if found is not None:
+        assert differ_after(a, p, b, q, "".join(map(str, found)), by)
+
+
+@settings(max_examples=100)
+@given(pdfas(), equivalences())
+def test_small_batches_and_large_ones_agree(pdfa: PDFA, by: Equivalence) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_union_find, "_FEW", 0)
+        assert distinguish(pdfa, quotient(pdfa, by=by), by=by) is None
+
+
+@given(st.integers(1, 40), st.data())
+def test_union_find_keeps_the_partition(size: int, data: st.DataObject) -> None:
+    node = st.integers(0, size - 1)
+    batches = data.draw(st.lists(st.lists(st.tuples(node, node), max_size=60), max_size=4))
+    partition, naive = UnionFind(size), list(range(size))
+    for batch in batches:
+        pairs = np.array(batch, dtype=np.int64).reshape(-1, 2)
+        needed = partition.merge(pairs[:, 0], pairs[:, 1]).tolist()
+        before = len(set(naive))
+        after = naive
+        for place in range(len(batch)):
+            after = joined(after, *batch[place])
+        spanning = naive
+        for place in needed:
+            spanning = joined(spanning, *batch[place])
+        assert spanning == after
+        assert len(needed) == before - len(set(after))
+        naive = after
+
+
+def joined(classes: list[int], left: int, right: int) -> list[int]:
+    low, high = sorted((classes[left], classes[right]))
+    return [low if number == high else number for number in classes]
+
+
+def test_symbols_are_matched_by_name() -> None:
+    a = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.2, 0.3, 0.5]])
+    b = PDFA(alphabet="ba", transitions=[[0, 0]], probabilities=[[0.2, 0.5, 0.3]])
+    assert distinguish(a, b, by=Exact()) is None
+    assert distinguish(a, b, by=Tolerance(0)) is None
+
+
+def test_other_symbols_are_refused() -> None:
+    a = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.2, 0.3, 0.5]])
+    b = PDFA(alphabet="ac", transitions=[[0, 0]], probabilities=[[0.2, 0.3, 0.5]])
+    with pytest.raises(InputError, match="'b'"):
+        distinguish(a, b, by=Exact())
+
+
+@pytest.mark.parametrize("state", [-1, 2, 1.5])
+def test_bad_states_are_refused(state: int) -> None:
+    pdfa = chain(2)
+    with pytest.raises(InputError, match="state"):
+        distinguish(pdfa, pdfa, by=Exact(), states=(0, state))
+
+
+def test_the_end_of_a_chain_is_found() -> None:
+    longer, shorter = chain(5000), chain(4999)
+    word = distinguish(longer, shorter, by=Quantization(10))
+    assert word == ("a",) * 4998
+    assert distinguish(longer, longer, by=Exact(), states=(0, 1)) == ("a",) * 4998
+
+
+def test_the_secret_of_a_lock_is_found() -> None:
+    lock = combination_lock(60, seed=3)
+    closed = PDFA(alphabet="01", transitions=[[0, 0]], probabilities=lock.probabilities[:1])
+    for by in (Exact(), Tolerance(0.1)):
+        word = distinguish(lock, closed, by=by)
+        assert word is not None
+        assert lock.state_after(word) == 59
+
+
+def test_a_fault_among_many_states_is_found() -> None:
+    target = random_pdfa(3000, distributions=4, seed=2)
+    rows = target.probabilities.copy()
+    rows[2500] = [0.2, 0.3, 0.5]
+    faulty = PDFA(alphabet="01", transitions=target.transitions, probabilities=rows)
+    for by in (Exact(), Quantization(1000), Tolerance(0.001)):
+        word = distinguish(target, faulty, by=by)
+        assert word is not None
+        assert differ_after(target, 0, faulty, 0, "".join(map(str, word)), by)
+        assert distinguish(target, target, by=by) is None
