@@ -1,0 +1,68 @@
+"""Quotient and Hopcroft-Karp on random targets, a large alphabet, and chains.
+
+Run with ``python -m benchmarks.equivalence``. Every row is measured in a process of its own.
+"""
+
+from __future__ import annotations
+
+from benchmarks.support import in_a_process, median_seconds, peak_gigabytes, print_header, print_row
+
+from pdfalearn import PDFA, Quantization, chain, distinguish, quotient, random_pdfa
+
+FAMILIES = {
+    "random, m=2, κ=1000": ("random", [10**4, 10**5, 10**6], {"symbols": 2}),
+    "random, m=2, d=2, κ=1000": (
+        "random",
+        [10**4, 10**5, 10**6],
+        {"symbols": 2, "distributions": 2},
+    ),
+    "random, m=1000, κ=1000": ("random", [100, 1000], {"symbols": 1000}),
+    "chain, κ=1000": ("chain", [10**4, 10**5], {"reset": False}),
+    "chain with reset, κ=1000": ("chain", [10**4, 10**5], {"reset": True}),
+}
+TITLES = ["family", "n", "states of quotient", "make, s", "quotient, s", "growth"]
+TITLES += ["distinguish, s", "growth", "peak, GB"]
+
+
+def target(kind: str, size: int, options: dict[str, int]) -> PDFA:
+    """Make the automaton of a family."""
+    if kind == "chain":
+        return chain(size, reset=bool(options["reset"]))
+    symbols, shared = options["symbols"], options.get("distributions")
+    return random_pdfa(size, symbols, distributions=shared, seed=1)
+
+
+def measure(
+    kind: str, size: int, options: dict[str, int]
+) -> tuple[int, float, float, float, float]:
+    """Give states of the quotient; seconds to make, to divide and to compare; gigabytes."""
+    by = Quantization(1000)
+    making = median_seconds(lambda: target(kind, size, options))
+    pdfa = target(kind, size, options)
+    dividing = median_seconds(lambda: quotient(pdfa, by=by))
+    smaller = quotient(pdfa, by=by)
+    comparing = median_seconds(lambda: distinguish(pdfa, smaller, by=by))
+    return len(smaller), making, dividing, comparing, peak_gigabytes()
+
+
+def main() -> None:
+    """Print the table; growth is the factor of time over the factor of size to the row above."""
+    print_header(TITLES)
+    for name, (kind, sizes, options) in FAMILIES.items():
+        before: tuple[int, float, float] | None = None
+        for size in sizes:
+            states, making, dividing, comparing, gigabytes = in_a_process(
+                measure, kind, size, options
+            )
+            growth: list[float | str] = ["", ""]
+            if before:
+                factor = size / before[0]
+                growth = [dividing / before[1] / factor, comparing / before[2] / factor]
+            print_row(
+                [name, size, states, making, dividing, growth[0], comparing, growth[1], gigabytes]
+            )
+            before = size, dividing, comparing
+
+
+if __name__ == "__main__":
+    main()
