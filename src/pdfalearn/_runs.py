@@ -11,8 +11,10 @@ _FEW = 64
 """Below this many words at once, one word after the other is faster than array steps."""
 
 
-def visited_states(table: NDArray[np.int32], start: int, words: Words) -> NDArray[np.int32]:
-    """Give the states of the run of every word, one after the other.
+def visited_states(
+    table: NDArray[np.int32], start: int | NDArray[np.int64], words: Words
+) -> NDArray[np.int32]:
+    """Give the states of the run of every word, from one state or from one each.
 
     Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``. The table's
     last row is all -1, so that undefined leads to undefined.

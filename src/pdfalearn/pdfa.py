@@ -65,7 +65,7 @@ class PDFA(Frozen):
     transitions: States
     probabilities: Floats
     initial: int
-    _table: States  # one row more, all -1: index -1 finds it, so undefined leads to undefined
+    table: States  # one row more, all -1: index -1 finds it, so undefined leads to undefined
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class PDFA(Frozen):
         rows = checked_probabilities(probabilities, alphabet)
         table = checked_transitions(transitions, rows, alphabet)
         self.__dict__.update(
-            alphabet=alphabet, probabilities=rows, transitions=table[:-1], _table=table
+            alphabet=alphabet, probabilities=rows, transitions=table[:-1], table=table
         )
         self.__dict__["initial"] = self.checked_state(initial, "initial state")
 
@@ -248,18 +248,19 @@ class PDFA(Frozen):
         >>> pdfa.sample(1, seed=0, max_length=3)
         Sample(words=[('a', 'a', 'a')], cut=array([ True]))
         """
-        if count < 0 or max_length < 0:
-            raise InputError(f"count {count} and max_length {max_length} must not be negative")
+        for name, value in {"count": count, "seed": seed, "max_length": max_length}.items():
+            if value < 0:
+                raise InputError(f"{name} {value} is negative")
         start = self.initial if state is None else self.checked_state(state)
         random = np.random.default_rng(seed)
         words, cut = sampled_words(
-            self._table, self.probabilities, start, count, max_length, random
+            self.table, self.probabilities, start, count, max_length, random
         )
         return Sample(self.alphabet.decode_words(words), cut)
 
     def _run(self, words: Words, state: int | None) -> States:
         start = self.initial if state is None else self.checked_state(state)
-        return visited_states(self._table, start, words)
+        return visited_states(self.table, start, words)
 
     def _factors(
         self, words: Iterable[Word], state: int | None, *, stop: bool = True

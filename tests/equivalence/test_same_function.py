@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 from tests.strategies import all_words, pdfas
 
 from pdfalearn import (
@@ -34,12 +33,9 @@ def test_agrees_with_brute_force(a: PDFA, b: PDFA) -> None:
 
 
 @settings(max_examples=200)
-@given(pdfas(max_states=4, alphabet="ab"), st.data())
-def test_equivalent_automata_compute_the_same_function(a: PDFA, data: st.DataObject) -> None:
-    assert same_function(a, quotient(a, by=Exact()))
-    b = data.draw(pdfas(max_states=3, alphabet="ab"))
-    assume(distinguish(a, b, by=Exact()) is None)
-    assert same_function(a, b)
+@given(pdfas(max_states=6, alphabet="ab"))
+def test_the_quotient_computes_the_same_function(pdfa: PDFA) -> None:
+    assert same_function(pdfa, quotient(pdfa, by=Exact()))
 
 
 @pytest.mark.parametrize("power", [0.5, 2.0, 0.9])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
+from pdfalearn.words import Words
 
 Indices = NDArray[np.int64]
 
@@ -18,37 +20,41 @@ Indices = NDArray[np.int64]
 class Joint:
     """Two automata side by side over the first one's alphabet.
 
-    States of the second follow those of the first; one more state at the end stands for undefined
-    and leads to itself.
+    The states of the first come first, then a state that stands for undefined and leads to itself,
+    then the states of the second.
     """
 
-    transitions: NDArray[np.int64]
+    transitions: Indices
     probabilities: NDArray[np.float64]
-    """One row a state; undefined has none."""
-    offset: int
-    """What to add to a state of the second automaton."""
+    """One row a state; that of undefined is arbitrary."""
+    undefined: int
 
     @classmethod
     def of(cls, first: PDFA, second: PDFA) -> Joint:
         """Put two automata side by side, with their symbols matched."""
-        if first is second:
-            parts, rows, offset = [first.transitions], first.probabilities, 0
-        else:
-            columns = first.alphabet.positions_in(second.alphabet)
-            matched = np.concatenate(([0], columns + 1))
-            parts = [first.transitions, second.transitions[:, columns]]
-            rows = np.concatenate((first.probabilities, second.probabilities[:, matched]))
-            offset = len(first)
-        sink = len(rows)
-        table = np.full((sink + 1, len(first.alphabet)), sink, dtype=np.int64)
-        for begin, part in zip((0, offset), parts, strict=False):
-            table[begin : begin + len(part)] = np.where(part < 0, sink, part + begin)
-        return cls(table, rows, offset)
+        sink, width = len(first), len(first.alphabet)
+        table = np.full((sink + 1 + len(second), width), sink, dtype=np.int64)
+        rows = np.zeros((len(table), width + 1))
+        joint = cls(table, rows, sink)
+        joint.transitions[:sink] = np.where(first.transitions < 0, sink, first.transitions)
+        joint.probabilities[:sink] = first.probabilities
+        joint.put_second(second, first.alphabet.positions_in(second.alphabet))
+        return joint
 
     @property
-    def undefined(self) -> int:
-        """The state that stands for undefined."""
-        return len(self.transitions) - 1
+    def offset(self) -> int:
+        """What to add to a state of the second automaton."""
+        return self.undefined + 1
+
+    def put_second(self, second: PDFA, columns: NDArray[np.int32]) -> None:
+        """Write the second automaton; ``columns`` are its columns in the order of the first's."""
+        transitions = second.transitions[:, columns]
+        place = slice(self.offset, self.offset + len(second))
+        self.transitions[place] = np.where(
+            transitions < 0, self.undefined, transitions + self.offset
+        )
+        self.probabilities[place, 0] = second.probabilities[:, 0]
+        self.probabilities[place, 1:] = second.probabilities[:, columns + 1]
 
 
 class Judge(Protocol):
@@ -63,30 +69,47 @@ class Judge(Protocol):
         ...
 
 
-def difference(joint: Joint, judge: Judge, left: int, right: int) -> list[int] | None:
-    """Give a word after which two states differ, as the codes of its symbols, or None."""
-    symbols = joint.transitions.shape[1]
-    origins = array("q")  # of every pair that was followed: place of its parent * symbols + symbol
-    lefts, rights, codes = np.array([left]), np.array([right]), np.array([-1])
-    while len(lefts):
-        differing = judge.differ(lefts, rights)
-        if differing.any():
-            return _word(origins, int(codes[np.argmax(differing)]), symbols)
-        followed = judge.fresh(lefts, rights)
-        places = np.arange(len(origins), len(origins) + len(followed))
-        origins.frombytes(codes[followed].tobytes())
-        lefts = joint.transitions[lefts[followed]].ravel()
-        rights = joint.transitions[rights[followed]].ravel()
-        codes = (places[:, None] * symbols + np.arange(symbols)).ravel()
-        apart = lefts != rights
-        lefts, rights, codes = lefts[apart], rights[apart], codes[apart]
-    return None
+class Walk:
+    """A breadth-first walk from a pair of states through all pairs that words reach together.
 
+    Pairs that differ are given out, level by level, and not followed further.
+    """
 
-def _word(origins: array[int], code: int, symbols: int) -> list[int]:
-    word = []
-    while code >= 0:
-        place, symbol = divmod(code, symbols)
-        word.append(symbol)
-        code = origins[place]
-    return word[::-1]
+    def __init__(self, transitions: Indices, judge: Judge) -> None:
+        self._transitions = transitions
+        self._judge = judge
+        # Of every pair that was followed: place of its parent * symbols + symbol.
+        self._origins = array("q")
+
+    def differences(self, left: int, right: int) -> Iterator[tuple[Indices, Indices, Indices]]:
+        """Give the pairs that differ: lefts, rights, and codes of the words that led there."""
+        symbols = self._transitions.shape[1]
+        lefts, rights, codes = np.array([left]), np.array([right]), np.array([-1])
+        while len(lefts):
+            differing = self._judge.differ(lefts, rights)
+            if differing.any():
+                yield lefts[differing], rights[differing], codes[differing]
+                alike = ~differing
+                lefts, rights, codes = lefts[alike], rights[alike], codes[alike]
+            followed = self._judge.fresh(lefts, rights)
+            begin = len(self._origins)
+            self._origins.frombytes(codes[followed].tobytes())
+            lefts = self._transitions[lefts[followed]].ravel()
+            rights = self._transitions[rights[followed]].ravel()
+            codes = np.arange(begin * symbols, len(self._origins) * symbols)
+            apart = lefts != rights
+            lefts, rights, codes = lefts[apart], rights[apart], codes[apart]
+
+    def word(self, code: int) -> list[int]:
+        """Give the word that led to a pair, as the codes of its symbols."""
+        symbols = self._transitions.shape[1]
+        word = []
+        while code >= 0:
+            place, symbol = divmod(code, symbols)
+            word.append(symbol)
+            code = self._origins[place]
+        return word[::-1]
+
+    def words(self, codes: Indices) -> Words:
+        """Give the words that led to many pairs."""
+        return Words.of([self.word(code) for code in codes.tolist()])

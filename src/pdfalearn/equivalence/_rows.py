@@ -12,10 +12,10 @@ def numbered_rows(rows: NDArray[np.generic]) -> NDArray[np.int64]:
     Rows of up to 64 bits are sorted as they are. Wider ones are sorted by a 64-bit hash; should
     two different rows ever share one, the rows themselves are sorted.
     """
-    words = _as_words(rows)
+    words = as_words(rows)
+    numbers, order, opens = _numbered(row_hashes(words))
     if words.shape[1] == 1:
-        return _numbered(words[:, 0])[0]
-    numbers, order, opens = _numbered(words @ _multipliers(words.shape[1]))
+        return numbers
     follows = order[1:][~opens[1:]]
     leads = order[:-1][~opens[1:]]
     if (words[follows] == words[leads]).all():
@@ -24,7 +24,13 @@ def numbered_rows(rows: NDArray[np.generic]) -> NDArray[np.int64]:
     return np.unique(whole, return_inverse=True)[1]
 
 
-def _as_words(rows: NDArray[np.generic]) -> NDArray[np.uint64]:
+def row_hashes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Give a 64-bit hash of every row; a row of one word is its own."""
+    hashes = words[:, 0] if words.shape[1] == 1 else words @ _multipliers(words.shape[1])
+    return hashes.view(np.int64)
+
+
+def as_words(rows: NDArray[np.generic]) -> NDArray[np.uint64]:
     """View every row as 64-bit words, filled up with zero bytes."""
     row_bytes = rows.shape[1] * rows.itemsize
     contiguous = np.ascontiguousarray(rows)
@@ -44,7 +50,7 @@ def _multipliers(count: int) -> NDArray[np.uint64]:
 
 
 def _numbered(
-    values: NDArray[np.uint64],
+    values: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.bool_]]:
     """Number the different values; give also their sorted order and where a new value opens."""
     order = np.argsort(values)

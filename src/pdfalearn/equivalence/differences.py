@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.equivalence._pairs import Indices, Joint, difference
+from pdfalearn.equivalence._pairs import Indices, Joint, Walk
 from pdfalearn.equivalence._union_find import UnionFind
 from pdfalearn.equivalence.relations import Equivalence, Tolerance, check_equivalence
 from pdfalearn.pdfa import PDFA
@@ -52,26 +52,38 @@ def distinguish(
     joint = Joint.of(first, second)
     left, right = (first.initial, second.initial) if states is None else states
     left, right = first.checked_state(left), second.checked_state(right) + joint.offset
-    judge: _Merging | _Visiting
+    judge: Merging | _Visiting
     if isinstance(by, Tolerance):
         judge = _Visiting(joint, by)
     else:
-        judge = _Merging(joint, check_equivalence(by))
-    codes = difference(joint, judge, left, right)
-    return None if codes is None else first.alphabet.decode(codes)
+        classes = check_equivalence(by).classes(joint.probabilities)
+        classes[joint.undefined] = -1
+        judge = Merging(classes)
+    walk = Walk(joint.transitions, judge)
+    for _, _, codes in walk.differences(left, right):
+        return first.alphabet.decode(walk.word(int(codes[0])))
+    return None
 
 
-class _Merging:
-    """Hopcroft-Karp: a pair is followed only if it merges two classes of states."""
+class Merging:
+    """Hopcroft-Karp: a pair is followed only if it merges two classes of states.
 
-    def __init__(self, joint: Joint, by: Equivalence) -> None:
-        self._classes = np.append(by.classes(joint.probabilities), np.int64(-1))
-        self._partition = UnionFind(len(joint.transitions))
+    Parameters
+    ----------
+    classes : array of int, shape (states,)
+        The class of every state's distribution.
+    """
+
+    def __init__(self, classes: Indices) -> None:
+        self._classes = classes
+        self._partition = UnionFind(len(classes))
 
     def differ(self, lefts: Indices, rights: Indices) -> NDArray[np.bool_]:
+        """Say for each pair whether its two classes differ."""
         return np.not_equal(self._classes[lefts], self._classes[rights])
 
     def fresh(self, lefts: Indices, rights: Indices) -> Indices:
+        """Give the pairs that merge what was not merged before."""
         return self._partition.merge(lefts, rights)
 
 
@@ -79,7 +91,7 @@ class _Visiting:
     """Similarity: every pair of states is followed once."""
 
     def __init__(self, joint: Joint, by: Tolerance) -> None:
-        self._rows = np.append(joint.probabilities, joint.probabilities[:1], axis=0)
+        self._rows = joint.probabilities
         self._undefined = joint.undefined
         self._by = by
         self._seen: set[int] = set()
@@ -90,7 +102,7 @@ class _Visiting:
         return np.asarray(one_undefined | ~similar)
 
     def fresh(self, lefts: Indices, rights: Indices) -> Indices:
-        pairs = (lefts * (self._undefined + 1) + rights).tolist()
+        pairs = (lefts * len(self._rows) + rights).tolist()
         followed = []
         for place, pair in enumerate(pairs):
             if pair not in self._seen:

@@ -1,0 +1,73 @@
+# Everything happens in .venv, which is made when it is missing; no environment has to be active.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all checks graphviz clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+demo: $(VENV)/.installed ## Draw a random target, reduce it and compare the two
+	@set -eu; \
+	folder=$$(mktemp -d); \
+	trap 'rm -rf "$$folder"' EXIT; \
+	trap 'exit 130' INT TERM; \
+	pdfalearn="$$PWD/$(BIN)/pdfalearn"; \
+	run() { echo "\$$ pdfalearn $$*"; "$$pdfalearn" "$$@"; }; \
+	cd "$$folder"; \
+	run random 1000 -o target.json; \
+	run info target.json; \
+	run quotient target.json -o quotient.json --kappa 1000; \
+	run compare target.json quotient.json --kappa 1000
+
+test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra is skipped
+	@$(MAKE) --no-print-directory checks
+
+test-all: $(VENV)/.complete graphviz ## Install every extra, then check without skipping anything
+	@PDFALEARN_NO_SKIPS=1 $(MAKE) --no-print-directory checks
+
+checks:
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/python -m pytest
+
+graphviz:
+	@command -v dot >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get install -y graphviz || { apt-get update && apt-get install -y graphviz; }; \
+	else \
+		echo "Graphviz is missing: install it so that the program 'dot' is found" >&2; exit 1; \
+	fi
+
+clean: ## Remove the environment and everything that was built
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Python 3.11 or later is needed; name one as in: make PYTHON=python3.12 demo" >&2; \
+		exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "Python's venv module is missing. Install it with this line, then try again:" >&2; \
+		echo "apt-get install $$(basename "$(PYTHON)")-venv" >&2; \
+		exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.tested: $(VENV)/.made pyproject.toml
+	$(INSTALL) '.[test]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.complete: $(VENV)/.made pyproject.toml
+	$(INSTALL) '.[all]'
+	@touch $@ $(VENV)/.tested $(VENV)/.installed

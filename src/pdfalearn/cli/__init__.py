@@ -1,0 +1,72 @@
+"""The command line ``pdfalearn``: one module a command, each a thin skin over the public names."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+import pdfalearn
+from pdfalearn.cli._failures import CLOSED_PIPE, exit_code_of, prepare_streams
+from pdfalearn.cli._options import examples
+
+COMMANDS = ("random", "info", "compare", "quotient", "sample", "convert", "draw")
+
+
+class CommandLine(click.Group):
+    """Import a command's module only when it is asked for, and report failures in one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the names of the commands in the order in which help shows them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command of this name, if there is one."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"{__name__}.{cmd_name}"), cmd_name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; a reader who has seen enough (``| head -1``) is no failure to report."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise click.exceptions.Exit(CLOSED_PIPE) from error
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Parse the arguments, run the command and exit."""
+        prepare_streams()
+        extra["standalone_mode"] = False
+        sys.exit(exit_code_of(lambda: super(CommandLine, self).main(*args, **extra)))
+
+
+@click.group(
+    cls=CommandLine,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    epilog=examples(
+        "pdfalearn random 1000 -o target.json.gz",
+        "pdfalearn info target.json.gz",
+        "pdfalearn quotient target.json.gz -o small.json.gz --kappa 10",
+        "pdfalearn compare target.json.gz small.json.gz --kappa 10",
+    ),
+)
+@click.version_option(pdfalearn.__version__, prog_name="pdfalearn")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Make, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
+
+    Files are .json, .json.gz or .npz, and .dot, .svg, .png or .pdf to look at. Every command has
+    --help with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2
+    for bad input.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def main() -> NoReturn:
+    """Run the command line of this process."""
+    cli.main(prog_name="pdfalearn")

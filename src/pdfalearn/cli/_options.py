@@ -1,0 +1,61 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+import pdfalearn
+
+if TYPE_CHECKING:
+    from pdfalearn import Exact, Quantization, Tolerance
+
+    Relation = Exact | Quantization | Tolerance
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FILE = click.Path(path_type=Path)
+SEED = click.IntRange(min=0)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+exact_option = click.option(
+    "--exact", is_flag=True, help="Equal to the last bit. This is the default."
+)
+kappa_option = click.option(
+    "--kappa", type=int, metavar="K", help="Equal when cut into K intervals (quantization)."
+)
+tolerance_option = click.option(
+    "--tolerance", type=float, metavar="T", help="Similar: no probability differs by more than T."
+)
+
+
+def output_option(help_text: str) -> Callable[[Command], Command]:
+    """Make the option -o, which names the file to write."""
+    return click.option("-o", "--output", type=FILE, required=True, metavar="FILE", help=help_text)
+
+
+def examples(*lines: str) -> str:
+    """Lay out the examples that end a command's help."""
+    return "\b\nExamples:\n" + "\n".join(f"  $ {line}" for line in lines)
+
+
+def equivalence(exact: bool, kappa: int | None) -> Exact | Quantization:
+    """Give the equivalence that the options name."""
+    _refuse_several(exact, kappa)
+    return pdfalearn.Exact() if kappa is None else pdfalearn.Quantization(kappa)
+
+
+def relation(exact: bool, kappa: int | None, tolerance: float | None) -> Relation:
+    """Give the equivalence or the similarity that the options name."""
+    _refuse_several(exact, kappa, tolerance)
+    if tolerance is not None:
+        return pdfalearn.Tolerance(tolerance)
+    return equivalence(exact, kappa)
+
+
+def _refuse_several(exact: bool, *values: float | None) -> None:
+    if exact + sum(value is not None for value in values) > 1:
+        raise click.UsageError("Give only one of --exact, --kappa and --tolerance.")

@@ -1,0 +1,50 @@
+"""What commands print: one JSON object for scripts, tables for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_json(result: Mapping[str, object]) -> None:
+    """Print one JSON object on one line, in ASCII, which every encoding can write."""
+    click.echo(json.dumps(result, default=str, allow_nan=False))
+
+
+def print_line(text: str, style: str = "") -> None:
+    """Print one line, coloured where the terminal can."""
+    _console().print(text, style=style, soft_wrap=True)
+
+
+def print_facts(title: str, facts: Mapping[str, str]) -> None:
+    """Print a table of names and values."""
+    print_table(title, ("", ""), facts.items(), show_header=False)
+
+
+def print_table(
+    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, show_header: bool = True
+) -> None:
+    """Print a table; cells too wide for the terminal are folded, and nothing is cut off."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(show_header=show_header, box=box.ROUNDED)
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    print_line(title)
+    _console().print(table)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # Symbols may look like markup or emoji codes, and are to be shown as they are.
+    return Console(markup=False, emoji=False, highlight=False)

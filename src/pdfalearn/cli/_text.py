@@ -1,0 +1,76 @@
+"""Words, symbols and numbers as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Symbols = Sequence[object]
+
+
+def symbol_text(symbol: object) -> str:
+    r"""Write one symbol so that it can be seen: quoted where it has blanks, escaped where needed.
+
+    Examples
+    --------
+    >>> symbol_text("a"), symbol_text(" "), symbol_text("\n"), symbol_text(7)
+    ('a', "' '", '\\n', '7')
+    """
+    text = _escaped(str(symbol))
+    return repr(text) if not text or " " in text else text
+
+
+def word_text(word: Symbols, *, joined: bool) -> str:
+    """Write a word: its symbols side by side if each is one character, else with spaces between.
+
+    Examples
+    --------
+    >>> word_text("abba", joined=True), word_text(("up", "down"), joined=False)
+    ('abba', 'up down')
+    """
+    if joined:
+        return "".join(_escaped(str(symbol)) for symbol in word)
+    return " ".join(map(symbol_text, word))
+
+
+def short_word_text(word: Symbols, *, joined: bool, most: int = 40) -> str:
+    """Write a word for a table: the middle of a long one is left out, and its length given.
+
+    Examples
+    --------
+    >>> short_word_text("a" * 50 + "b" * 50, joined=True, most=6)
+    'aaa ... bbb (100 symbols)'
+    >>> short_word_text("", joined=True)
+    '(the empty word)'
+    """
+    if not word:
+        return "(the empty word)"
+    if len(word) <= most:
+        return shortened(word_text(word, joined=joined), most * 8)
+    half = most // 2
+    begin, end = (word_text(part, joined=joined) for part in (word[:half], word[-half:]))
+    return f"{shortened(begin, most * 4)} ... {shortened(end, most * 4)} ({len(word):,} symbols)"
+
+
+def shortened(text: str, most: int) -> str:
+    """Leave out the middle of a long text.
+
+    Examples
+    --------
+    >>> shortened("abcdefghijklmnop", 10)
+    'abcd...mnop'
+    """
+    if len(text) <= most:
+        return text
+    half = max(1, (most - 2) // 2)
+    return f"{text[:half]}...{text[-half:]}"
+
+
+def are_characters(symbols: Iterable[object]) -> bool:
+    """Say whether every symbol is one character, so that words need no spaces."""
+    return all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols)
+
+
+def _escaped(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

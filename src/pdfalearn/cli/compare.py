@@ -1,0 +1,127 @@
+"""``pdfalearn compare``: say whether two PDFA are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+import pdfalearn
+from pdfalearn.cli import _options as options
+from pdfalearn.cli._output import print_json, print_line, print_table
+from pdfalearn.cli._text import are_characters, short_word_text, shortened, symbol_text
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA
+
+_MOST_ROWS = 20
+
+Row = list[float] | None
+
+
+class _Difference(NamedTuple):
+    word: Sequence[object]
+    symbols: Sequence[object]
+    rows: tuple[Row, Row]
+
+
+@click.command(
+    epilog=options.examples(
+        "pdfalearn compare target.json learnt.json",
+        "pdfalearn compare target.json learnt.json --kappa 1000",
+        "pdfalearn compare target.json learnt.json --tolerance 0.01 --json",
+    )
+)
+@click.argument("a", type=options.FILE)
+@click.argument("b", type=options.FILE)
+@options.exact_option
+@options.kappa_option
+@options.tolerance_option
+@options.json_option
+@click.pass_context
+def compare(
+    context: click.Context,
+    a: Path,
+    b: Path,
+    exact: bool,
+    kappa: int | None,
+    tolerance: float | None,
+    as_json: bool,
+) -> None:
+    """Say whether two PDFA are the same.
+
+    They are if they have the same distribution after every word, where --exact, --kappa or
+    --tolerance says what the same is. If not, you see a word that tells A and B apart and both
+    distributions after it. Symbols are matched by name. The exit code is 0 for yes and 1 for no.
+    """
+    by = options.relation(exact, kappa, tolerance)
+    difference = _difference(pdfalearn.load(a), pdfalearn.load(b), by)
+    if as_json:
+        names = {"a": str(a), "b": str(b), "kappa": kappa, "tolerance": tolerance}
+        print_json({**names, **_result(difference)})
+    else:
+        _print(a, b, _relation_text(kappa, tolerance), difference)
+    context.exit(0 if difference is None else 1)
+
+
+def _difference(a: PDFA, b: PDFA, by: options.Relation) -> _Difference | None:
+    word = pdfalearn.distinguish(a, b, by=by)
+    if word is None:
+        return None
+    row, other = a.next_distribution(word), b.next_distribution(word)
+    if other is not None:
+        columns = a.alphabet.positions_in(b.alphabet) + 1
+        other = other[[0, *columns]]
+    rows = tuple(None if values is None else values.tolist() for values in (row, other))
+    return _Difference(word, (a.alphabet.terminal, *a.alphabet.symbols), (rows[0], rows[1]))
+
+
+def _result(difference: _Difference | None) -> dict[str, object]:
+    if difference is None:
+        return {"equivalent": True, "word": None}
+    row, other = difference.rows
+    return {
+        "equivalent": False,
+        "word": difference.word,
+        "symbols": difference.symbols,
+        "distribution_a": row,
+        "distribution_b": other,
+    }
+
+
+def _relation_text(kappa: int | None, tolerance: float | None) -> str:
+    if kappa is not None:
+        return f"equivalent at kappa {kappa}"
+    return "equivalent" if tolerance is None else f"similar within tolerance {tolerance}"
+
+
+def _print(a: Path, b: Path, relation: str, difference: _Difference | None) -> None:
+    if difference is None:
+        print_line(f"yes: {a} and {b} are {relation}", style="green")
+        return
+    print_line(f"no: {a} and {b} are not {relation}", style="red")
+    joined = are_characters(difference.symbols[1:])
+    word = short_word_text(difference.word, joined=joined)
+    print_table(f"after {word}", ("symbol", f"A: {a}", f"B: {b}"), _shown_rows(difference))
+    hidden = len(difference.symbols) - _MOST_ROWS
+    if hidden > 0:
+        print_line(f"{hidden:,} more symbols, where the two differ less")
+
+
+def _shown_rows(difference: _Difference) -> list[tuple[str, str, str]]:
+    """Give a row for each symbol, or for those that differ most if there are too many."""
+    row, other = difference.rows
+    places = list(range(len(difference.symbols)))
+    if len(places) > _MOST_ROWS:
+        gaps = [abs((row[i] if row else 0.0) - (other[i] if other else 0.0)) for i in places]
+        places = sorted(sorted(places, key=lambda i: -gaps[i])[:_MOST_ROWS])
+    return [
+        (
+            shortened(symbol_text(difference.symbols[i]), 40),
+            "undefined" if row is None else str(row[i]),
+            "undefined" if other is None else str(other[i]),
+        )
+        for i in places
+    ]

@@ -1,0 +1,35 @@
+"""``pdfalearn convert``: from one file format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import pdfalearn
+from pdfalearn.cli import _options as options
+from pdfalearn.cli._output import print_json, print_line
+
+
+@click.command(
+    epilog=options.examples(
+        "pdfalearn convert target.json target.npz",
+        "pdfalearn convert target.npz target.json.gz",
+    )
+)
+@click.argument("source", type=options.FILE)
+@click.argument("target", type=options.FILE)
+@options.json_option
+def convert(source: Path, target: Path, as_json: bool) -> None:
+    """Turn a PDFA from one file format into another.
+
+    The endings of SOURCE and TARGET name the formats: .json, .json.gz and .npz can be read and
+    written, .dot, .svg, .png and .pdf only written. Nothing is lost between the first three:
+    probabilities are kept to the last bit.
+    """
+    pdfa = pdfalearn.load(source)
+    pdfalearn.save(pdfa, target)
+    if as_json:
+        print_json({"source": str(source), "target": str(target), "states": len(pdfa)})
+    else:
+        print_line(f"{target}: {len(pdfa):,} states")

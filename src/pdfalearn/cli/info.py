@@ -1,0 +1,68 @@
+"""``pdfalearn info``: describe a PDFA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import pdfalearn
+from pdfalearn.cli import _options as options
+from pdfalearn.cli._output import print_facts, print_json
+from pdfalearn.cli._text import short_word_text, shortened, symbol_text
+
+
+@click.command(
+    epilog=options.examples(
+        "pdfalearn info target.json",
+        "pdfalearn info target.json --kappa 10",
+        "pdfalearn info target.json --json",
+    )
+)
+@click.argument("file", type=options.FILE)
+@click.option(
+    "--kappa", type=int, default=1000, metavar="K", help="Count classes with K intervals."
+)
+@options.json_option
+def info(file: Path, kappa: int, as_json: bool) -> None:
+    """Describe a PDFA and say whether it can be reduced.
+
+    It is weakly minimal if no two of its reachable states are equivalent at the given kappa. Its
+    depth is the length of the longest word that is needed to reach a state.
+    """
+    relation = pdfalearn.Quantization(kappa)
+    pdfa = pdfalearn.load(file)
+    reached = pdfalearn.reachable(pdfa)
+    classes = len(pdfalearn.quotient(pdfa, by=relation))
+    counts: dict[str, object] = {
+        "states": len(pdfa),
+        "reachable_states": len(reached.states),
+        "distinct_distributions": int(pdfalearn.Exact().classes(pdfa.probabilities).max()) + 1,
+        "undefined_transitions": int((pdfa.transitions < 0).sum()),
+        "depth": reached.depth,
+        "kappa": kappa,
+        "classes": classes,
+        "weakly_minimal": classes == len(reached.states),
+    }
+    symbols, terminal = pdfa.alphabet.symbols, pdfa.alphabet.terminal
+    if as_json:
+        print_json({"file": str(file), "alphabet": symbols, "terminal": terminal, **counts})
+        return
+    print_facts(
+        str(file),
+        {
+            "alphabet": short_word_text(symbols, joined=False, most=20),
+            "terminal": shortened(symbol_text(terminal), 80),
+            **{_label(name): _value(value) for name, value in counts.items()},
+        },
+    )
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}"

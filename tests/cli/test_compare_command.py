@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.program import error_of, run, run_json
+
+from pdfalearn import PDFA, random_pdfa, save
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three PDFA of one family: b is a with symbols swapped, c differs from both after x."""
+    loops = [[1, 0], [1, 0]]
+    rows = [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]]
+    save(PDFA(alphabet="xy", transitions=loops, probabilities=rows), tmp_path / "a.json")
+    swapped = [[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]
+    save(
+        PDFA(alphabet="yx", transitions=[[0, 1], [0, 1]], probabilities=swapped),
+        tmp_path / "b.json",
+    )
+    rows[1] = [0.125, 0.51, 0.365]
+    save(PDFA(alphabet="xy", transitions=loops, probabilities=rows), tmp_path / "c.json")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_yes() -> None:
+    assert run("compare", "a.json", "b.json").stdout == "yes: a.json and b.json are equivalent\n"
+    assert run_json("compare", "a.json", "b.json", "--exact") == {
+        "a": "a.json",
+        "b": "b.json",
+        "kappa": None,
+        "tolerance": None,
+        "equivalent": True,
+        "word": None,
+    }
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_with_symbols_matched_by_name() -> None:
+    assert run_json("compare", "b.json", "c.json", exit_code=1) == {
+        "a": "b.json",
+        "b": "c.json",
+        "kappa": None,
+        "tolerance": None,
+        "equivalent": False,
+        "word": ["x"],
+        "symbols": ["$", "y", "x"],
+        "distribution_a": [0.125, 0.375, 0.5],
+        "distribution_b": [0.125, 0.365, 0.51],
+    }
+    text = run("compare", "b.json", "c.json", exit_code=1).stdout
+    assert text.startswith("no: b.json and c.json are not equivalent\nafter x\n")
+    assert "0.375" in text
+    assert "0.51" in text
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("options", "exit_code", "verdict"),
+    [
+        (["--kappa", 10], 0, "are equivalent at kappa 10\n"),
+        (["--kappa", 100], 1, "are not equivalent at kappa 100\n"),
+        (["--tolerance", 0.01], 0, "are similar within tolerance 0.01\n"),
+        (["--tolerance", 0.009], 1, "are not similar within tolerance 0.009\n"),
+    ],
+)
+def test_relations(options: list[object], exit_code: int, verdict: str) -> None:
+    assert verdict in run("compare", "a.json", "c.json", *options, exit_code=exit_code).stdout
+    result = run_json("compare", "a.json", "c.json", *options, exit_code=exit_code)
+    assert result["equivalent"] == (exit_code == 0)
+
+
+def test_a_word_undefined_in_one_of_them(folder: Path) -> None:
+    for name, successor in {"whole": 0, "partial": -1}.items():
+        pdfa = PDFA(alphabet="ab", transitions=[[0, successor]], probabilities=[[0.5, 0.5, 0]])
+        save(pdfa, folder / f"{name}.json")
+    result = run_json("compare", "whole.json", "partial.json", exit_code=1)
+    assert (result["word"], result["distribution_b"]) == (["b"], None)
+    assert "undefined" in run("compare", "whole.json", "partial.json", exit_code=1).stdout
+
+
+def test_long_words_are_shortened_in_the_table_only(folder: Path) -> None:
+    for name, last in {"long": 0.5, "other": 0.25}.items():
+        chain = [[min(state + 1, 999)] for state in range(1000)]
+        rows = [[0.5, 0.5]] * 999 + [[last, 1 - last]]
+        pdfa = PDFA(alphabet=["step"], transitions=chain, probabilities=rows)
+        save(pdfa, folder / f"{name}.npz")
+    text = run("compare", "long.npz", "other.npz", exit_code=1).stdout
+    assert "step step ... step step" in text
+    assert "(999 symbols)" in text
+    assert len(text) < 2000
+    assert run_json("compare", "long.npz", "other.npz", exit_code=1)["word"] == ["step"] * 999
+
+
+def test_of_many_symbols_those_are_shown_that_differ_most(folder: Path) -> None:
+    pdfa = random_pdfa(1, 100, exact_size=True, seed=0)
+    rows = pdfa.probabilities.copy()
+    rows[0, 50] += rows[0, 60]
+    rows[0, 60] = 0
+    changed = PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows)
+    save(pdfa, folder / "wide.json")
+    save(changed, folder / "changed.json")
+    text = run("compare", "wide.json", "changed.json", exit_code=1).stdout
+    assert "81 more symbols" in text
+    assert {"49", "59"} < {line.split()[1] for line in text.splitlines() if len(line.split()) > 4}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        (["--kappa", "0"], "kappa 0"),
+        (["--tolerance", "1.5"], "tolerance 1.5"),
+        (["--tolerance", "nan"], "tolerance nan"),
+        (["--tolerance", "x"], "'x'"),
+        (["--exact", "--kappa", "3"], "only one of"),
+        (["--kappa", "3", "--tolerance", "0.1"], "only one of"),
+    ],
+)
+def test_bad_options(options: list[str], culprit: str) -> None:
+    assert culprit in error_of("compare", "a.json", "b.json", *options)
+
+
+def test_alphabets_must_match(folder: Path) -> None:
+    document = json.loads((folder / "a.json").read_text())
+    document["alphabet"] = ["x", "z"]
+    (folder / "z.json").write_text(json.dumps(document))
+    assert "'y'" in error_of("compare", "a.json", "z.json")
+
+
+@pytest.mark.usefixtures("folder")
+def test_two_files_are_needed() -> None:
+    assert "'B'" in error_of("compare", "a.json")
+    assert "nope.json" in error_of("compare", "a.json", "nope.json")

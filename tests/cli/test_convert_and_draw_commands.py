@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.program import error_of, run, run_json
+from tests.support import need_program
+
+from pdfalearn import figure_3, load, save
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    save(figure_3(), tmp_path / "source.json")
+    return tmp_path / "source.json"
+
+
+@pytest.mark.parametrize("ending", [".json", ".json.gz", ".npz"])
+def test_converted_files_hold_the_same(ending: str, source: Path) -> None:
+    target = source.with_name(f"target{ending}")
+    assert run("convert", source, target).stdout == f"{target}: 4 states\n"
+    assert load(target) == load(source)
+    assert run_json("convert", target, source) == {
+        "source": str(target),
+        "target": str(source),
+        "states": 4,
+    }
+
+
+@pytest.mark.parametrize("command", ["convert", "draw"])
+def test_dot_needs_no_program(command: str, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    run(command, source, source.with_name("picture.dot"))
+    assert "digraph" in source.with_name("picture.dot").read_text()
+
+
+@pytest.mark.parametrize(
+    ("ending", "begin"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")]
+)
+def test_pictures(ending: str, begin: bytes, source: Path) -> None:
+    need_program("dot")
+    picture = source.with_name(f"picture{ending}")
+    assert run_json("draw", source, picture) == {
+        "file": str(source),
+        "picture": str(picture),
+        "states": 4,
+    }
+    assert picture.read_bytes().startswith(begin)
+
+
+def test_without_graphviz_a_drawing_says_what_to_install(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert "Graphviz" in error_of("draw", source, source.with_name("picture.svg"))
+    assert not source.with_name("picture.svg").exists()
+
+
+@pytest.mark.parametrize("name", ["target.txt", "target", "target.json"])
+def test_a_drawing_has_an_ending_of_drawings(name: str, source: Path) -> None:
+    assert ".svg, .png, .pdf, .dot" in error_of("draw", source, source.with_name(name))
+
+
+def test_unknown_endings_are_refused(source: Path) -> None:
+    assert "target.txt" in error_of("convert", source, source.with_name("target.txt"))
+    assert "source.dot" in error_of("convert", source.with_name("source.dot"), source)

@@ -1,0 +1,142 @@
+"""Whatever goes wrong is one line of error and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.program import COMMANDS_THAT_READ, error_of, one_error, run, run_program
+
+import pdfalearn
+from pdfalearn import MissingExtraError, figure_3, save
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    save(figure_3(), tmp_path / "source.json")
+    return tmp_path / "source.json"
+
+
+def arguments_of(command: str, path: Path) -> list[object]:
+    more: dict[str, list[object]] = {
+        "quotient": ["-o", path.with_name("out.json")],
+        "convert": [path.with_name("out.json")],
+        "draw": [path.with_name("out.dot")],
+    }
+    return [command, path, *more.get(command, [])]
+
+
+@pytest.mark.parametrize("command", COMMANDS_THAT_READ)
+def test_files_that_cannot_be_read(command: str, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.json"
+    reason = "No such file or directory"
+    assert error_of(*arguments_of(command, missing)) == f"{missing}: {reason}"
+    folder = tmp_path / "folder.json"
+    folder.mkdir()
+    assert error_of(*arguments_of(command, folder)) == f"{folder}: Is a directory"
+
+
+@pytest.mark.parametrize("command", COMMANDS_THAT_READ)
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"format": "pdfa"}'])
+def test_files_that_hold_something_else(command: str, content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.json"
+    path.write_bytes(content)
+    assert str(path) in error_of(*arguments_of(command, path))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("command", ["quotient", "convert", "draw"])
+def test_folders_that_do_not_exist(command: str, source: Path) -> None:
+    output = source.with_name("nowhere") / "out.dot"
+    option = ["-o"] if command == "quotient" else []
+    assert str(output) in error_of(command, source, *option, output)
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        (PermissionError(13, "Permission denied", "secret.json"), "secret.json: Permission denied"),
+        (OSError(18, "Cross-device link", "temporary", None, "out.json"), "out.json: Cross-device"),
+        (OSError("no number"), "no number"),
+        (MemoryError("Unable to allocate 8 TiB"), "not enough memory: Unable to allocate 8 TiB"),
+        (MissingExtraError("install it"), "install it"),
+        (pdfalearn.FileFormatError("two\nlines"), "two lines"),
+        (pdfalearn.InputError("x" * 10**6), "xxx...xxx"),
+    ],
+)
+def test_failures_of_the_library(
+    failure: Exception, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: Path) -> None:
+        raise failure
+
+    monkeypatch.setattr(pdfalearn, "load", fail)
+    error = error_of("info", "some.json")
+    assert message in error
+    assert len(error) < 3000
+
+
+def test_a_bug_is_not_taken_for_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path) -> None:
+        raise KeyError("bug")
+
+    monkeypatch.setattr(pdfalearn, "load", fail)
+    assert isinstance(run("info", "some.json", exit_code=1).exception, KeyError)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["--wrong"], "pdfalearn --help"),
+        (["wrong"], "pdfalearn --help"),
+        (["info"], "pdfalearn info --help"),
+        (["info", "a.json", "b.json"], "pdfalearn info --help"),
+        (["info", "a.json", "--wrong"], "pdfalearn info --help"),
+        (["compare", "a.json", "b.json", "--kappa"], "pdfalearn --help"),
+    ],
+)
+def test_wrong_usage_points_to_the_help(arguments: list[str], hint: str) -> None:
+    assert hint in error_of(*arguments)
+
+
+def test_the_program_reports_bad_input_without_a_traceback(tmp_path: Path) -> None:
+    done = run_program("info", "missing.json", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert one_error(done.stderr) == "missing.json: No such file or directory"
+
+
+def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
+    pipe = tmp_path / "never.json"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "pdfalearn", "info", str(pipe)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8")
+    with process, pipe.open("wb"):  # the pipe opens when the program reads
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert error.strip("\n") == "error: interrupted"
+
+
+@pytest.mark.parametrize("arguments", ["sample source.json --count 50000", "--help"])
+def test_a_closed_pipe_ends_quietly(arguments: str, source: Path) -> None:
+    line = f"'{sys.executable}' -m pdfalearn {arguments} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=source.parent, capture_output=True, encoding="utf-8"
+    )
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    assert done.returncode in (0, 141)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["sample"]])
+def test_a_full_disk_is_one_line(arguments: list[str], source: Path) -> None:
+    command = [sys.executable, "-m", "pdfalearn", *arguments, str(source)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8")
+    assert done.returncode == 2
+    assert one_error(done.stderr) == "No space left on device"

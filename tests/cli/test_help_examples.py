@@ -1,0 +1,33 @@
+"""Every example in the help of a command runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.cli.program import run
+from tests.support import need_program
+
+from pdfalearn.cli import COMMANDS
+
+
+def examples_of(*arguments: str) -> list[list[str]]:
+    lines = re.findall(r"^ *\$ pdfalearn (.*)$", run(*arguments, "--help").stdout, re.MULTILINE)
+    assert lines, "help without an example"
+    return [shlex.split(line) for line in lines]
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if name == "draw":
+        need_program("dot")
+    if name:
+        run("random", 12, "-o", "target.json")
+        run("quotient", "target.json", "-o", "learnt.json", "--kappa", 1000)
+        run("convert", "target.json", "target.npz")
+        run("convert", "target.json", "small.json")
+    for example in examples_of(*([name] if name else [])):
+        run(*example)

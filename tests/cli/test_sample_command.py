@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.program import error_of, run, run_json
+
+from pdfalearn import PDFA, load, save
+
+
+def saved(folder: Path, alphabet: list[object], stop: float = 0.5) -> Path:
+    share = (1 - stop) / len(alphabet)
+    pdfa = PDFA(
+        alphabet=alphabet,
+        transitions=[[0] * len(alphabet)],
+        probabilities=[[stop, *[share] * len(alphabet)]],
+    )
+    save(pdfa, folder / "target.json")
+    return folder / "target.json"
+
+
+def test_words_of_characters_stand_side_by_side(tmp_path: Path) -> None:
+    path = saved(tmp_path, ["a", "b"], stop=0.2)
+    lines = run("sample", path, "--count", 50, "--seed", 3).stdout.split("\n")
+    assert lines.pop() == ""
+    assert lines == ["".join(map(str, word)) for word in load(path).sample(50, seed=3).words]
+
+
+def test_other_words_have_spaces_between_symbols(tmp_path: Path) -> None:
+    path = saved(tmp_path, ["up", "down", 7, "a b", "\n"], stop=0)
+    words = run("sample", path, "--count", 20, "--max-length", 9).stdout
+    expected = [
+        " ".join(_shown(symbol) for symbol in word) + " (cut)"
+        for word in load(path).sample(20, seed=0, max_length=9).words
+    ]
+    assert words.splitlines() == expected
+
+
+def _shown(symbol: object) -> str:
+    return {"a b": "'a b'", "\n": r"\n"}.get(str(symbol), str(symbol))
+
+
+def test_words_that_were_cut_are_marked(tmp_path: Path) -> None:
+    path = saved(tmp_path, ["a"], stop=0)
+    assert run("sample", path, "--count", 2, "--max-length", 3).stdout == "aaa (cut)\n" * 2
+
+
+def test_json(tmp_path: Path) -> None:
+    path = saved(tmp_path, ["a", 7])
+    words, cut = load(path).sample(30, seed=2, max_length=2)
+    result = run_json("sample", path, "--count", 30, "--seed", 2, "--max-length", 2)
+    assert result == {
+        "file": str(path),
+        "seed": 2,
+        "max_length": 2,
+        "words": [list(word) for word in words],
+        "cut": cut.tolist(),
+    }
+
+
+def test_no_words_are_no_lines(tmp_path: Path) -> None:
+    path = saved(tmp_path, ["a"])
+    assert run("sample", path, "--count", 0).stdout == ""
+    assert run_json("sample", path, "--count", 0)["words"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        (["--count", "-1"], "count -1"),
+        (["--max-length", "-1"], "max_length -1"),
+        (["--seed", "-1"], "--seed"),
+        (["--count", "x"], "'x'"),
+        (["--count", str(10**14)], "memory"),
+    ],
+)
+def test_bad_options(options: list[str], culprit: str, tmp_path: Path) -> None:
+    assert culprit in error_of("sample", saved(tmp_path, ["a"]), *options)

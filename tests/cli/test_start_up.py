@@ -1,0 +1,69 @@
+"""The program starts fast: help needs neither NumPy nor rich."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+from tests.cli.program import run, run_program
+
+import pdfalearn
+from pdfalearn.cli import COMMANDS, cli
+
+PROGRAM = Path(sys.executable).with_name("pdfalearn")
+
+MODULES_AFTER = """
+import sys
+from pdfalearn.cli import main
+try:
+    main()
+finally:
+    print(*sorted({"numpy", "scipy", "rich"} & sys.modules.keys()), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)]
+)
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    command = [sys.executable, "-c", MODULES_AFTER, *arguments]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout
+    assert done.stderr == "\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["info", "--help"]])
+def test_help_answers_in_less_than_half_a_second(arguments: list[str]) -> None:
+    seconds = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        subprocess.run([PROGRAM, *arguments], stdout=subprocess.DEVNULL, check=True)
+        seconds.append(time.perf_counter() - begin)
+    assert min(seconds) < 0.5
+
+
+def test_the_program_and_the_module_are_the_same(tmp_path: Path) -> None:
+    script = subprocess.run([PROGRAM, "--help"], capture_output=True, encoding="utf-8", check=True)
+    assert run_program("--help", folder=tmp_path).stdout == script.stdout
+
+
+def test_version() -> None:
+    assert pdfalearn.__version__ in run("--version").stdout
+
+
+def test_no_arguments_show_the_help() -> None:
+    assert run().stdout == run("--help").stdout
+
+
+def test_help_lists_every_command_with_a_whole_sentence() -> None:
+    text = run("--help").stdout
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        assert f"{name} ".ljust(10) in text
+        assert command.get_short_help_str(limit=60) in text
+        assert "..." not in command.get_short_help_str(limit=60)

@@ -1,0 +1,146 @@
+"""Every code block of the README and of docs/ runs as it is printed.
+
+The ``python`` and ``console`` blocks of a document run in order, in one empty folder; its
+``python`` blocks share one namespace. In a ``console`` block a line ``$ command`` must exit with 0,
+or with 1 where it ends in ``# exit 1``. The lines below it, if there are any, are what it prints; a
+line ``…`` stands for any number of lines. What sets up or fetches (make, pip, git) is not run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NOT_RUN = re.compile(r"(make|pip|git)\b")
+UNTESTED_NAMES = {"bash", "sh", "shell", "py", "pycon"}
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+    line: int
+
+
+class Command(NamedTuple):
+    text: str
+    exit_code: int
+    output: list[str]
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    for match in re.finditer(r"^```(\w+)[^\n]*\n(.*?)^```\s*$", text, re.DOTALL | re.MULTILINE):
+        yield Block(match[1], match[2], text.count("\n", 0, match.start(2)))
+
+
+def commands_of(text: str) -> Iterator[Command]:
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        line, _, output = re.sub(r"\\\n", "", part).partition("\n")
+        comment = re.search(r"\s+# exit (\d+)$", line)
+        code = int(comment[1]) if comment else 0
+        yield Command(line[: comment.start()] if comment else line, code, output.split("\n"))
+
+
+def run_python(block: Block, module: ModuleType, folder: Path) -> None:
+    # The lines above keep the numbers of a traceback those of the document.
+    path = folder / f"line_{block.line}.py"
+    path.write_text("\n" * block.line + block.text, encoding="utf-8")
+    SourceFileLoader(module.__name__, str(path)).exec_module(module)
+
+
+def run_command(command: Command, folder: Path, where: str = "") -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    settings = {"PATH": path, "PYTHONUTF8": "1", "COLUMNS": "80"}
+    done = subprocess.run(
+        ["bash", "-c", command.text],
+        cwd=folder,
+        env=os.environ | settings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=300,
+    )
+    shown = f"{where}\n$ {command.text}\n{done.stdout}"
+    assert done.returncode == command.exit_code, f"exit code {done.returncode}: {shown}"
+    expected = "\n".join(command.output).strip("\n")
+    if expected:
+        assert matches(expected, done.stdout), f"printed: {shown}\nnot:\n{expected}"
+
+
+def matches(expected: str, output: str) -> bool:
+    lines = (line.rstrip() for line in expected.split("\n"))
+    pattern = "".join(r"(?:.*\n)*?" if line == "…" else re.escape(line) + "\n" for line in lines)
+    printed = "".join(f"{line.rstrip()}\n" for line in output.strip("\n").split("\n"))
+    return re.fullmatch(pattern, printed) is not None
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_block_of_a_document_runs(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks_folder, folder = tmp_path / "blocks", tmp_path / "folder"
+    blocks_folder.mkdir()
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    module = ModuleType("document")
+    monkeypatch.setitem(sys.modules, "document", module)
+    for block in blocks_of(document.read_text(encoding="utf-8")):
+        where = f"{document.name}, line {block.line}"
+        assert block.language not in UNTESTED_NAMES, f"{where}: call it python or console"
+        if block.language == "python":
+            run_python(block, module, blocks_folder)
+        elif block.language == "console":
+            for command in commands_of(block.text):
+                if not NOT_RUN.match(command.text):
+                    run_command(command, folder, where)
+
+
+def test_blocks_and_commands_are_found() -> None:
+    text = (
+        "x\n\n```python\na = 1\n```\n\n```console\n$ one \\\n  two  # exit 3\nout\n$ three\n```\n"
+    )
+    python, console = blocks_of(text)
+    assert python == Block("python", "a = 1\n", 3)
+    first, second = commands_of(console.text)
+    assert first == Command("one   two", 3, ["out", ""])
+    assert second.text == "three"
+
+
+@pytest.mark.parametrize(
+    ("expected", "is_match"),
+    [
+        ("a\nb\nc", True),
+        ("a\n…", True),
+        ("…\nc", True),
+        ("a\n…\nb\n…\nc", True),
+        ("a\nb", False),
+        ("…\nb", False),
+        ("a\nb\nC", False),
+    ],
+)
+def test_output_is_compared_line_by_line(expected: str, is_match: bool) -> None:
+    assert matches(expected, "a\nb  \nc\n") is is_match
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        (Command("false", 0, []), "exit code 1"),
+        (Command("true", 1, []), "exit code 0"),
+        (Command("echo one", 0, ["two"]), "printed"),
+    ],
+)
+def test_a_wrong_document_is_noticed(command: Command, complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=complaint):
+        run_command(command, tmp_path)
