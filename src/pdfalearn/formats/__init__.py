@@ -1,0 +1,144 @@
+"""Files of PDFA: JSON, NumPy archives, Graphviz drawings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.formats import dot, json_file, npz_file
+from pdfalearn.formats._atomic import replacing
+from pdfalearn.pdfa import PDFA
+
+__all__ = ["load", "save"]
+
+LONGEST_MESSAGE = 600
+"""An error shows no more characters of what a file holds."""
+
+
+_Function = TypeVar("_Function")
+
+_READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
+    ".json": json_file.read,
+    ".json.gz": json_file.read_gzipped,
+    ".npz": npz_file.read,
+}
+
+_WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
+    ".json": json_file.write,
+    ".json.gz": json_file.write_gzipped,
+    ".npz": npz_file.write,
+    ".dot": dot.write,
+    ".svg": dot.write_svg,
+    ".png": dot.write_png,
+    ".pdf": dot.write_pdf,
+}
+
+
+def save(pdfa: PDFA, path: str | os.PathLike[str]) -> None:
+    """Write a PDFA to a file, in the format that the ending of its name says.
+
+    A crash leaves the old file or the new one, never half of one.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton. In files to be loaded again its symbols are strings or integers.
+    path : str or os.PathLike
+        ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or a
+        drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``.
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown, or the automaton does not fit the format.
+    MissingExtraError
+        If a drawing needs Graphviz and it is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(pdfa, pathlib.Path(folder, "small.json"))
+    ...     print(pathlib.Path(folder, "small.json").read_text(), end="")
+    {"format":"pdfa","version":1,"alphabet":["a"],"terminal":"$","initial":0,
+    "transitions":[
+    [0]],
+    "probabilities":[
+    [0.5,0.5]]}
+    """
+    name = _checked_name(path)
+    write = _by_ending(_WRITERS, name, "save")
+    with replacing(Path(name)) as stream:
+        write(pdfa, stream)
+
+
+def load(path: str | os.PathLike[str]) -> PDFA:
+    """Read a PDFA from a file, in the format that the ending of its name says.
+
+    What was saved and is loaded again is equal, to the last bit of every probability.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A file that ends in ``.json``, ``.json.gz`` or ``.npz``.
+
+    Raises
+    ------
+    InputError
+        If the ending is not one of these.
+    FileFormatError
+        If the file does not hold a PDFA; the message names the file and the culprit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.1, 0.9]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(pdfa, pathlib.Path(folder, "small.npz"))
+    ...     load(pathlib.Path(folder, "small.npz")) == pdfa
+    True
+    """
+    name = _checked_name(path)
+    read = _by_ending(_READERS, name, "load")
+    with Path(name).open("rb") as stream:
+        try:
+            return read(stream)
+        except InputError as error:
+            raise FileFormatError(f"{_shown(name)}: {_shortened(str(error))}") from error
+        except MemoryError as error:
+            raise FileFormatError(f"{_shown(name)}: needs more memory than there is") from error
+
+
+def _checked_name(path: str | os.PathLike[str]) -> str:
+    try:
+        name = os.fspath(path)
+        is_possible = isinstance(name, str) and b"\0" not in os.fsencode(name)
+    except (TypeError, UnicodeEncodeError):
+        is_possible = False
+    if not is_possible:
+        raise InputError(f"{path!r} is not a path; give a string or a pathlib.Path")
+    return name
+
+
+def _by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
+    for ending, function in table.items():
+        if name.lower().endswith(ending):
+            return function
+    raise InputError(
+        f"{_shown(name)}: cannot {verb} a file of this ending; those that work: {', '.join(table)}"
+    )
+
+
+def _shown(name: str) -> str:
+    return name if name and name.isprintable() else repr(name)
+
+
+def _shortened(message: str) -> str:
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    half = LONGEST_MESSAGE // 2
+    return f"{message[:half]} … {message[-half:]}"

@@ -1,0 +1,126 @@
+"""What every file of a PDFA says about it in JSON: format, version, symbols, initial state."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.pdfa import PDFA
+
+FORMAT = "pdfa"
+VERSION = 1
+KEYS = ("format", "version", "alphabet", "terminal", "initial")
+
+
+class Header(NamedTuple):
+    """The part of a PDFA that is not an array."""
+
+    alphabet: Alphabet
+    initial: int
+
+
+def header_text(pdfa: PDFA) -> bytes:
+    """Write the header as a JSON object, or name the symbol that files cannot hold."""
+    for symbol in (*pdfa.alphabet, pdfa.terminal):
+        if not _can_be_in_file(symbol):
+            raise InputError(
+                f"symbol {_shown(symbol)} cannot be in a file: only strings of Unicode and "
+                "integers of 64 bits can; make the PDFA with such symbols first"
+            )
+    values = (FORMAT, VERSION, pdfa.alphabet.symbols, pdfa.terminal, pdfa.initial)
+    text = json.dumps(
+        dict(zip(KEYS, values, strict=True)), ensure_ascii=False, separators=(",", ":")
+    )
+    # Lone surrogates, which UTF-8 does not have, become \udxxx, and that is their form in JSON.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def parsed(data: bytes) -> dict[str, object]:
+    """Read a JSON object, or say what is wrong with its text."""
+    if not data:
+        raise FileFormatError("empty, not a PDFA; save or fetch it again")
+    try:
+        document = json.loads(
+            data.decode("utf-8-sig"),
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_refused_constant,
+        )
+    except InputError:
+        raise
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            f"byte {error.start} is not UTF-8 text; another kind of file under this ending?"
+        ) from error
+    except json.JSONDecodeError as error:
+        raise FileFormatError(f"not JSON, or cut off: {error}; save or fetch it again") from error
+    except RecursionError as error:
+        raise FileFormatError("nested too deeply to be a PDFA") from error
+    except ValueError as error:
+        raise FileFormatError("holds a number of thousands of digits; not a PDFA") from error
+    if not isinstance(document, dict):
+        raise FileFormatError(f"holds {reprlib.repr(document)}, not a JSON object with a PDFA")
+    return document
+
+
+def checked_header(document: dict[str, object], other_keys: Iterable[str] = ()) -> Header:
+    """Check the header of a document that has ``other_keys`` beside it, and no more."""
+    _check_kind(document)
+    expected = {*KEYS, *other_keys}
+    for key in sorted(expected - document.keys()):
+        raise FileFormatError(f"key {key!r} is missing; a PDFA needs {sorted(expected)}")
+    for key in document.keys() - expected:
+        raise FileFormatError(f"unknown key {reprlib.repr(key)}; a PDFA has {sorted(expected)}")
+    symbols, terminal, initial = (document[key] for key in KEYS[2:])
+    if not isinstance(symbols, list):
+        raise FileFormatError(f"alphabet {reprlib.repr(symbols)} is not a list of symbols")
+    for symbol in (*symbols, terminal):
+        if not _can_be_in_file(symbol):
+            raise FileFormatError(
+                f"symbol {_shown(symbol)} is neither a string nor an integer of 64 bits"
+            )
+    if type(initial) is not int:
+        raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
+    return Header(Alphabet(symbols, terminal), initial)
+
+
+def _check_kind(document: dict[str, object]) -> None:
+    kind, version = document.get("format"), document.get("version")
+    if kind != FORMAT:
+        raise FileFormatError(f"its format is {reprlib.repr(kind)}, not {FORMAT!r}: no PDFA")
+    if type(version) is not int or version < 1:
+        raise FileFormatError(f"version {reprlib.repr(version)} does not exist; write {VERSION}")
+    if version > VERSION:
+        raise FileFormatError(
+            f"version {reprlib.repr(version)} is newer than {VERSION}, the last that this "
+            "pdfalearn reads; upgrade pdfalearn"
+        )
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result: dict[str, object] = {}
+    for key, value in pairs:
+        if key in result:
+            raise FileFormatError(f"key {reprlib.repr(key)} occurs twice; keep one")
+        result[key] = value
+    return result
+
+
+def _refused_constant(name: str) -> object:
+    raise FileFormatError(f"holds {name}, which is no probability")
+
+
+def _can_be_in_file(symbol: Symbol) -> bool:
+    if isinstance(symbol, str):
+        # JSON cannot tell a character from the two surrogates that UTF-16 writes it with.
+        return symbol.isascii() or json.loads(json.dumps(symbol)) == symbol
+    return isinstance(symbol, int) and not isinstance(symbol, bool) and -(2**63) <= symbol < 2**63
+
+
+def _shown(symbol: Symbol) -> str:
+    if isinstance(symbol, int) and symbol.bit_length() > 64:
+        return f"(an integer of {symbol.bit_length()} bits)"
+    return reprlib.repr(symbol)

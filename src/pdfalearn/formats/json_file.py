@@ -1,0 +1,135 @@
+"""PDFA as JSON text, plain or gzipped."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import reprlib
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.formats._header import checked_header, header_text, parsed
+from pdfalearn.pdfa import PDFA
+
+TEXT_LIMIT = 256 * 2**20
+"""The most bytes of JSON text, before compression, that are written or read."""
+
+_PIECE = 2**20
+
+
+def write(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA as JSON, one row of its tables a line."""
+    stream.write(_text(pdfa))
+
+
+def write_gzipped(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA as gzipped JSON: the same PDFA gives the same bytes, whenever it is written."""
+    stream.write(zlib.compress(_text(pdfa), wbits=31))  # 31: gzip, without name or time
+
+
+def read(stream: BinaryIO) -> PDFA:
+    """Read a PDFA from JSON."""
+    return _pdfa(_limited(stream))
+
+
+def read_gzipped(stream: BinaryIO) -> PDFA:
+    """Read a PDFA from gzipped JSON; what inflates beyond the limit is not inflated further."""
+    try:
+        with gzip.GzipFile(fileobj=stream) as inflated:
+            text = _limited(inflated)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
+    return _pdfa(text)
+
+
+def _text(pdfa: PDFA) -> bytes:
+    pieces = []
+    length = 0
+    for piece in _pieces(pdfa):
+        pieces.append(piece)
+        length += len(piece)
+        if length > TEXT_LIMIT:
+            raise InputError(
+                f"{pdfa!r} is more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; save it as .npz"
+            )
+    return b"".join(pieces)
+
+
+def _pieces(pdfa: PDFA) -> Iterator[bytes]:
+    yield header_text(pdfa).removesuffix(b"}")
+    tables: dict[str, NDArray[Any]] = {
+        "transitions": pdfa.transitions,
+        "probabilities": pdfa.probabilities,
+    }
+    for name, table in tables.items():
+        yield f',\n"{name}":['.encode()
+        rows = max(1, _PIECE // table.shape[1])
+        for begin in range(0, len(table), rows):
+            text = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
+            yield (",\n" if begin else "\n").encode()
+            yield text[1:-1].replace("],[", "],\n[").encode()
+        yield b"]"
+    yield b"}\n"
+
+
+def _limited(stream: BinaryIO | gzip.GzipFile) -> bytes:
+    pieces = []
+    length = 0
+    while piece := stream.read(_PIECE):
+        pieces.append(piece)
+        length += len(piece)
+        if length > TEXT_LIMIT:
+            raise FileFormatError(
+                f"more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; large PDFA go into .npz files"
+            )
+    return b"".join(pieces)
+
+
+def _pdfa(text: bytes) -> PDFA:
+    document = parsed(text)
+    alphabet, initial = checked_header(document, ("transitions", "probabilities"))
+    columns = len(alphabet)
+    return PDFA(
+        alphabet=alphabet,
+        transitions=_table(document, "transitions", columns, np.int64),
+        probabilities=_table(document, "probabilities", columns + 1, np.float64),
+        initial=initial,
+    )
+
+
+def _table(
+    document: dict[str, Any], name: str, columns: int, dtype: type[np.number[Any]]
+) -> NDArray[Any]:
+    rows = document[name]
+    if not isinstance(rows, list):
+        raise FileFormatError(f"{name} {reprlib.repr(rows)} are not a list of rows")
+    for state, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != columns:
+            raise FileFormatError(
+                f"{name} of state {state}: {reprlib.repr(row)} is not a list of {columns} numbers"
+            )
+    kinds: set[type] = {int} if dtype is np.int64 else {int, float}
+    try:
+        if not kinds.issuperset(map(type, chain.from_iterable(rows))):
+            raise TypeError
+        flat = np.fromiter(chain.from_iterable(rows), dtype, len(rows) * columns)
+    except (TypeError, OverflowError) as error:
+        raise FileFormatError(_culprit(rows, name, kinds)) from error
+    return flat.reshape(len(rows), columns)
+
+
+def _culprit(rows: list[list[Any]], name: str, kinds: set[type]) -> str:
+    what = "a probability" if float in kinds else "a state's number"
+    for state, row in enumerate(rows):
+        for column, value in enumerate(row):
+            if type(value) not in kinds or not -(2**63) <= value < 2**63:
+                return (
+                    f"{name} of state {state}, entry {column}: {reprlib.repr(value)} is not {what}"
+                )
+    raise AssertionError(f"all {name} are as they should be")

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from tests.formats.samples import SMALL, bytes_of, complaint_about, load_bytes
+
+from pdfalearn import InputError, save
+from pdfalearn.formats import json_file
+
+
+def test_a_bomb_is_not_inflated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_file, "TEXT_LIMIT", 2**21)
+    data = gzip.compress(bytes(2**26))
+    tracemalloc.start()
+    complaint = complaint_about(data, ".json.gz", tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 2**23
+    tracemalloc.stop()
+    assert "more than 2 MiB of JSON text" in complaint
+
+
+@pytest.mark.parametrize("ending", [".json", ".json.gz"])
+def test_the_limit_is_the_same_both_ways(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = len(bytes_of(SMALL, ".json", tmp_path))
+    data = bytes_of(SMALL, ending, tmp_path)
+    monkeypatch.setattr(json_file, "TEXT_LIMIT", size)
+    assert load_bytes(bytes_of(SMALL, ending, tmp_path), ending, tmp_path) == SMALL
+    monkeypatch.setattr(json_file, "TEXT_LIMIT", size - 1)
+    assert "MiB of JSON text" in complaint_about(data, ending, tmp_path)
+    with pytest.raises(InputError, match=r"MiB of JSON text; save it as \.npz$"):
+        save(SMALL, tmp_path / f"large{ending}")

@@ -1,0 +1,28 @@
+"""What tests need that may not be there: they skip and say why, or fail where nothing may skip."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+
+def paper_data() -> Path:
+    """The folder with the data of the paper's experiments; skips where it is absent."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("PDFALEARN_PAPER_DATA", beside))
+    if not (folder / "paper-targets").is_dir():
+        pytest.skip(f"no paper-targets in {folder}; set PDFALEARN_PAPER_DATA to their folder")
+    return folder
+
+
+def need_program(name: str) -> None:
+    """Skip where a program is not installed; fail instead where PDFALEARN_NO_SKIPS is 1."""
+    if shutil.which(name) is not None:
+        return
+    reason = f"the program {name} is not installed"
+    if os.environ.get("PDFALEARN_NO_SKIPS") == "1":
+        pytest.fail(f"{reason}, and PDFALEARN_NO_SKIPS is set")
+    pytest.skip(reason)
