@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strategies import KAPPAS, all_words, pdfas
 
 from pdfalearn import (
     PDFA,
@@ -23,6 +22,7 @@ from pdfalearn import (
     same_function,
 )
 from pdfalearn.equivalence.quotients import state_classes
+from tests.strategies import KAPPAS, all_words, pdfas
 
 
 def test_figure_1_maps_a_to_the_n_to_half_to_the_n() -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strategies import all_words, pdfas
 
 from pdfalearn import (
     PDFA,
@@ -26,6 +25,7 @@ from pdfalearn import (
     reachable,
     reachable_part,
 )
+from tests.strategies import all_words, pdfas
 
 
 def two_states(**changes: object) -> PDFA:
@@ -48,12 +48,14 @@ def two_states(**changes: object) -> PDFA:
         ({"probabilities": [[0.5, 0.5], [0.5, 0.5]]}, r"shape \(2, 2\), not \(states, 3\)"),
         ({"probabilities": [[0.5, 0.5], [0.5]]}, "not a table of numbers"),
         ({"probabilities": "nonsense"}, "not a table of numbers"),
+        ({"probabilities": [["0.2", "0.3", "0.5"]] * 2}, "not a table of numbers"),
+        ({"probabilities": [[True, False, False]] * 2}, "not a table of numbers, but of bool"),
         ({"transitions": [[0, 2], [1, 0]]}, "state 0, symbol 'b': successor 2"),
         ({"transitions": [[0, 1], [-2, 0]]}, "state 1, symbol 'a': successor -2"),
         ({"transitions": [[0, -1], [1, 0]]}, "state 0, symbol 'b': .* undefined .* 0.5"),
         ({"transitions": [[0], [1]]}, r"shape \(2, 1\)"),
         ({"transitions": [[0.0, 1.0], [1.0, 0.0]]}, "table of integers"),
-        ({"transitions": [[0, 1], [1]]}, "not a table of states"),
+        ({"transitions": [[0, 1], [1]]}, "not a table of integers"),
         ({"transitions": np.empty((0, 2), int), "probabilities": np.empty((0, 3))}, "empty"),
         ({"alphabet": "aa"}, "'a' occurs twice"),
         ({"alphabet": "a$"}, "terminal"),

@@ -14,10 +14,7 @@ SUM_TOLERANCE = 1e-6
 
 def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.float64]:
     """Copy the probabilities into a read-only array, or name the value that is wrong."""
-    try:
-        rows = np.array(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"probabilities are not a table of numbers: {error}") from error
+    rows = np.array(_table(given, "probabilities", "iuf"), dtype=np.float64, order="C")
     _check_shape(rows, len(alphabet) + 1, "probabilities", "the terminal and every symbol")
     rows += 0.0  # -0.0 becomes 0.0
     bad = ~(rows >= 0)
@@ -44,12 +41,7 @@ def checked_transitions(
     given: ArrayLike, probabilities: NDArray[np.float64], alphabet: Alphabet
 ) -> NDArray[np.int32]:
     """Copy the transitions into a read-only array with a last row of -1, or name what is wrong."""
-    try:
-        wide = np.asarray(given)
-    except ValueError as error:
-        raise InputError(f"transitions are not a table of states: {error}") from error
-    if wide.dtype.kind not in "iu":
-        raise InputError(f"transitions are not a table of integers, but of {wide.dtype}")
+    wide = _table(given, "transitions", "iu")
     _check_shape(wide, len(alphabet), "transitions", "every symbol")
     states = len(probabilities)
     if len(wide) != states:
@@ -75,6 +67,17 @@ def checked_transitions(
     table = np.full((states + 1, len(alphabet)), -1, dtype=np.int32)
     table[:-1] = wide
     table.setflags(write=False)
+    return table
+
+
+def _table(given: ArrayLike, name: str, kinds: str) -> NDArray[np.generic]:
+    wanted = "numbers" if "f" in kinds else "integers"
+    try:
+        table = np.asarray(given)
+    except ValueError as error:
+        raise InputError(f"{name} are not a table of {wanted}: {error}") from error
+    if table.size and table.dtype.kind not in kinds:
+        raise InputError(f"{name} are not a table of {wanted}, but of {table.dtype}")
     return table
 
 

@@ -78,7 +78,7 @@ class PDFA(Frozen):
     ) -> None:
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
-        elif terminal not in ("$", alphabet.terminal):
+        elif terminal not in ("$", alphabet.terminal):  # "$" is what is not said
             raise InputError(f"terminal {terminal!r} is not the one of {alphabet!r}")
         rows = checked_probabilities(probabilities, alphabet)
         table = checked_transitions(transitions, rows, alphabet)
@@ -253,9 +253,7 @@ class PDFA(Frozen):
                 raise InputError(f"{name} {value} is negative")
         start = self.initial if state is None else self.checked_state(state)
         random = np.random.default_rng(seed)
-        words, cut = sampled_words(
-            self.table, self.probabilities, start, count, max_length, random
-        )
+        words, cut = sampled_words(self.table, self.probabilities, start, count, max_length, random)
         return Sample(self.alphabet.decode_words(words), cut)
 
     def _run(self, words: Words, state: int | None) -> States:

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.program import error_of, run, run_json
 
 from pdfalearn import PDFA, random_pdfa, save
+from tests.cli.program import error_of, run, run_json
 
 
 @pytest.fixture

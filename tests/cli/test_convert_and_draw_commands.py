@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.program import error_of, run, run_json
-from tests.support import need_program
 
 from pdfalearn import figure_3, load, save
+from tests.cli.program import error_of, run, run_json
+from tests.support import need_program
 
 
 @pytest.fixture

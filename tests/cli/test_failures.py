@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.program import COMMANDS_THAT_READ, error_of, one_error, run, run_program
 
 import pdfalearn
 from pdfalearn import MissingExtraError, figure_3, save
+from tests.cli.program import COMMANDS_THAT_READ, error_of, one_error, run, run_program
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.cli.program import run
-from tests.support import need_program
 
 from pdfalearn.cli import COMMANDS
+from tests.cli.program import run
+from tests.support import need_program
 
 
 def examples_of(*arguments: str) -> list[list[str]]:

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.program import error_of, run, run_json
 
 from pdfalearn import load, random_pdfa
+from tests.cli.program import error_of, run, run_json
 
 
 @pytest.mark.parametrize("ending", [".json", ".json.gz", ".npz"])

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 import pytest
-from tests.cli.program import run, run_program
 
 import pdfalearn
 from pdfalearn.cli import COMMANDS, cli
+from tests.cli.program import run, run_program
 
 PROGRAM = Path(sys.executable).with_name("pdfalearn")
 

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.program import run_program
 
 from pdfalearn import PDFA, save
 from pdfalearn.cli._text import short_word_text, shortened, symbol_text, word_text
+from tests.cli.program import run_program
 
 SETTINGS = [
     {"NO_COLOR": "1"},

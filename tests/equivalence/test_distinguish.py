@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strategies import all_words, equivalences, pdfas
 
 from pdfalearn import (
     PDFA,
@@ -23,6 +22,7 @@ from pdfalearn import (
 from pdfalearn.equivalence import _union_find
 from pdfalearn.equivalence._union_find import UnionFind
 from pdfalearn.equivalence.relations import Equivalence
+from tests.strategies import all_words, equivalences, pdfas
 
 Relation = Equivalence | Tolerance
 

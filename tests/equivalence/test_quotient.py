@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strategies import equivalences, pdfas, shuffled
 
 from pdfalearn import (
     PDFA,
@@ -23,6 +22,7 @@ from pdfalearn import (
 from pdfalearn.equivalence import _refinement
 from pdfalearn.equivalence.quotients import state_classes
 from pdfalearn.equivalence.relations import Equivalence
+from tests.strategies import equivalences, pdfas, shuffled
 
 
 def moore_classes(pdfa: PDFA, by: Equivalence) -> list[int]:

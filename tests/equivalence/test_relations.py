@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.strategies import KAPPAS
 
 from pdfalearn import PDFA, Exact, InputError, Quantization, Tolerance, is_weakly_minimal, quotient
 from pdfalearn.equivalence import _rows
 from pdfalearn.equivalence._rows import numbered_rows
+from tests.strategies import KAPPAS
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.strategies import all_words, pdfas
 
 from pdfalearn import (
     PDFA,
@@ -17,6 +16,7 @@ from pdfalearn import (
     reachable_part,
     same_function,
 )
+from tests.strategies import all_words, pdfas
 
 
 def brute_force(a: PDFA, b: PDFA) -> bool:

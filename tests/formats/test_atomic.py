@@ -12,10 +12,10 @@ from threading import Thread
 from typing import BinaryIO, NoReturn
 
 import pytest
-from tests.formats.samples import ENDINGS, SMALL, load_bytes
 
 from pdfalearn import PDFA, formats, load, save
 from pdfalearn.formats._atomic import replacing
+from tests.formats.samples import ENDINGS, SMALL, load_bytes
 
 NOBODY = 65534
 

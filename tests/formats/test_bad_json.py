@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.formats.samples import SMALL, bytes_of, complaint_about
 
 GOOD = {

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tests.formats.samples import SMALL, bytes_of, complaint_about, members_of, zipped
 
 

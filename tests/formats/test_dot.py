@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from tests.formats.samples import odd_pdfas
-from tests.support import need_program
 
 from pdfalearn import PDFA, InputError, MissingExtraError, chain, figure_2, figure_3, save
 from pdfalearn.formats.dot import notebook_svg, render, to_dot
+from tests.formats.samples import odd_pdfas
+from tests.support import need_program
 
 SIGNATURES = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.formats.samples import ENDINGS, SMALL
 
 from pdfalearn import InputError, load, save
+from tests.formats.samples import ENDINGS, SMALL
 
 
 @pytest.mark.parametrize("ending", [".dot", ".svg", ".png", ".pdf", ".txt", ".gz", "", "json"])
@@ -39,9 +39,9 @@ def test_paths_of_all_kinds(ending: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [b"x.json", 3, None, SMALL, "x\0.json", "\ud800.json"])
 def test_what_is_no_path(path: Any) -> None:
-    with pytest.raises(InputError, match=" is not a path; give a string or a pathlib.Path$"):
+    with pytest.raises(InputError, match=r" is not a path; give a string or a pathlib\.Path$"):
         load(path)
-    with pytest.raises(InputError, match=" is not a path; give a string or a pathlib.Path$"):
+    with pytest.raises(InputError, match=r" is not a path; give a string or a pathlib\.Path$"):
         save(SMALL, path)
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.formats.samples import ENDINGS, SMALL, bytes_of, load_bytes, members_of, zipped
 
 from pdfalearn import FileFormatError
+from tests.formats.samples import ENDINGS, SMALL, bytes_of, load_bytes, members_of, zipped
 
 endings = pytest.mark.parametrize("ending", ENDINGS)
 thoroughly = settings(max_examples=400)

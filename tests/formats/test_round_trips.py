@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.formats.samples import ENDINGS, SMALL, bytes_of, load_bytes, odd_pdfas
-from tests.support import paper_data
 
 from pdfalearn import PDFA, load, random_pdfa, save
+from tests.formats.samples import ENDINGS, SMALL, bytes_of, load_bytes, odd_pdfas
+from tests.support import paper_data
 
 endings = pytest.mark.parametrize("ending", ENDINGS)
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.formats.samples import ENDINGS
 
 from pdfalearn import PDFA, InputError, save
+from tests.formats.samples import ENDINGS
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

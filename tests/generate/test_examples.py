@@ -7,7 +7,6 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from tests.strategies import all_words
 
 from pdfalearn import (
     Exact,
@@ -19,6 +18,7 @@ from pdfalearn import (
     is_weakly_minimal,
     tomita,
 )
+from tests.strategies import all_words
 
 
 def odd_ones_then_odd_zeros(word: str) -> bool:

@@ -17,7 +17,6 @@ __all__ = ["load", "save"]
 LONGEST_MESSAGE = 600
 """An error shows no more characters of what a file holds."""
 
-
 _Function = TypeVar("_Function")
 
 _READERS: dict[str, Callable[[BinaryIO], PDFA]] = {

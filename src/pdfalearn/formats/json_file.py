@@ -6,7 +6,7 @@ import gzip
 import json
 import reprlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -17,7 +17,7 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.formats._header import checked_header, header_text, parsed
 from pdfalearn.pdfa import PDFA
 
-TEXT_LIMIT = 256 * 2**20
+TEXT_LIMIT = 128 * 2**20
 """The most bytes of JSON text, before compression, that are written or read."""
 
 _PIECE = 2**20
@@ -49,16 +49,29 @@ def read_gzipped(stream: BinaryIO) -> PDFA:
 
 
 def _text(pdfa: PDFA) -> bytes:
-    pieces = []
+    size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
+    too_large = InputError(f"{size} are more than {_limit()} of JSON text; save as .npz")
+    return _joined(_pieces(pdfa), too_large)
+
+
+def _limited(stream: BinaryIO | gzip.GzipFile) -> bytes:
+    too_large = FileFormatError(f"more than {_limit()} of JSON text; large PDFA go into .npz files")
+    return _joined(iter(lambda: stream.read(_PIECE), b""), too_large)
+
+
+def _limit() -> str:
+    return f"{TEXT_LIMIT / 2**20:g} MiB"
+
+
+def _joined(pieces: Iterable[bytes], too_large: InputError) -> bytes:
+    kept = []
     length = 0
-    for piece in _pieces(pdfa):
-        pieces.append(piece)
+    for piece in pieces:
+        kept.append(piece)
         length += len(piece)
         if length > TEXT_LIMIT:
-            raise InputError(
-                f"{pdfa!r} is more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; save it as .npz"
-            )
-    return b"".join(pieces)
+            raise too_large
+    return b"".join(kept)
 
 
 def _pieces(pdfa: PDFA) -> Iterator[bytes]:
@@ -76,19 +89,6 @@ def _pieces(pdfa: PDFA) -> Iterator[bytes]:
             yield text[1:-1].replace("],[", "],\n[").encode()
         yield b"]"
     yield b"}\n"
-
-
-def _limited(stream: BinaryIO | gzip.GzipFile) -> bytes:
-    pieces = []
-    length = 0
-    while piece := stream.read(_PIECE):
-        pieces.append(piece)
-        length += len(piece)
-        if length > TEXT_LIMIT:
-            raise FileFormatError(
-                f"more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; large PDFA go into .npz files"
-            )
-    return b"".join(pieces)
 
 
 def _pdfa(text: bytes) -> PDFA:
