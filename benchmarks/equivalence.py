@@ -6,7 +6,6 @@ Run with ``python -m benchmarks.equivalence``. Every row is measured in a proces
 from __future__ import annotations
 
 from benchmarks.support import in_a_process, median_seconds, peak_gigabytes, print_header, print_row
-
 from pdfalearn import PDFA, Quantization, chain, distinguish, quotient, random_pdfa
 
 FAMILIES = {

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pdfalearn.errors import FileFormatError as FileFormatError
     from pdfalearn.errors import InputError as InputError
     from pdfalearn.errors import MissingExtraError as MissingExtraError
+    from pdfalearn.errors import ModelError as ModelError
+    from pdfalearn.errors import OracleError as OracleError
     from pdfalearn.formats import load as load
     from pdfalearn.formats import save as save
     from pdfalearn.generate.examples import chain as chain
@@ -26,10 +28,20 @@ if TYPE_CHECKING:
     from pdfalearn.generate.examples import figure_3 as figure_3
     from pdfalearn.generate.examples import tomita as tomita
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
+    from pdfalearn.learning import learn as learn
+    from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
+    from pdfalearn.models.function import FunctionModel as FunctionModel
+    from pdfalearn.models.protocol import LanguageModel as LanguageModel
+    from pdfalearn.oracles.exact import ExactOracle as ExactOracle
+    from pdfalearn.oracles.protocol import EquivalenceOracle as EquivalenceOracle
     from pdfalearn.pdfa import PDFA as PDFA
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.reachability import reachable as reachable
     from pdfalearn.reachability import reachable_part as reachable_part
+    from pdfalearn.results import LearningInterrupted as LearningInterrupted
+    from pdfalearn.results import Progress as Progress
+    from pdfalearn.results import Result as Result
+    from pdfalearn.results import Statistics as Statistics
 
 _ROOMS = {
     "alphabet": ["Alphabet"],
@@ -37,7 +49,7 @@ _ROOMS = {
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],
     "equivalence.relations": ["Equivalence", "Exact", "Quantization", "Tolerance"],
-    "errors": ["FileFormatError", "InputError", "MissingExtraError"],
+    "errors": ["FileFormatError", "InputError", "MissingExtraError", "ModelError", "OracleError"],
     "formats": ["load", "save"],
     "generate.examples": [
         "chain",
@@ -48,8 +60,15 @@ _ROOMS = {
         "tomita",
     ],
     "generate.targets": ["random_pdfa"],
+    "learning": ["learn"],
+    "models.automaton": ["AutomatonModel"],
+    "models.function": ["FunctionModel"],
+    "models.protocol": ["LanguageModel"],
+    "oracles.exact": ["ExactOracle"],
+    "oracles.protocol": ["EquivalenceOracle"],
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
+    "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -70,7 +72,7 @@ def checked_transitions(
     return table
 
 
-def _table(given: ArrayLike, name: str, kinds: str) -> NDArray[np.generic]:
+def _table(given: ArrayLike, name: str, kinds: str) -> NDArray[Any]:
     wanted = "numbers" if "f" in kinds else "integers"
     try:
         table = np.asarray(given)

@@ -11,3 +11,11 @@ class FileFormatError(InputError):
 
 class MissingExtraError(ImportError):
     """An optional program or package is not installed; the message says how to get it."""
+
+
+class ModelError(InputError):
+    """A model's answer cannot be right: no distribution, or not the same as before."""
+
+
+class OracleError(InputError):
+    """An equivalence oracle's answer cannot be right: a word that is no counterexample."""

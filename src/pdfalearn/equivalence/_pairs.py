@@ -78,8 +78,9 @@ class Walk:
     def __init__(self, transitions: Indices, judge: Judge) -> None:
         self._transitions = transitions
         self._judge = judge
-        # Of every pair that was followed: place of its parent * symbols + symbol.
+        # Of every pair that was followed: place of its parent * symbols + symbol; its right state.
         self._origins = array("q")
+        self._rights = array("q")
 
     def differences(self, left: int, right: int) -> Iterator[tuple[Indices, Indices, Indices]]:
         """Give the pairs that differ: lefts, rights, and codes of the words that led there."""
@@ -94,11 +95,20 @@ class Walk:
             followed = self._judge.fresh(lefts, rights)
             begin = len(self._origins)
             self._origins.frombytes(codes[followed].tobytes())
+            self._rights.frombytes(rights[followed].tobytes())
             lefts = self._transitions[lefts[followed]].ravel()
             rights = self._transitions[rights[followed]].ravel()
             codes = np.arange(begin * symbols, len(self._origins) * symbols)
             apart = lefts != rights
             lefts, rights, codes = lefts[apart], rights[apart], codes[apart]
+
+    def rights_before(self, codes: Indices) -> Indices:
+        """Give the right states one symbol before pairs were reached; -1 where there is none."""
+        before = np.full(len(codes), -1, dtype=np.int64)
+        longer = codes >= 0
+        places = codes[longer] // self._transitions.shape[1]
+        before[longer] = np.frombuffer(self._rights, dtype=np.int64)[places]
+        return before
 
     def word(self, code: int) -> list[int]:
         """Give the word that led to a pair, as the codes of its symbols."""

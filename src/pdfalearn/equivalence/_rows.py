@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,6 +43,7 @@ def as_words(rows: NDArray[np.generic]) -> NDArray[np.uint64]:
     return filled.view(np.uint64)
 
 
+@lru_cache(maxsize=8)
 def _multipliers(count: int) -> NDArray[np.uint64]:
     """Give well-mixed odd numbers (the finaliser of SplitMix64 over 1, 2, …)."""
     mixed = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)

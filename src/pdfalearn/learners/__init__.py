@@ -1,0 +1,1 @@
+"""Learners: start, refine, hypothesis."""

@@ -1,0 +1,103 @@
+"""The n-ary classification tree (§3 of the paper), in arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.observations._int_map import IntMap
+from pdfalearn.observations.suffixes import EMPTY
+from pdfalearn.observations.tree import UNDEFINED
+
+Numbers = NDArray[np.int64]
+
+ROOT = 0
+UNDEFINED_LEAF = 1
+"""Where undefined words end up: a leaf, but never a state."""
+LEAF = -1
+"""Stands for the suffix of a node that has none."""
+
+
+class Meeting(NamedTuple):
+    """The least common ancestor of two leaves, and the classes on the arcs towards each."""
+
+    node: int
+    left_class: int
+    right_class: int
+
+
+class ClassificationTree:
+    """Inner nodes hold distinguishing suffixes, arcs classes, leaves states.
+
+    The root's suffix is empty. An arc that is followed for the first time leads to a new leaf.
+    Every column is there twice: as an array, and as a view of the same memory for single nodes.
+    """
+
+    def __init__(self) -> None:
+        self._arcs = IntMap()
+        self.size = 0
+        self.parents = np.empty(0, dtype=np.int64)
+        self.classes = np.empty(0, dtype=np.int64)
+        """The class on the arc from the parent."""
+        self.depths = np.empty(0, dtype=np.int64)
+        self.suffixes = np.empty(0, dtype=np.int64)
+        self.states = np.empty(0, dtype=np.int64)
+        """The state of a leaf; -1 for inner nodes and for the leaf of undefined words."""
+        self._add(1)
+        self.suffixes[ROOT] = EMPTY
+        self.child(ROOT, UNDEFINED)
+
+    def _add(self, more: int) -> None:
+        self.size += more
+        if self.size > len(self.parents):
+            capacity = max(1024, 2 * self.size)
+            self.parents = _larger(self.parents, capacity, -1)
+            self.classes = _larger(self.classes, capacity, -1)
+            self.depths = _larger(self.depths, capacity, 0)
+            self.suffixes = _larger(self.suffixes, capacity, LEAF)
+            self.states = _larger(self.states, capacity, -1)
+            self.parent_of, self.class_of = self.parents.data, self.classes.data
+            self.depth_of, self.suffix_of = self.depths.data, self.suffixes.data
+            self.state_of = self.states.data
+
+    def children(self, nodes: Numbers, classes: Numbers) -> Numbers:
+        """Follow the arc of a class from every node; new arcs lead to new leaves."""
+        known = self.size
+        children = self._arcs.get_or_add((nodes << 32) + (classes + 1)) + 1
+        if len(self._arcs) + 1 > known:
+            self._add(len(self._arcs) + 1 - known)
+            new = (children >= known).nonzero()[0]
+            leaves, parents = children[new], nodes[new]
+            self.parents[leaves] = parents
+            self.classes[leaves] = classes[new]
+            self.depths[leaves] = self.depths[parents] + 1
+        return children
+
+    def child(self, node: int, class_: int) -> int:
+        """Follow the arc of a class from one node; a new arc leads to a new leaf."""
+        child = self._arcs.get_or_add_one((node << 32) + class_ + 1) + 1
+        if child == self.size:
+            self._add(1)
+            self.parent_of[child] = node
+            self.class_of[child] = class_
+            self.depth_of[child] = self.depth_of[node] + 1
+        return child
+
+    def meeting(self, left: int, right: int) -> Meeting:
+        """Find where the paths of two different leaves part."""
+        parent_of, depth_of = self.parent_of, self.depth_of
+        below_left = below_right = ROOT
+        while left != right:
+            if depth_of[left] >= depth_of[right]:
+                below_left, left = left, parent_of[left]
+            else:
+                below_right, right = right, parent_of[right]
+        return Meeting(left, self.class_of[below_left], self.class_of[below_right])
+
+
+def _larger(old: Numbers, capacity: int, fill: int) -> Numbers:
+    new = np.full(capacity, fill, dtype=np.int64)
+    new[: len(old)] = old
+    return new

@@ -1,0 +1,347 @@
+"""QuaNT, built for speed (§3 of the paper, with many words sifted at once)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.errors import OracleError
+from pdfalearn.learners.classification_tree import (
+    LEAF,
+    ROOT,
+    UNDEFINED_LEAF,
+    ClassificationTree,
+)
+from pdfalearn.learners.protocol import TreeNode, Word
+from pdfalearn.observations.suffixes import EMPTY
+from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.pdfa import PDFA
+from pdfalearn.words import Words
+
+Numbers = NDArray[np.int64]
+
+_FEW = 48
+"""Below this many words, one after the other is faster than array passes."""
+
+
+class _Front(NamedTuple):
+    """Transitions on their way down the tree: where each is noted, its word, the node it is at."""
+
+    places: Numbers | list[int]
+    words: Numbers | list[int]
+    at: Numbers | list[int]
+
+
+class _Counterexample(NamedTuple):
+    codes: list[int]
+    suffixes: list[int]
+    """The numbers of all its suffixes, the whole word first."""
+    truth: int
+    """The model's class after it."""
+
+
+class _Break(NamedTuple):
+    """Where a counterexample shows that a transition leads to the wrong state."""
+
+    before: int
+    symbol: int
+    after: int
+    suffix: int
+    """Tells the state after, and where the transition should lead, apart…"""
+    new_class: int
+    old_class: int
+
+
+class Quant:
+    """The paper's learner with whole fronts of words sifted at once.
+
+    A counterexample is searched for a break by halves (Rivest and Schapire 1993), used until the
+    hypothesis agrees with it, and every leaf is split at most once in a round. A split re-sifts
+    only the transitions into the split leaf. As in the paper, the new distinguishing suffix is a
+    symbol and the suffix of a least common ancestor: that of successors of the two states, which
+    costs no question. Only where all their successors agree it is the rest of the counterexample.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Whom to ask.
+    """
+
+    def __init__(self, observations: ObservationTree) -> None:
+        self.observations = observations
+        self._symbols = len(observations.model.alphabet)
+        self._tree = ClassificationTree()
+        self._size = 0
+        self._access = np.empty(0, dtype=np.int64)
+        self._leaves = np.empty(0, dtype=np.int64)
+        self._targets = np.empty(0, dtype=np.int64)
+        """The leaf that each transition leads to, at state * symbols + symbol."""
+
+    @property
+    def size(self) -> int:
+        """How many states have been discovered."""
+        return self._size
+
+    def start(self) -> None:
+        """Sift the empty word, then the successors of every new state."""
+        (class_,) = self.observations.classes_of_few([0], [EMPTY])
+        if class_ == UNDEFINED:
+            raise OracleError("the model says that the empty word is undefined")
+        self._new_state(0, self._tree.child(ROOT, class_))
+        self._sift(_Front([], [], []), first_new=0)
+
+    def hypothesis(self) -> PDFA:
+        """Give the current hypothesis; its states are numbered as they were discovered."""
+        targets = self._targets[: self._size * self._symbols].reshape(-1, self._symbols)
+        return PDFA(
+            alphabet=self.observations.model.alphabet,
+            transitions=self._tree.states[targets],
+            probabilities=self.observations.rows(self._access[: self._size]),
+        )
+
+    def access_words(self) -> list[Word]:
+        """Give the access word of every state."""
+        return [self.observations.word(node) for node in self._access[: self._size].tolist()]
+
+    def tree(self) -> TreeNode:
+        """Give the classification tree."""
+        tree, decode = self._tree, self.observations.model.alphabet.decode
+        rows = self.observations.rows(self._access[: self._size]).tolist()
+        words = self.access_words()
+        shown: list[TreeNode] = []
+        for node in range(tree.size):
+            state = tree.state_of[node]
+            if tree.suffix_of[node] != LEAF:
+                suffix = self.observations.suffixes.word(tree.suffix_of[node])
+                shown.append(TreeNode(suffix=decode(suffix)))
+            elif state >= 0:
+                shown.append(TreeNode(access_word=words[state], distribution=tuple(rows[state])))
+            else:
+                shown.append(TreeNode())
+            if node not in (ROOT, UNDEFINED_LEAF):
+                label = self.observations.arc_label(tree.class_of[node])
+                shown[tree.parent_of[node]].children[label] = shown[node]
+        return shown[ROOT]
+
+    def tree_shape(self) -> tuple[int, int]:
+        """Give the depth of the classification tree and the number of its inner nodes."""
+        depth = int(self._tree.depths[self._leaves[: self._size]].max())
+        return depth, int((self._tree.suffixes[: self._tree.size] != LEAF).sum())
+
+    def refine(self, counterexamples: Words) -> None:
+        """Split leaves until the hypothesis agrees with every counterexample."""
+        wrong = self._counterexamples(counterexamples)
+        is_first = True
+        while wrong:
+            runs = [self._run(ce.codes) for ce in wrong]
+            said = [self._class_of(run[-1]) for run in runs]
+            still = [i for i, ce in enumerate(wrong) if said[i] != ce.truth]
+            if is_first and len(still) < len(wrong):
+                right = next(ce for i, ce in enumerate(wrong) if said[i] == ce.truth)
+                word = self.observations.model.alphabet.decode(right.codes)
+                raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+            is_first = False
+            wrong = [wrong[i] for i in still]
+            if wrong:
+                self._split(self._breaks(wrong, [runs[i] for i in still], [said[i] for i in still]))
+
+    def _counterexamples(self, words: Words) -> list[_Counterexample]:
+        symbols, offsets = words.symbols.tolist(), words.offsets.tolist()
+        codes = [symbols[begin:end] for begin, end in pairwise(offsets)]
+        suffixes = [self.observations.suffixes.add_all(word) for word in codes]
+        truths = self._classes([0] * len(codes), [numbers[0] for numbers in suffixes])
+        return [_Counterexample(*ce) for ce in zip(codes, suffixes, truths, strict=True)]
+
+    def _classes(self, nodes: list[int], suffixes: list[int]) -> list[int]:
+        if len(nodes) < _FEW:
+            return self.observations.classes_of_few(nodes, suffixes)
+        classes: list[int] = self.observations.classes(np.array(nodes), np.array(suffixes)).tolist()
+        return classes
+
+    def _run(self, codes: list[int]) -> list[int]:
+        """Give the hypothesis's states along a word; -1 from where it is undefined."""
+        target_of, state_of, symbols = self._target_of, self._tree.state_of, self._symbols
+        state = 0
+        run = [state]
+        for symbol in codes:
+            if state >= 0:
+                state = state_of[target_of[state * symbols + symbol]]
+            run.append(state)
+        return run
+
+    def _class_of(self, state: int) -> int:
+        return UNDEFINED if state < 0 else self.observations.nodes.class_at[self._access_of[state]]
+
+    def _breaks(
+        self, wrong: list[_Counterexample], runs: list[list[int]], said: list[int]
+    ) -> list[_Break]:
+        """Find by halves where asking on from the hypothesis's state stops giving the truth.
+
+        α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, α(|γ|) what is said; the
+        search keeps α(low) equal to the truth and α(high) different from it.
+        """
+        low, high = [0] * len(wrong), [len(ce.codes) for ce in wrong]
+        searched = [i for i in range(len(wrong)) if high[i] > 1]
+        while searched:
+            middles = [(low[i] + high[i]) // 2 for i in searched]
+            asked = list(zip(searched, middles, strict=True))
+            nodes = [self._access_of[runs[i][middle]] for i, middle in asked]
+            classes = self._classes(nodes, [wrong[i].suffixes[middle] for i, middle in asked])
+            for (i, middle), class_ in zip(asked, classes, strict=True):
+                if class_ == wrong[i].truth:
+                    low[i] = middle
+                else:
+                    high[i], said[i] = middle, class_
+            searched = [i for i in searched if high[i] - low[i] > 1]
+        return [
+            _Break(run[i], ce.codes[i], run[i + 1], ce.suffixes[i + 1], ce.truth, old)
+            for ce, run, i, old in zip(wrong, runs, low, said, strict=True)
+        ]
+
+    def _split(self, breaks: list[_Break]) -> None:
+        """Split the leaf of every state that breaks come after, once each, and sift on."""
+        chosen = {found.after: found for found in reversed(breaks)}
+        first = self._add_states(len(chosen))
+        nodes = self.observations.nodes
+        for new, found in enumerate(chosen.values(), first):
+            self._access_of[new] = nodes.step_one(self._access_of[found.before], found.symbol)
+        self._sift(_Front([], [], []), first_new=first)
+        for new, (old, found) in enumerate(chosen.items(), first):
+            self._split_leaf(old, new, found)
+        targets = self._targets[: self._size * self._symbols]
+        moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
+        states, symbols = np.divmod(moved, self._symbols)
+        words = nodes.step(self._access[states], symbols)
+        self._sift(_Front(moved, words, targets[moved]), first_new=self._size)
+
+    def _split_leaf(self, old: int, new: int, found: _Break) -> None:
+        """Make the old state's leaf an inner node, with a leaf for it and one for the new state."""
+        tree, leaf = self._tree, self._leaf_of[old]
+        suffix, old_class, new_class = self._distinguishing(old, new, found)
+        tree.suffix_of[leaf] = suffix
+        tree.state_of[leaf] = -1
+        for state, class_ in ((old, old_class), (new, new_class)):
+            child = tree.child(leaf, class_)
+            tree.state_of[child] = state
+            self._leaf_of[state] = child
+
+    def _distinguishing(self, old: int, new: int, found: _Break) -> tuple[int, int, int]:
+        """Give a suffix that tells two states of one leaf apart, and the classes after it."""
+        tree, suffixes, symbols = self._tree, self.observations.suffixes, self._symbols
+        shortest = None
+        for symbol in range(symbols):
+            left, right = (
+                self._target_of[old * symbols + symbol],
+                self._target_of[new * symbols + symbol],
+            )
+            if left != right:
+                meeting = tree.meeting(left, right)
+                rest = tree.suffix_of[meeting.node]
+                if shortest is None or suffixes.lengths[rest] < suffixes.lengths[shortest[1]]:
+                    shortest = symbol, rest, meeting
+        if shortest is None:
+            return found.suffix, found.old_class, found.new_class
+        symbol, rest, meeting = shortest
+        return suffixes.add(symbol, rest), meeting.left_class, meeting.right_class
+
+    def _sift(self, front: _Front, first_new: int) -> None:
+        """Sift a front of transitions, and those of all states from ``first_new`` on."""
+        while len(front.places) or first_new < self._size:
+            known = self._size
+            if len(front.places) + (known - first_new) * self._symbols < _FEW:
+                front = self._step_few(self._with_few(front, first_new))
+            else:
+                front = self._step_many(self._with_many(front, first_new))
+            first_new = known
+
+    def _with_few(self, front: _Front, first_new: int) -> _Front:
+        """Add the transitions of new states to a front, one by one."""
+        places, words, at = (list(map(int, part)) for part in front)
+        step = self.observations.nodes.step_one
+        for place in range(first_new * self._symbols, self._size * self._symbols):
+            state, symbol = divmod(place, self._symbols)
+            places.append(place)
+            words.append(step(self._access_of[state], symbol))
+            at.append(ROOT)
+        return _Front(places, words, at)
+
+    def _step_few(self, front: _Front) -> _Front:
+        """Take few words one arc down the tree; give those that are not at a leaf yet."""
+        tree, target_of = self._tree, self._target_of
+        suffixes = [tree.suffix_of[node] for node in front.at]
+        classes = self.observations.classes_of_few(list(front.words), suffixes)
+        on: tuple[list[int], list[int], list[int]] = [], [], []
+        for place, word, node, class_ in zip(*front, classes, strict=True):
+            known = tree.size
+            child = tree.child(node, class_)
+            if child == known:
+                self._new_state(word, child)
+                target_of = self._target_of
+            if tree.suffix_of[child] == LEAF:
+                target_of[place] = child
+            else:
+                for part, value in zip(on, (place, word, child), strict=True):
+                    part.append(value)
+        return _Front(*on)
+
+    def _with_many(self, front: _Front, first_new: int) -> _Front:
+        """Add the transitions of new states to a front, all at once."""
+        places, words, at = (np.asarray(part, dtype=np.int64) for part in front)
+        if first_new == self._size:
+            return _Front(places, words, at)
+        new = np.arange(first_new * self._symbols, self._size * self._symbols)
+        successors = self.observations.nodes.successors(self._access[first_new : self._size])
+        if not len(places):
+            return _Front(new, successors, np.full(len(new), ROOT))
+        return _Front(
+            np.concatenate((places, new)),
+            np.concatenate((words, successors)),
+            np.concatenate((at, np.full(len(new), ROOT))),
+        )
+
+    def _step_many(self, front: _Front) -> _Front:
+        """Take many words one arc down the tree; give those that are not at a leaf yet."""
+        tree = self._tree
+        places, words, at = (np.asarray(part) for part in front)
+        classes = self.observations.classes(words, tree.suffixes[at])
+        known = tree.size
+        at = tree.children(at, classes)
+        if tree.size > known:
+            first = self._add_states(tree.size - known)
+            new = (at >= known).nonzero()[0][::-1]  # of equal leaves the first word is written last
+            self._access[first + at[new] - known] = words[new]
+            self._leaves[first : self._size] = np.arange(known, tree.size)
+            tree.states[known : tree.size] = np.arange(first, self._size)
+        inner = tree.suffixes[at] != LEAF
+        landed = ~inner
+        self._targets[places[landed]] = at[landed]
+        return _Front(places[inner], words[inner], at[inner])
+
+    def _new_state(self, word: int, leaf: int) -> None:
+        state = self._add_states(1)
+        self._access_of[state] = word
+        self._leaf_of[state] = leaf
+        self._tree.state_of[leaf] = state
+
+    def _add_states(self, more: int) -> int:
+        """Make room for more states; give the first of them."""
+        first = self._size
+        self._size += more
+        if self._size > len(self._access):
+            capacity = max(512, 2 * self._size)
+            self._access = _larger(self._access, capacity)
+            self._leaves = _larger(self._leaves, capacity)
+            self._targets = _larger(self._targets, capacity * self._symbols)
+            self._access_of, self._leaf_of = self._access.data, self._leaves.data
+            self._target_of = self._targets.data
+        return first
+
+
+def _larger(old: Numbers, capacity: int) -> Numbers:
+    """Copy an array into a larger one; transitions not sifted yet count as undefined."""
+    new = np.full(capacity, UNDEFINED_LEAF, dtype=np.int64)
+    new[: len(old)] = old
+    return new

@@ -1,0 +1,200 @@
+"""QuaNT to the letter (§3 of the paper): the readable reference, one word at a time.
+
+The names of the paper stand in the docstrings. For speed there is `pdfalearn.learners.quant`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pdfalearn.errors import OracleError
+from pdfalearn.learners.protocol import TreeNode, Word
+from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.pdfa import PDFA
+from pdfalearn.words import Words
+
+Codes = tuple[int, ...]
+
+
+@dataclass(eq=False)
+class _Inner:
+    """An inner node of T_{Acc,Dis}: a distinguishing string d, and arcs labelled with classes.
+
+    A child is another inner node or a leaf, which is just its access string.
+    """
+
+    suffix: Codes
+    parent: _Inner | None = None
+    children: dict[int, _Inner | Codes] = field(default_factory=dict)
+
+
+class PaperQuant:
+    """The paper's learner, as printed.
+
+    It goes beyond the paper in one rule: undefined words are a class of their own, which labels
+    arcs like any other and never becomes a state.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Whom to ask.
+    """
+
+    def __init__(self, observations: ObservationTree) -> None:
+        self.observations = observations
+        self._symbols = range(len(observations.model.alphabet))
+        self._root = _Inner(suffix=())
+        self._leaf_parents: dict[Codes, _Inner] = {}
+        """Acc: the access strings, each with the node above its leaf."""
+        self._transitions: dict[Codes, list[Codes | None]] = {}
+
+    @property
+    def size(self) -> int:
+        """How many states have been discovered."""
+        return len(self._leaf_parents)
+
+    def start(self) -> None:
+        """BuildSingleStatePDFA: one state q_λ with a loop for each symbol."""
+        self._add_leaf(self._root, ())
+        defined = [self._class_of((symbol,)) != UNDEFINED for symbol in self._symbols]
+        self._transitions[()] = [() if is_defined else None for is_defined in defined]
+
+    def refine(self, counterexamples: Words) -> None:
+        """Use the first counterexample γ to discover a new state, and build the automaton again."""
+        ce = tuple(counterexamples.symbols[: counterexamples.offsets[1]].tolist())
+        self._check_counterexample(ce)
+        if len(self._leaf_parents) > 1 or self._class_of(ce) in (UNDEFINED, self._class_of(())):
+            self._update_tree(ce)
+        else:
+            # InitializeTree(γ): the root λ has two children, λ and γ.
+            self._add_leaf(self._root, ce)
+        self._build_automaton()
+
+    def _add_leaf(self, node: _Inner, access: Codes) -> None:
+        node.children[self._class_of(access + node.suffix)] = access
+        self._leaf_parents[access] = node
+
+    def _sift(self, word: Codes) -> Codes | None:
+        """Sift a word; sift-update: where there is no arc, it becomes an access string."""
+        node = self._root
+        while True:
+            class_ = self._class_of(word + node.suffix)
+            if class_ == UNDEFINED and node is self._root:
+                return None
+            child = node.children.get(class_)
+            if child is None:
+                self._add_leaf(node, word)
+                return word
+            if not isinstance(child, _Inner):
+                return child
+            node = child
+
+    def _build_automaton(self) -> None:
+        """BuildAutomaton(T): τ(q_s, σ) = sift(s·σ), begun again whenever sift updates the tree."""
+        while True:
+            states = list(self._leaf_parents)
+            self._transitions = {
+                access: [self._sift((*access, symbol)) for symbol in self._symbols]
+                for access in states
+            }
+            if len(self._leaf_parents) == len(states):
+                return
+
+    def _update_tree(self, ce: Codes) -> None:
+        """UpdateTree(T, γ): split the leaf s_{j-1}, j the first place where sift and run part."""
+        state: Codes = ()
+        for j, symbol in enumerate(ce):
+            run = self._transitions[state][symbol]
+            known = len(self._leaf_parents)
+            sifted = self._sift(ce[: j + 1])
+            if len(self._leaf_parents) > known:
+                return  # sift-update has discovered a class by itself
+            if sifted != run:
+                suffix = (symbol, *self._common_ancestor(sifted, run).suffix)
+                self._split(state, suffix, new_access=ce[:j])
+                return
+            if sifted is None:
+                return
+            state = sifted
+
+    def _split(self, access: Codes, suffix: Codes, *, new_access: Codes) -> None:
+        """Replace the leaf s_{j-1} by an inner node γ_j·d with children s_{j-1} and γ[j-1]."""
+        above = self._leaf_parents[access]
+        inner = _Inner(suffix=suffix, parent=above)
+        above.children[self._class_of(access + above.suffix)] = inner
+        self._add_leaf(inner, access)
+        self._add_leaf(inner, new_access)
+
+    def _common_ancestor(self, left: Codes | None, right: Codes | None) -> _Inner:
+        """Find the least common ancestor of two leaves; undefined words end below the root."""
+        if left is None or right is None:
+            return self._root
+        above = self._ancestors(left)
+        return next(node for node in self._ancestors(right) if node in above)
+
+    def _ancestors(self, access: Codes) -> list[_Inner]:
+        path = []
+        node: _Inner | None = self._leaf_parents[access]
+        while node is not None:
+            path.append(node)
+            node = node.parent
+        return path
+
+    def _check_counterexample(self, ce: Codes) -> None:
+        state: Codes | None = ()
+        for symbol in ce:
+            state = None if state is None else self._transitions[state][symbol]
+        if (UNDEFINED if state is None else self._class_of(state)) == self._class_of(ce):
+            word = self.observations.model.alphabet.decode(ce)
+            raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+
+    def _node_of(self, word: Codes) -> int:
+        suffixes = self.observations.suffixes
+        return self.observations.nodes.descend_one(0, suffixes.add_word(word), suffixes)
+
+    def _class_of(self, word: Codes) -> int:
+        """MQ(word), quantized."""
+        return self.observations.classes_of_few([self._node_of(word)], [0])[0]
+
+    def _nodes(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return np.array([self._node_of(access) for access in self._leaf_parents])
+
+    def hypothesis(self) -> PDFA:
+        """Give the hypothesis: a state for each access string, in the order of their discovery."""
+        numbers: dict[Codes | None, int] = {
+            access: state for state, access in enumerate(self._leaf_parents)
+        }
+        numbers[None] = -1
+        return PDFA(
+            alphabet=self.observations.model.alphabet,
+            transitions=[[numbers[s] for s in self._transitions[a]] for a in self._leaf_parents],
+            probabilities=self.observations.rows(self._nodes()),
+        )
+
+    def access_words(self) -> list[Word]:
+        """Give the access strings."""
+        return [self.observations.word(node) for node in self._nodes().tolist()]
+
+    def tree_shape(self) -> tuple[int, int]:
+        """Give the depth of the classification tree and the number of its inner nodes."""
+        paths = [self._ancestors(access) for access in self._leaf_parents]
+        return max(map(len, paths)), len({node for path in paths for node in path})
+
+    def tree(self) -> TreeNode:
+        """Give the classification tree."""
+        decode, label = self.observations.model.alphabet.decode, self.observations.arc_label
+        root = TreeNode(suffix=())
+        pending = [(self._root, root)]
+        while pending:
+            inner, shown = pending.pop()
+            for class_, child in inner.children.items():
+                if isinstance(child, _Inner):
+                    node = TreeNode(suffix=decode(child.suffix))
+                    pending.append((child, node))
+                else:
+                    row = self.observations.rows(np.array([self._node_of(child)]))[0]
+                    node = TreeNode(access_word=decode(child), distribution=tuple(row.tolist()))
+                shown.children[label(class_)] = node
+        return root

@@ -1,0 +1,194 @@
+"""Learn a PDFA from a language model: the loop that joins model, learner and oracle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pdfalearn.equivalence.relations import Equivalence, Quantization, check_equivalence
+from pdfalearn.errors import InputError
+from pdfalearn.learners.protocol import Learner
+from pdfalearn.learners.quant import Quant
+from pdfalearn.learners.quant_paper import PaperQuant
+from pdfalearn.models.automaton import AutomatonModel
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles.exact import ExactOracle
+from pdfalearn.oracles.protocol import EquivalenceOracle
+from pdfalearn.pdfa import PDFA
+from pdfalearn.results import LearningInterrupted, Progress, Result, Statistics
+from pdfalearn.words import Words
+
+DEFAULT_EQUIVALENCE = Quantization(1000)
+
+LEARNERS: dict[str, Callable[[ObservationTree], Learner]] = {
+    "quant": Quant,
+    "quant-paper": PaperQuant,
+}
+"""The learners by name."""
+
+
+def learn(
+    model: PDFA | LanguageModel,
+    *,
+    by: Equivalence = DEFAULT_EQUIVALENCE,
+    oracle: EquivalenceOracle | None = None,
+    learner: str = "quant",
+    progress: Callable[[Progress], None] | None = None,
+    audit: int = 16,
+    seed: int = 0,
+) -> Result:
+    """Learn a PDFA from a language model.
+
+    Parameters
+    ----------
+    model : PDFA or LanguageModel
+        What to learn from. A Python function becomes a model by `FunctionModel`.
+    by : Equivalence
+        When two distributions are the same; quantization with κ = 1000 if not given.
+    oracle : EquivalenceOracle, optional
+        Who tries to break hypotheses. A PDFA as model has the exact oracle if none is given.
+    learner : {"quant", "quant-paper"}
+        The fast QuaNT, or the paper's to the letter.
+    progress : callable, optional
+        Called with a `Progress` after every batch of questions and every equivalence query.
+    audit : int
+        In the end so many words are asked again, to catch a model that does not always give the
+        same answer; they are counted apart.
+    seed : int
+        Seed of the audit's sample.
+
+    Returns
+    -------
+    Result
+        The automaton, its access words and tree, statistics, history and certificate.
+
+    Raises
+    ------
+    ModelError
+        If an answer of the model fails a check; the message names the word.
+    OracleError
+        If the oracle gives a word that is no counterexample.
+    LearningInterrupted
+        On Ctrl-C: a `KeyboardInterrupt` with what has been learnt so far.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3
+    >>> result = learn(figure_3(), by=Quantization(10))
+    >>> result.pdfa
+    PDFA(4 states, alphabet=('0', '1'), initial=0)
+    >>> result.access_words
+    [(), ('0',), ('1',), ('0', '1')]
+    >>> result.certificate
+    'exact'
+    """
+    by = check_equivalence(by)
+    if oracle is None:
+        oracle = _default_oracle(model, by)
+    if isinstance(model, PDFA):
+        model = AutomatonModel(model)
+    if learner not in LEARNERS:
+        raise InputError(f"there is no learner {learner!r}; there are {', '.join(LEARNERS)}")
+    observations = ObservationTree(model, by)
+    run = _Run(observations, LEARNERS[learner](observations), oracle, progress)
+    try:
+        hypothesis = run.last_hypothesis()
+        observations.audit(audit, seed)
+    except KeyboardInterrupt as interrupt:
+        partial = None if run.hypothesis is None else run.result(run.hypothesis, "interrupted")
+        raise LearningInterrupted(partial) from interrupt
+    return run.result(hypothesis, oracle.certificate)
+
+
+def _default_oracle(model: PDFA | LanguageModel, by: Equivalence) -> EquivalenceOracle:
+    if isinstance(model, PDFA):
+        return ExactOracle(model, by=by)
+    if not hasattr(model, "distributions"):
+        raise InputError(
+            f"{model!r} is neither a PDFA nor a LanguageModel; a function becomes one by "
+            "FunctionModel(function, alphabet)"
+        )
+    raise InputError(
+        "a model that is no PDFA needs an equivalence oracle, such as ExactOracle(target, by=…)"
+    )
+
+
+class _Run:
+    """One run of the loop, with its clocks and its history."""
+
+    def __init__(
+        self,
+        observations: ObservationTree,
+        learner: Learner,
+        oracle: EquivalenceOracle,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self._observations = observations
+        self._learner = learner
+        self._oracle = oracle
+        self._progress = progress
+        self._codes = oracle.alphabet.positions_in(observations.model.alphabet)
+        self._seconds = {"learning": 0.0, "equivalence": 0.0}
+        self._equivalence_queries = 0
+        self._history: list[Progress] = []
+        self.hypothesis: PDFA | None = None
+        """The newest one."""
+        if progress is not None:
+            observations.on_batch = self._report
+
+    def last_hypothesis(self) -> PDFA:
+        """Learn until the oracle finds no counterexample."""
+        with self._timed("learning"):
+            self._learner.start()
+        while True:
+            with self._timed("learning"):
+                hypothesis = self.hypothesis = self._learner.hypothesis()
+            self._history.append(self._snapshot())
+            with self._timed("equivalence"):
+                counterexamples = self._oracle.counterexamples(hypothesis)
+            self._equivalence_queries += 1
+            self._report()
+            if not len(counterexamples):
+                return hypothesis
+            with self._timed("learning"):
+                codes = self._codes[counterexamples.symbols]
+                self._learner.refine(Words(codes, counterexamples.offsets))
+
+    @contextmanager
+    def _timed(self, part: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[part] += time.perf_counter() - started
+
+    def _report(self) -> None:
+        if self._progress is not None:
+            self._progress(self._snapshot())
+
+    def _snapshot(self) -> Progress:
+        counts = self._observations.counts
+        return Progress(
+            states=self._learner.size,
+            words=counts.words,
+            distributions=counts.distributions,
+            symbols=self._observations.symbols,
+            equivalence_queries=self._equivalence_queries,
+            learning_seconds=self._seconds["learning"],
+            equivalence_seconds=self._seconds["equivalence"],
+        )
+
+    def result(self, pdfa: PDFA, certificate: str) -> Result:
+        """Put together what has been learnt."""
+        counts = self._observations.counts
+        depth, inner_nodes = self._learner.tree_shape()
+        statistics = Statistics(
+            **vars(self._snapshot()),
+            batches=tuple(counts.batches),
+            audited_words=counts.audited,
+            tree_depth=depth,
+            inner_nodes=inner_nodes,
+        )
+        return Result(pdfa, statistics, tuple(self._history), certificate, self._learner)

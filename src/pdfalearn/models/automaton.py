@@ -1,0 +1,63 @@
+"""A PDFA as a language model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn._runs import visited_states
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.models.protocol import Handles
+from pdfalearn.pdfa import PDFA
+from pdfalearn.words import Words
+
+
+class AutomatonModel:
+    """A PDFA as a language model: the handle of a word is the state after it.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton.
+    """
+
+    capacity = None
+    prefixes_free = True
+
+    def __init__(self, pdfa: PDFA) -> None:
+        self.pdfa = pdfa
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The automaton's alphabet."""
+        return self.pdfa.alphabet
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the automaton."""
+        from hashlib import sha256
+
+        parts = [repr((self.pdfa.alphabet, self.pdfa.initial)).encode()]
+        parts += [self.pdfa.transitions.tobytes(), self.pdfa.probabilities.tobytes()]
+        return sha256(b"".join(parts)).hexdigest()
+
+    def start(self) -> int:
+        """Give the initial state."""
+        return self.pdfa.initial
+
+    def extend(self, handles: Handles, words: Words) -> Handles:
+        """Give the states along the run of every word."""
+        table = self.pdfa.table
+        if len(words.symbols) == len(words):
+            return table[handles, words.symbols].astype(np.int64)
+        visited = visited_states(table, handles, words)
+        after_symbol = np.ones(len(visited), dtype=bool)
+        after_symbol[words.offsets[:-1] + np.arange(len(words))] = False
+        return visited[after_symbol].astype(np.int64)
+
+    def distributions(self, handles: Handles) -> NDArray[np.float64]:
+        """Give the states' distributions."""
+        return self.pdfa.probabilities[handles]
+
+    def release(self, handles: Handles) -> None:
+        """Do nothing: a state costs nothing to remember."""

@@ -1,0 +1,1 @@
+"""The memory of every answer of a model."""

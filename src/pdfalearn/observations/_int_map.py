@@ -1,0 +1,131 @@
+"""A map from integers to 0, 1, … that is asked and filled by whole arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Keys = NDArray[np.int64]
+Values = NDArray[np.int64]
+
+_SMALL = 2048
+"""Up to this many keys a dictionary holds them: no array pass beats it there."""
+_FEW = 24
+"""Below this many keys, one after the other is faster than array passes."""
+
+_MULTIPLIER = 0x9E3779B97F4A7C15
+_MASK = 2**64 - 1
+
+
+class IntMap:
+    """Gives every key a number: 0, 1, … as keys are first seen.
+
+    A dictionary while there are few keys; then a table with open addressing and linear probing,
+    never more than a third full, over which whole arrays of keys are looked up at once.
+
+    Examples
+    --------
+    >>> numbers = IntMap()
+    >>> numbers.get_or_add(np.array([7, 7, 5])), len(numbers)
+    (array([0, 0, 1]), 2)
+    """
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._small: dict[int, int] | None = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def get_or_add(self, keys: Keys) -> Values:
+        """Give the number of every key; keys that are new get the next numbers."""
+        if len(keys) < _FEW or (self._small is not None and len(keys) <= _SMALL):
+            numbers = [self.get_or_add_one(key) for key in keys.tolist()]
+            return np.array(numbers, dtype=np.int64)
+        if self._small is not None:
+            self._leave_dictionary()
+        self._reserve(len(keys))
+        return self._placed(keys)
+
+    def get_or_add_one(self, key: int) -> int:
+        """Give the number of one key; if it is new, the next number."""
+        if self._small is not None:
+            number = self._small.setdefault(key, self._size)
+            if number == self._size:
+                self._size += 1
+                if self._size > _SMALL:
+                    self._leave_dictionary()
+            return number
+        slot = (key * _MULTIPLIER & _MASK) >> self._shift
+        key_at, value_at, mask = self._key, self._value, self._mask
+        while (value := value_at[slot]) >= 0:
+            if key_at[slot] == key:
+                return value
+            slot = slot + 1 & mask
+        if 3 * self._size > mask:
+            self._reserve(1)
+            return self.get_or_add_one(key)
+        key_at[slot] = key
+        value_at[slot] = self._size
+        self._size += 1
+        return self._size - 1
+
+    def _allocate(self, slots: int) -> None:
+        self._keys = np.zeros(slots, dtype=np.int64)
+        self._values = np.full(slots, -1, dtype=np.int64)
+        self._key, self._value = self._keys.data, self._values.data
+        self._mask = slots - 1
+        self._shift = 65 - slots.bit_length()
+
+    def _leave_dictionary(self) -> None:
+        known, self._small = self._small or {}, None
+        self._allocate(1 << (4 * _SMALL).bit_length())
+        self._fill(np.array(list(known), dtype=np.int64), np.arange(len(known)))
+
+    def _reserve(self, more: int) -> None:
+        needed = 3 * (self._size + more)
+        if needed > self._mask:
+            full = self._values >= 0
+            keys, values = self._keys[full], self._values[full]
+            self._allocate(1 << needed.bit_length())
+            self._fill(keys, values)
+
+    def _fill(self, keys: Keys, values: Values) -> None:
+        """Put different keys into an empty table."""
+        slots = self._slots(keys)
+        while len(keys):
+            free = self._values[slots] < 0
+            self._values[slots[free]] = values[free]
+            self._keys[slots[free]] = keys[free]
+            lost = self._values[slots] != values
+            keys, values, slots = keys[lost], values[lost], slots[lost] + 1 & self._mask
+
+    def _slots(self, keys: Keys) -> Values:
+        products = keys.view(np.uint64) * np.uint64(_MULTIPLIER)
+        return (products >> np.uint64(self._shift)).view(np.int64)
+
+    def _placed(self, keys: Keys) -> Values:
+        """Find the slot of every key, taking empty ones for new keys; give its number."""
+        slots = self._slots(keys)
+        numbers = np.empty(len(keys), dtype=np.int64)
+        rest = np.arange(len(keys))
+        while len(rest) >= _FEW:
+            here = slots[rest]
+            empty = rest[self._values[here] < 0]
+            if len(empty):
+                self._take(empty, slots[empty], keys)
+            same = self._keys[here] == keys[rest]
+            numbers[rest[same]] = self._values[here[same]]
+            rest = rest[~same]
+            slots[rest] = slots[rest] + 1 & self._mask
+        numbers[rest] = [self.get_or_add_one(key) for key in keys[rest].tolist()]
+        return numbers
+
+    def _take(self, places: Keys, slots: Values, keys: Keys) -> None:
+        """Give empty slots to the keys at places; of equal slots the first key's."""
+        self._values[slots[::-1]] = places[::-1]
+        first = self._values[slots] == places
+        winners, slots = places[first], slots[first]
+        self._keys[slots] = keys[winners]
+        self._values[slots] = np.arange(self._size, self._size + len(winners))
+        self._size += len(winners)

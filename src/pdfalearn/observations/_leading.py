@@ -1,0 +1,183 @@
+"""Lead a model to words: handles, and what becomes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.errors import InputError
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations._nodes import NO_HANDLE, Nodes, NodeTable
+from pdfalearn.words import Words, offsets_of
+
+_LEAST_CAPACITY = 3
+
+
+class Leader:
+    """Keeps the handles of nodes, and extends them from their nearest ancestors that have one.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        The model; no more of its handles than its capacity are ever alive.
+    nodes : NodeTable
+        The words.
+    """
+
+    def __init__(self, model: LanguageModel, nodes: NodeTable) -> None:
+        if model.capacity is not None and model.capacity < _LEAST_CAPACITY:
+            raise InputError(
+                f"the model's capacity is {model.capacity}; it needs {_LEAST_CAPACITY} or more"
+            )
+        self._model = model
+        self._nodes = nodes
+        self._live = 1
+        self.symbols = 0
+        """How many symbols the model has been led through."""
+        nodes.handles[0] = model.start()
+
+    def lead(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
+        """Lead the model to words, as many as can be at once.
+
+        Parameters
+        ----------
+        nodes : array of int
+            Different nodes.
+
+        Returns
+        -------
+        path, rest : array of int
+            The nodes that had no handle before and have one now, or are known to be undefined; and
+            those of the given nodes that are still to be led to.
+        """
+        if self._model.capacity is not None:
+            led, late = self.lead_few(nodes.tolist())
+            return np.array(led, dtype=np.int64), np.array(late, dtype=np.int64)
+        table = self._nodes
+        path, lengths, bases, rest = self._paths(nodes[table.handles[nodes] == NO_HANDLE])
+        if len(path):
+            words = Words(table.last_symbols[path], offsets_of(lengths))
+            handles = self._model.extend(table.handles[bases], words)
+            self.symbols += len(path)
+            table.handles[path] = handles
+            if handles.min() < 0:
+                table.mark_undefined(path[handles < 0])
+        return path, rest
+
+    def lead_few(self, nodes: list[int]) -> tuple[list[int], list[int]]:
+        """Do what `lead` does, for few words: less to set up, more for each."""
+        table = self._nodes
+        handle_at, parent, symbol_of = table.handle_at, table.parent, table.last_symbol
+        path: list[int] = []
+        offsets, bases, rest = [0], [], []
+        planned: set[int] = set()
+        for place, node in enumerate(nodes):
+            steps: list[int] = []
+            above = node
+            while handle_at[above] == NO_HANDLE and above not in planned:
+                steps.append(above)
+                above = parent[above]
+            if not steps:
+                continue
+            if above in planned:
+                rest.append(node)
+                continue
+            if handle_at[above] < 0:
+                table.mark_undefined(np.array(steps))
+                continue
+            room = self._room(len(steps), above, taken=len(path))
+            if room < len(steps):
+                rest += nodes[place:]
+                if path:
+                    break
+                steps = steps[-room:]
+            planned.update(steps)
+            steps.reverse()
+            path += steps
+            offsets.append(len(path))
+            bases.append(handle_at[above])
+            if room < len(steps):
+                break
+        if path:
+            words = Words(
+                np.array([symbol_of[node] for node in path], dtype=np.int32), np.array(offsets)
+            )
+            handles = self._model.extend(np.array(bases), words)
+            self.symbols += len(path)
+            self._live += len(path)
+            for node, handle in zip(path, handles.tolist(), strict=True):
+                handle_at[node] = handle
+                if handle < 0:
+                    table.mark_undefined(np.array([node]))
+                    self._live -= 1
+        return path, rest
+
+    def distribution_again(self, codes: list[int]) -> NDArray[np.float64]:
+        """Ask for the distribution of a word from the start, as if it were new."""
+        self._room(2, 0, taken=0)
+        handle = np.array([self._model.start()])
+        for symbol in codes:
+            word = Words(np.array([symbol], dtype=np.int32), np.array([0, 1]))
+            longer = self._model.extend(handle, word)
+            self._model.release(handle)
+            handle = longer
+            if handle[0] < 0:
+                return np.empty((0, 0))
+        row = self._model.distributions(handle)
+        self._model.release(handle)
+        return row
+
+    def _room(self, needed: int, base: int, *, taken: int) -> int:
+        """Say how many more handles may live; if none is planned yet, release others for them."""
+        capacity = self._model.capacity
+        if capacity is None:
+            return needed
+        if capacity - self._live < needed and not taken:
+            live = (self._nodes.handles[: self._nodes.size] >= 0).nonzero()[0]
+            released = live[(live != 0) & (live != base)]
+            self._model.release(self._nodes.handles[released])
+            self._nodes.handles[released] = NO_HANDLE
+            self._live -= len(released)
+        return capacity - self._live - taken
+
+    def _paths(self, nodes: Nodes) -> tuple[Nodes, Nodes, Nodes, Nodes]:
+        """Find paths to nodes from their nearest ancestors that have handles, all at once.
+
+        Paths that run into one another are told by claims: who comes second has to wait.
+
+        Returns
+        -------
+        path, lengths, bases, rest : array of int
+            The paths one after the other, how long each is and from which node it goes down; and
+            the nodes that have to wait.
+        """
+        table = self._nodes
+        lengths = np.zeros(len(nodes), dtype=np.int64)
+        late = np.zeros(len(nodes), dtype=bool)
+        bases = np.zeros(len(nodes), dtype=np.int64)
+        steps: list[tuple[Nodes, Nodes]] = []
+        active, here = np.arange(len(nodes)), nodes
+        while len(active):
+            free = table.claims[here] < 0
+            table.claims[here[free]] = active[free]
+            wins = table.claims[here] == active
+            late[active[~wins]] = True
+            active, here = active[wins], here[wins]
+            steps.append((active, here))
+            lengths[active] += 1
+            above = table.parents[here].astype(np.int64)
+            bases[active] = above
+            onwards = table.handles[above] == NO_HANDLE
+            active, here = active[onwards], above[onwards]
+        undefined = ~late & (table.handles[bases] < 0)
+        taken = ~late & ~undefined
+        ends = np.cumsum(np.where(taken, lengths, 0))
+        path = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
+        for distance, (active, here) in enumerate(steps):
+            table.claims[here] = -1
+            kept = taken[active]
+            path[ends[active[kept]] - 1 - distance] = here[kept]
+            lost = undefined[active]
+            if lost.any():
+                table.mark_undefined(here[lost])
+        return path, lengths[taken], bases[taken], nodes[late]

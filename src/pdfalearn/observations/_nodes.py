@@ -1,0 +1,182 @@
+"""The nodes of the observation tree: words, as a parent and a last symbol each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.observations._int_map import IntMap
+from pdfalearn.observations.suffixes import Suffixes
+
+Nodes = NDArray[np.int64]
+Symbols = NDArray[np.integer]
+
+UNDEFINED = -1
+"""The class of undefined words, and their handle."""
+UNKNOWN = -2
+"""The class of words that the model has not been asked for."""
+NO_HANDLE = -2
+"""Stands where a word has no handle, or none any more."""
+
+_DENSE = 32
+"""Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
+
+
+class NodeTable:
+    """Words as nodes of a tree; node 0 is the empty word. Nodes are made when they are asked for.
+
+    Every column is there twice: as an array for passes over many nodes, and as a view of the same
+    memory (``parent``, ``last_symbol``, ``class_at``, ``handle_at``) for a few nodes at a time.
+
+    Parameters
+    ----------
+    symbols : int
+        The size of the alphabet.
+    """
+
+    def __init__(self, symbols: int) -> None:
+        self.symbols = symbols
+        self.size = 0
+        self.parents: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self.last_symbols: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self.classes: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self.rows: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self.handles: Nodes = np.empty(0, dtype=np.int64)
+        self.claims: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        """Scratch for telling who came first: -1 everywhere between uses."""
+        width = symbols if symbols <= _DENSE else 0
+        self._children: NDArray[np.int32] = np.empty((0, width), dtype=np.int32)
+        self._sparse = None if symbols <= _DENSE else IntMap()
+        self._alphabet = np.arange(symbols)
+        self._added(1)
+
+    def _added(self, more: int) -> int:
+        """Make room for more nodes; give the first of them."""
+        first = self.size
+        self.size += more
+        if self.size > len(self.parents):
+            capacity = max(1024, 2 * self.size)
+            self.parents = _larger(self.parents, capacity, 0)
+            self.last_symbols = _larger(self.last_symbols, capacity, 0)
+            self.classes = _larger(self.classes, capacity, UNKNOWN)
+            self.rows = _larger(self.rows, capacity, -1)
+            self.handles = _larger(self.handles, capacity, NO_HANDLE)
+            self.claims = _larger(self.claims, capacity, -1)
+            self._children = _larger(self._children, capacity, -1)
+            self.parent, self.last_symbol = self.parents.data, self.last_symbols.data
+            self.class_at, self.row_at = self.classes.data, self.rows.data
+            self.handle_at = self.handles.data
+            self._child = self._children.reshape(-1).data
+        return first
+
+    def different(self, nodes: Nodes) -> Nodes:
+        """Give the nodes without repetition, in the order of their first appearance."""
+        places = np.arange(len(nodes), dtype=np.int32)
+        self.claims[nodes[::-1]] = places[::-1]
+        firsts: Nodes = nodes[self.claims[nodes] == places]
+        self.claims[firsts] = -1
+        return firsts
+
+    def successors(self, nodes: Nodes) -> Nodes:
+        """Give every node's successors: all of the first, then all of the second, and so on."""
+        count, width = len(nodes), self.symbols
+        if self._sparse is None and (self._children[nodes] < 0).all():
+            begin = self._added(count * width)
+            new = np.arange(begin, self.size)
+            self.parents[begin : self.size].reshape(count, width)[:] = nodes[:, None]
+            self.last_symbols[begin : self.size].reshape(count, width)[:] = self._alphabet
+            self._children[nodes] = new.reshape(count, width)
+            return new
+        return self.step(np.repeat(nodes, width), np.tile(self._alphabet, count))
+
+    def step(self, nodes: Nodes, symbols: Symbols) -> Nodes:
+        """Give the nodes one symbol further; undefined words lead to themselves."""
+        if self._sparse is not None:
+            return self._sparse_step(self._sparse, nodes, symbols)
+        children = self._children[nodes, symbols].astype(np.int64)
+        missing = (children < 0).nonzero()[0]
+        if len(missing):
+            children[missing] = self._made(nodes[missing], symbols[missing])
+        return children
+
+    def _made(self, parents: Nodes, symbols: Symbols) -> Nodes:
+        """Make children that are missing; the same one may be asked for twice."""
+        places = np.arange(len(parents), dtype=np.int32)
+        self._children[parents[::-1], symbols[::-1]] = places[::-1]
+        first = self._children[parents, symbols] == places
+        begin = self._added(int(np.count_nonzero(first)))
+        self.parents[begin : self.size] = parents[first]
+        self.last_symbols[begin : self.size] = symbols[first]
+        self._children[parents[first], symbols[first]] = np.arange(begin, self.size)
+        return self._children[parents, symbols].astype(np.int64)
+
+    def _sparse_step(self, children_of: IntMap, nodes: Nodes, symbols: Symbols) -> Nodes:
+        children = nodes.copy()
+        live = (self.classes[nodes] != UNDEFINED).nonzero()[0]
+        known = len(children_of)
+        numbers = children_of.get_or_add(nodes[live] * self.symbols + symbols[live])
+        if len(children_of) > known:
+            new = numbers >= known
+            self._added(len(children_of) - known)
+            self.parents[numbers[new] + 1] = nodes[live[new]]
+            self.last_symbols[numbers[new] + 1] = symbols[live[new]]
+        children[live] = numbers + 1
+        return children
+
+    def step_one(self, node: int, symbol: int) -> int:
+        """Give the node one symbol further."""
+        if self._sparse is not None:
+            return int(self.step(np.array([node]), np.array([symbol]))[0])
+        child = self._child[node * self.symbols + symbol]
+        if child < 0:
+            child = self._added(1)
+            self.parent[child] = node
+            self.last_symbol[child] = symbol
+            self._child[node * self.symbols + symbol] = child
+        return child
+
+    def descend(self, nodes: Nodes, suffixes: Nodes, table: Suffixes) -> Nodes:
+        """Give the nodes that a suffix each leads to."""
+        if not suffixes.any():
+            return nodes
+        firsts, rests = table.arrays()
+        ends, left = nodes.copy(), suffixes.copy()
+        active = left.nonzero()[0]
+        while len(active):
+            numbers = left[active]
+            ends[active] = self.step(ends[active], firsts[numbers])
+            left[active] = rests[numbers]
+            active = active[left[active] > 0]
+        return ends
+
+    def descend_one(self, node: int, suffix: int, table: Suffixes) -> int:
+        """Give the node that a suffix leads to."""
+        firsts, rests = table.firsts, table.rests
+        while suffix:
+            node = self.step_one(node, firsts[suffix])
+            suffix = rests[suffix]
+        return node
+
+    def mark_undefined(self, nodes: Nodes) -> None:
+        """Note that words are undefined: from now on they lead to themselves."""
+        self.classes[nodes] = UNDEFINED
+        self.handles[nodes] = UNDEFINED
+        if self._sparse is None:
+            self._children[nodes] = nodes[:, None]
+
+    def word(self, node: int) -> list[int]:
+        """Give the symbols of a node's word."""
+        codes = []
+        while node:
+            codes.append(self.last_symbol[node])
+            node = self.parent[node]
+        return codes[::-1]
+
+
+def _larger(old: NDArray[Any], capacity: int, fill: int) -> NDArray[Any]:
+    new = np.empty((capacity, *old.shape[1:]), dtype=old.dtype)
+    new[: len(old)] = old
+    new[len(old) :] = fill
+    return new

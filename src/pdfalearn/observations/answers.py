@@ -1,0 +1,114 @@
+"""Distributions as they come: checked, kept once each, and classified."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pdfalearn._checks import SUM_TOLERANCE
+from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.observations._row_numbers import RowNumbers
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+_ROUNDING = 1e-12
+"""A probability may be this far below 0, as rounding leaves it; it then counts as 0."""
+
+
+class BadRowError(ValueError):
+    """An answer is no distribution; ``place`` is where it stands in the batch."""
+
+    def __init__(self, message: str, place: int = 0) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+class Answers:
+    """Every different distribution that a model has given, with its class.
+
+    Parameters
+    ----------
+    by : Equivalence
+        When two distributions are the same.
+    width : int
+        The number of symbols, and one for the terminal.
+    """
+
+    def __init__(self, by: Equivalence, width: int) -> None:
+        self._by = by
+        self._width = width
+        self._numbers = RowNumbers()
+        self._class_numbers = RowNumbers()
+        self._rows = np.empty((64, width))
+        self._classes = np.empty(64, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def rows(self) -> Floats:
+        """The different distributions, in the order of their numbers."""
+        return self._rows[: len(self)]
+
+    @property
+    def classes(self) -> Numbers:
+        """The class of each of the different distributions."""
+        return self._classes[: len(self)]
+
+    @property
+    def class_count(self) -> int:
+        """How many classes have been seen."""
+        return len(self._class_numbers)
+
+    def key(self, class_: int) -> tuple[float, ...]:
+        """Give what the equivalence makes of the distributions of a class."""
+        first = int((self.classes == class_).argmax())
+        return tuple(self._by.keys(self.rows[first : first + 1])[0].tolist())
+
+    def add(self, given: ArrayLike, count: int) -> Numbers:
+        """Give the number of each distribution; those that are new are kept and classified."""
+        rows = self._checked_shape(given, count)
+        known = len(self)
+        numbers = self._numbers.get_or_add(rows)
+        if len(self) > known:
+            self._keep(rows, numbers, known)
+        return numbers
+
+    def _keep(self, rows: Floats, numbers: Numbers, known: int) -> None:
+        size = len(self)
+        if size > len(self._rows):
+            self._rows = np.concatenate((self._rows[:known], np.empty((2 * size, self._width))))
+            self._classes = np.concatenate((self._classes[:known], np.empty(2 * size, np.int64)))
+        new = (numbers >= known).nonzero()[0]
+        _check_values(rows[new], new)
+        self._rows[numbers[new]] = rows[new]
+        kept = self._rows[known:size]
+        np.maximum(kept, 0.0, out=kept)
+        self._classes[known:size] = self._class_numbers.get_or_add(self._by.keys(kept))
+
+    def _checked_shape(self, given: ArrayLike, count: int) -> Floats:
+        try:
+            rows = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise BadRowError(f"it is no array of numbers ({error})") from error
+        if rows.shape != (count, self._width):
+            raise BadRowError(
+                f"the array for {count} words has shape {rows.shape}, not {(count, self._width)}: "
+                "a row for each word, in it the terminal first, then every symbol"
+            )
+        return rows
+
+
+def _check_values(rows: Floats, places: Numbers) -> None:
+    if not rows.min() >= -_ROUNDING:
+        bad = (~(rows >= -_ROUNDING)).any(axis=1)
+        place = int(bad.argmax())
+        raise BadRowError(f"{rows[place].tolist()} has NaN or negative values", int(places[place]))
+    sums = rows.sum(axis=1)
+    bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
+    if bad.any():
+        place = int(bad.argmax())
+        raise BadRowError(
+            f"{rows[place].tolist()} sums to {sums[place]:.9g}, not to 1", int(places[place])
+        )

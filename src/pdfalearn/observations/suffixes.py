@@ -1,0 +1,70 @@
+"""Suffixes, each kept once as its first symbol and the suffix that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+EMPTY = 0
+"""The empty suffix."""
+
+
+class Suffixes:
+    """Words numbered 0, 1, …: 0 is the empty one, every other a symbol followed by an earlier one.
+
+    Examples
+    --------
+    >>> suffixes = Suffixes()
+    >>> number = suffixes.add_word([1, 0, 1])
+    >>> suffixes.word(number), suffixes.lengths[number], suffixes.add_word([0, 1])
+    ([1, 0, 1], 3, 2)
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, int], int] = {}
+        self.firsts = [-1]
+        """The first symbol of every suffix."""
+        self.rests = [EMPTY]
+        """What follows it."""
+        self.lengths = [0]
+        self._arrays: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def add(self, symbol: int, rest: int) -> int:
+        """Give the number of a symbol followed by a suffix."""
+        number = self._numbers.setdefault((symbol, rest), len(self.firsts))
+        if number == len(self.firsts):
+            self.firsts.append(symbol)
+            self.rests.append(rest)
+            self.lengths.append(self.lengths[rest] + 1)
+            self._arrays = None
+        return number
+
+    def add_word(self, codes: Iterable[int]) -> int:
+        """Give the number of a word."""
+        number = EMPTY
+        for symbol in reversed(list(codes)):
+            number = self.add(symbol, number)
+        return number
+
+    def add_all(self, codes: list[int]) -> list[int]:
+        """Give the numbers of all suffixes of a word, the whole word first, the empty one last."""
+        numbers = [EMPTY]
+        for symbol in reversed(codes):
+            numbers.append(self.add(symbol, numbers[-1]))
+        return numbers[::-1]
+
+    def word(self, number: int) -> list[int]:
+        """Give the symbols of a suffix."""
+        codes = []
+        while number:
+            codes.append(self.firsts[number])
+            number = self.rests[number]
+        return codes
+
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Give the first symbols and the rests as arrays."""
+        if self._arrays is None:
+            self._arrays = np.array(self.firsts), np.array(self.rests)
+        return self._arrays

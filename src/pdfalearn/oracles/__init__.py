@@ -1,0 +1,1 @@
+"""Equivalence oracles: who tries to break a hypothesis."""
