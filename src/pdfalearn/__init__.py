@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from pdfalearn.errors import MissingExtraError as MissingExtraError
     from pdfalearn.errors import ModelError as ModelError
     from pdfalearn.errors import OracleError as OracleError
+    from pdfalearn.formats import check_can_save as check_can_save
     from pdfalearn.formats import load as load
     from pdfalearn.formats import save as save
+    from pdfalearn.formats.trees import check_can_save_tree as check_can_save_tree
+    from pdfalearn.formats.trees import save_tree as save_tree
     from pdfalearn.generate.examples import chain as chain
     from pdfalearn.generate.examples import combination_lock as combination_lock
     from pdfalearn.generate.examples import figure_1 as figure_1
@@ -43,14 +46,15 @@ if TYPE_CHECKING:
     from pdfalearn.results import Result as Result
     from pdfalearn.results import Statistics as Statistics
 
-_ROOMS = {
+_NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
     "equivalence.differences": ["distinguish"],
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],
     "equivalence.relations": ["Equivalence", "Exact", "Quantization", "Tolerance"],
     "errors": ["FileFormatError", "InputError", "MissingExtraError", "ModelError", "OracleError"],
-    "formats": ["load", "save"],
+    "formats": ["check_can_save", "load", "save"],
+    "formats.trees": ["check_can_save_tree", "save_tree"],
     "generate.examples": [
         "chain",
         "combination_lock",
@@ -70,19 +74,21 @@ _ROOMS = {
     "reachability": ["reachable", "reachable_part"],
     "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
 }
-_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+_MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
+
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> object:
     # Imported at first use: the command line's --help must not wait for NumPy.
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'pdfalearn' has no attribute {name!r}")
     from importlib import import_module
 
-    value: object = getattr(import_module(f"pdfalearn.{_HOMES[name]}"), name)
+    value: object = getattr(import_module(f"pdfalearn.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOMES, "__version__"])
+    return sorted([*_MODULES, "__version__"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,33 @@ from pdfalearn.errors import InputError
 
 SUM_TOLERANCE = 1e-6
 """How far from 1 the probabilities of a state may sum."""
+
+
+def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -> int:
+    """Give an integer as Python's own, or say that it is none or out of range."""
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise InputError(f"{name} {value!r} is not an integer") from error
+    if not low <= number <= high:
+        raise InputError(f"{name} {number} is not an integer from {low} to {high}")
+    return number
+
+
+def checked_number(value: object, name: str, low: float, high: float) -> float:
+    """Give a number as Python's own, or say that it is none or out of range."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        raise InputError(f"{name} {value!r} is not a number")
+    if not low <= value <= high:
+        raise InputError(f"{name} {value!r} is not a number from {low:g} to {high:g}")
+    return float(value)
+
+
+def checked_generator(seed: object) -> np.random.Generator:
+    """Make a random generator of a seed, which has to be given."""
+    return np.random.default_rng(checked_integer(seed, "seed", 0, 2**128 - 1))
 
 
 def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.float64]:
@@ -25,7 +53,7 @@ def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.fl
         symbol = alphabet.terminal if column == 0 else alphabet.symbols[column - 1]
         raise InputError(
             f"state {state}, symbol {symbol!r}: probability {rows[state, column]} is not a number "
-            "from 0 to 1"
+            "from 0 to 1; set it to 0 if rounding made it negative"
         )
     sums = rows.sum(axis=1)
     bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
@@ -78,7 +106,9 @@ def _table(given: ArrayLike, name: str, kinds: str) -> NDArray[Any]:
         table = np.asarray(given)
     except ValueError as error:
         raise InputError(f"{name} are not a table of {wanted}: {error}") from error
-    if table.size and table.dtype.kind not in kinds:
+    if not table.size:
+        raise InputError(f"{name} are empty; a PDFA has at least one state")
+    if table.dtype.kind not in kinds:
         raise InputError(f"{name} are not a table of {wanted}, but of {table.dtype}")
     return table
 
@@ -88,5 +118,3 @@ def _check_shape(array: NDArray[np.generic], columns: int, name: str, what: str)
         raise InputError(
             f"{name} have shape {array.shape}, not (states, {columns}): a column for {what}"
         )
-    if len(array) == 0:
-        raise InputError(f"{name} are empty; a PDFA has at least one state")

@@ -41,7 +41,7 @@ class Alphabet(Frozen):
 
     def __init__(self, symbols: Iterable[Symbol], terminal: Symbol = "$") -> None:
         try:
-            given = tuple(symbols)
+            given = tuple(s.item() if isinstance(s, np.generic) else s for s in symbols)
         except TypeError as error:
             raise InputError(f"an alphabet is a sequence of symbols, not {symbols!r}") from error
         self.__dict__.update(
@@ -58,7 +58,7 @@ class Alphabet(Frozen):
         return iter(self.symbols)
 
     def __contains__(self, symbol: object) -> bool:
-        return symbol in self._index
+        return isinstance(symbol, Hashable) and symbol in self._index
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Alphabet):
@@ -84,17 +84,30 @@ class Alphabet(Frozen):
 
     def encode_words(self, words: Iterable[Word]) -> Words:
         """Turn many words into one flat array of integers and its offsets."""
-        if isinstance(words, str):
-            raise InputError(f"a batch is a list of words, not the string {words!r}")
-        batch = list(words)
-        if not self._one_character:
-            self._refuse_plain_strings(batch)
+        batch = self.checked_batch(words)
         try:
             lengths = [len(word) for word in batch]
             codes = map(self._index.__getitem__, chain.from_iterable(batch))
             return Words(np.fromiter(codes, np.int32, sum(lengths)), offsets_of(lengths))
         except (KeyError, TypeError) as error:
             raise InputError(self._culprit(batch)) from error
+
+    def checked_batch(self, words: Iterable[Word]) -> list[Word]:
+        """Refuse what is not a list of words."""
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            raise InputError(f"a batch is a list of words, not {words!r}")
+        batch = list(words)
+        for word in batch:
+            if not isinstance(word, Sequence) and not (
+                isinstance(word, np.ndarray) and word.ndim == 1
+            ):
+                raise InputError(f"a word is a sequence of symbols, not {word!r}")
+            if isinstance(word, str) and not self._one_character:
+                raise InputError(
+                    f"the word {_shortened(word)} is a plain string, but not every symbol of the "
+                    f"alphabet {_shortened(self.symbols)} is one character: give a list of symbols"
+                )
+        return batch
 
     def decode(self, codes: Iterable[int]) -> tuple[Symbol, ...]:
         """Turn integers back into the word that they stand for."""
@@ -117,23 +130,13 @@ class Alphabet(Frozen):
             )
         return np.array([other._index[symbol] for symbol in self.symbols], dtype=np.int32)
 
-    def _refuse_plain_strings(self, batch: Sequence[Word]) -> None:
-        for word in batch:
-            if isinstance(word, str):
-                raise InputError(
-                    f"the word {_shortened(word)} is a plain string, but not every symbol of the "
-                    f"alphabet {_shortened(self.symbols)} is one character: give a list of symbols"
-                )
-
     def _unknown(self, symbol: object) -> str:
         return f"symbol {symbol!r} is not in the alphabet {_shortened(self.symbols)}"
 
     def _culprit(self, batch: Sequence[Word]) -> str:
         for word in batch:
-            if not isinstance(word, Sequence | np.ndarray):
-                return f"a word is a sequence of symbols, not {word!r}"
             for position, symbol in enumerate(word):
-                if not isinstance(symbol, Hashable) or symbol not in self:
+                if symbol not in self:
                     return f"{self._unknown(symbol)} (position {position} of {_shortened(word)})"
         return "a word is a sequence of symbols of the alphabet"
 

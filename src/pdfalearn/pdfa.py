@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -10,7 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn._checks import checked_probabilities, checked_transitions
+from pdfalearn._checks import (
+    checked_generator,
+    checked_integer,
+    checked_probabilities,
+    checked_transitions,
+)
 from pdfalearn._frozen import Frozen
 from pdfalearn._runs import sampled_words, visited_states
 from pdfalearn.alphabet import Alphabet, Symbol, Word
@@ -45,7 +49,7 @@ class PDFA(Frozen):
     initial : int
         The initial state.
     terminal : hashable
-        The terminal symbol; not in the alphabet.
+        The terminal symbol; not in the alphabet. An `Alphabet` brings its own.
 
     Notes
     -----
@@ -78,8 +82,6 @@ class PDFA(Frozen):
     ) -> None:
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
-        elif terminal not in ("$", alphabet.terminal):  # "$" is what is not said
-            raise InputError(f"terminal {terminal!r} is not the one of {alphabet!r}")
         rows = checked_probabilities(probabilities, alphabet)
         table = checked_transitions(transitions, rows, alphabet)
         self.__dict__.update(
@@ -215,10 +217,9 @@ class PDFA(Frozen):
         self, words: Iterable[Word], *, state: int | None = None
     ) -> Floats:
         """Give π^ℓ of each of many words, none empty; each may end with the terminal."""
-        batch = list(words)
-        for word in batch:
-            if not len(word):
-                raise InputError("the empty word has no last symbol; give a word of one or more")
+        batch = self.alphabet.checked_batch(words)
+        if not all(map(len, batch)):
+            raise InputError("the empty word has no last symbol; give a word of one or more")
         ends = self.states_after([word[:-1] for word in batch], state=state)
         terminal = self.alphabet.terminal
         last = [0 if w[-1] == terminal else self.alphabet.index(w[-1]) + 1 for w in batch]
@@ -248,11 +249,10 @@ class PDFA(Frozen):
         >>> pdfa.sample(1, seed=0, max_length=3)
         Sample(words=[('a', 'a', 'a')], cut=array([ True]))
         """
-        for name, value in {"count": count, "seed": seed, "max_length": max_length}.items():
-            if value < 0:
-                raise InputError(f"{name} {value} is negative")
+        count = checked_integer(count, "count", 0)
+        max_length = checked_integer(max_length, "max_length", 0)
         start = self.initial if state is None else self.checked_state(state)
-        random = np.random.default_rng(seed)
+        random = checked_generator(seed)
         words, cut = sampled_words(self.table, self.probabilities, start, count, max_length, random)
         return Sample(self.alphabet.decode_words(words), cut)
 
@@ -280,13 +280,7 @@ class PDFA(Frozen):
 
     def checked_state(self, state: int, name: str = "state") -> int:
         """Refuse what is not a state of this PDFA."""
-        try:
-            number = operator.index(state)
-        except TypeError as error:
-            raise InputError(f"{name} {state!r} is not an integer") from error
-        if not 0 <= number < len(self):
-            raise InputError(f"{name} {number} is not one of the states 0 to {len(self) - 1}")
-        return number
+        return checked_integer(state, name, 0, len(self) - 1)
 
 
 def _reduced(operation: np.ufunc, values: Floats, begins: NDArray[np.int64]) -> Floats:

@@ -32,6 +32,12 @@ class Reachable:
             depth += 1
         return depth
 
+    def numbers(self, states: int) -> NDArray[np.int32]:
+        """Give the place of each of all the states in this order; 0 for those not in it."""
+        numbers = np.zeros(states, dtype=np.int32)
+        numbers[self.states] = np.arange(len(self.states), dtype=np.int32)
+        return numbers
+
 
 def reachable(pdfa: PDFA) -> Reachable:
     """Find the reachable states of a PDFA, breadth first.
@@ -76,7 +82,5 @@ def reachable_part(pdfa: PDFA) -> PDFA:
     >>> reachable_part(pdfa).transitions.tolist()
     [[1], [1]]
     """
-    kept = reachable(pdfa).states
-    numbers = np.zeros(len(pdfa), dtype=np.int32)
-    numbers[kept] = np.arange(len(kept))
-    return renumbered(pdfa, kept, numbers)
+    part = reachable(pdfa)
+    return renumbered(pdfa, part.states, part.numbers(len(pdfa)))

@@ -138,3 +138,36 @@ def test_a_fault_among_many_states_is_found() -> None:
         assert word is not None
         assert differ_after(target, 0, faulty, 0, "".join(map(str, word)), by)
         assert distinguish(target, target, by=by) is None
+
+
+def test_undefined_differs_from_defined_in_the_coarsest_relation() -> None:
+    rows = [[0.5, 0.5, 0.0]]
+    defined = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=rows)
+    undefined = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=rows)
+    for by in (Quantization(1), Exact(), Tolerance(1)):
+        assert distinguish(defined, undefined, by=by) == ("b",)
+        assert distinguish(undefined, defined, by=by) == ("b",)
+
+
+def test_merging_many_states_into_one_takes_few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    leaves = 2**10
+    inner = np.arange(leaves, 2 * leaves - 1)
+    children = np.arange(len(inner) * 2).reshape(-1, 2)
+    transitions = np.concatenate((np.repeat(np.arange(leaves), 2).reshape(-1, 2), children))
+    tree = PDFA(
+        alphabet="ab",
+        transitions=transitions,
+        probabilities=np.full((len(transitions), 3), [0.5, 0.25, 0.25]),
+        initial=len(transitions) - 1,
+    )
+    rounds = 0
+    roots = UnionFind._roots
+
+    def counted(self: UnionFind, nodes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> object:
+        nonlocal rounds
+        rounds += 1
+        return roots(self, nodes)
+
+    monkeypatch.setattr(UnionFind, "_roots", counted)
+    assert distinguish(tree, quotient(tree, by=Exact()), by=Exact()) is None
+    assert rounds < 100  # a dozen levels, a few rounds each

@@ -128,3 +128,17 @@ def test_one_state_and_unreachable_states() -> None:
 def test_large_alphabet() -> None:
     pdfa = random_pdfa(20, 500, distributions=2, seed=1)
     assert same_partition(state_classes(pdfa, by=Exact()).tolist(), moore_classes(pdfa, Exact()))
+
+
+def test_rounds_end_before_they_become_quadratic(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+    one_round = _refinement._round
+
+    def counted(*arguments: object) -> object:
+        nonlocal looked_at
+        looked_at += len(arguments[2])  # type: ignore[arg-type]
+        return one_round(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_refinement, "_round", counted)
+    assert len(quotient(chain(2000), by=Exact())) == 2000
+    assert looked_at <= 20 * 2000

@@ -40,13 +40,19 @@ class UnionFind:
             lefts, rights = self._roots(lefts), self._roots(rights)
             apart = np.flatnonzero(lefts != rights)
             rest, lefts, rights = rest[apart], lefts[apart], rights[apart]
-            # Larger roots go below smaller ones, so no cycle; one pair wins each larger root.
+            # Every larger root goes below the smallest it is paired with: no cycles, and at least
+            # half of the roots are gone after two rounds.
             larger, smaller = np.maximum(lefts, rights), np.minimum(lefts, rights)
-            self._claims[larger] = rest
-            won = self._claims[larger] == rest
+            self._claims[larger] = len(self._parents)
+            np.minimum.at(self._claims, larger, smaller)
+            best = (self._claims[larger] == smaller).nonzero()[0]
+            self._claims[larger[best]] = best
+            won = best[self._claims[larger[best]] == best]
             self._parents[larger[won]] = smaller[won]
             needed[rest[won]] = True
-            rest, lefts, rights = rest[~won], lefts[~won], rights[~won]
+            left = np.ones(len(rest), dtype=bool)
+            left[won] = False
+            rest, lefts, rights = rest[left], lefts[left], rights[left]
         return np.flatnonzero(needed)
 
     def _roots(self, nodes: Indices) -> Indices:

@@ -9,6 +9,7 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.equivalence._pairs import Indices, Joint, Walk
 from pdfalearn.equivalence._union_find import UnionFind
 from pdfalearn.equivalence.relations import Equivalence, Tolerance, check_equivalence
+from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 
 
@@ -25,6 +26,7 @@ def distinguish(
     ----------
     first, second : PDFA
         Automata over the same symbols, in any order; the same one twice to compare its states.
+        The terminals may have different names.
     by : Equivalence or Tolerance
         When two distributions are the same, or similar.
     states : pair of int, optional
@@ -50,6 +52,8 @@ def distinguish(
     True
     """
     joint = Joint.of(first, second)
+    if states is not None and not (isinstance(states, tuple) and len(states) == 2):
+        raise InputError(f"states {states!r} is not a pair: a state of each automaton")
     left, right = (first.initial, second.initial) if states is None else states
     left, right = first.checked_state(left), second.checked_state(right) + joint.offset
     judge: Merging | _Visiting

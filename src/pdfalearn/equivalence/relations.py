@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pdfalearn._checks import checked_integer, checked_number
 from pdfalearn.equivalence._rows import numbered_rows
 from pdfalearn.errors import InputError
 
@@ -83,15 +83,7 @@ class Quantization(Equivalence):
     kappa: int
 
     def __post_init__(self) -> None:
-        try:
-            kappa = operator.index(self.kappa)
-        except TypeError:
-            kappa = 0
-        if isinstance(self.kappa, bool) or not 1 <= kappa <= _LARGEST_KAPPA:
-            raise InputError(
-                f"kappa {self.kappa!r} is not an integer from 1 to 2**40; "
-                "for distributions to be equal to the last bit, use Exact()"
-            )
+        kappa = checked_integer(self.kappa, "kappa", 1, _LARGEST_KAPPA)
         object.__setattr__(self, "kappa", kappa)
 
     def intervals(self, values: ArrayLike) -> NDArray[np.int64]:
@@ -103,7 +95,9 @@ class Quantization(Equivalence):
         interval 29 of 100, although the float lies below it. ⌊κ·(x + 2⁻⁵⁰)⌋, clamped, does that;
         1.0000000000000002 and -1e-17, as rounding leaves them, count as 1 and 0.
         """
-        numbers = np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(values)
+        if numbers.dtype.kind not in "iuf":
+            raise InputError(f"{values!r} are not probabilities from 0 to 1")
         if not ((numbers >= -1e-6) & (numbers <= 1 + 1e-6)).all():
             wrong = numbers[~((numbers >= -1e-6) & (numbers <= 1 + 1e-6))].flat[0]
             raise InputError(f"{wrong} is not a probability from 0 to 1")
@@ -135,12 +129,7 @@ class Tolerance:
     tolerance: float
 
     def __post_init__(self) -> None:
-        try:
-            tolerance = float(self.tolerance)
-        except (TypeError, ValueError):
-            tolerance = -1.0
-        if not 0 <= tolerance <= 1:
-            raise InputError(f"tolerance {self.tolerance!r} is not a number from 0 to 1")
+        tolerance = checked_number(self.tolerance, "tolerance", 0, 1)
         object.__setattr__(self, "tolerance", tolerance)
 
     def similar(self, rows: ArrayLike, others: ArrayLike) -> NDArray[np.bool_]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pdfalearn.errors import InputError
+from pdfalearn._checks import checked_generator, checked_integer, checked_number
 from pdfalearn.pdfa import PDFA
 
 
@@ -21,8 +22,7 @@ def figure_1(epsilon: float = 0.0) -> PDFA:
     >>> figure_1().probability("aa"), figure_1(0.25).probability("aa")
     (0.25, 0.1875)
     """
-    if not 0 <= epsilon <= 0.5:
-        raise InputError(f"epsilon {epsilon!r} is not a number from 0 to 0.5")
+    epsilon = checked_number(epsilon, "epsilon", 0, 0.5)
     return PDFA(
         alphabet="a",
         transitions=[[1], [1]],
@@ -106,8 +106,7 @@ def tomita(number: int) -> PDFA:
     >>> [len(tomita(number)) for number in range(1, 8)]
     [2, 3, 5, 4, 4, 3, 5]
     """
-    if number not in range(1, 8):
-        raise InputError(f"there is no Tomita grammar {number!r}; they are numbered 1 to 7")
+    number = checked_integer(number, "Tomita grammar", 1, 7)
     accepting, transitions = _TOMITA[number - 1]
     accepts, rejects = [0.05, 0.665, 0.285], [0.05, 0.285, 0.665]
     rows = [accepts if state in accepting else rejects for state in range(len(transitions))]
@@ -129,14 +128,13 @@ def chain(size: int, *, reset: bool = False) -> PDFA:
     >>> chain(3).transitions.tolist(), chain(2, reset=True).transitions.tolist()
     ([[1], [2], [2]], [[1, 0], [1, 0]])
     """
-    _check_size(size)
+    size = checked_integer(size, "size", 1)
     onwards = np.minimum(np.arange(1, size + 1), size - 1)
     transitions = np.column_stack((onwards, np.zeros_like(onwards)) if reset else (onwards,))
-    symbols = transitions.shape[1]
-    probabilities = np.full((size, symbols + 1), 1 / (symbols + 1))
-    probabilities[-1] = [0.75] + [0.25 / symbols] * symbols
     return PDFA(
-        alphabet="ar" if reset else "a", transitions=transitions, probabilities=probabilities
+        alphabet="ar" if reset else "a",
+        transitions=transitions,
+        probabilities=_all_but_the_last_alike(*transitions.shape),
     )
 
 
@@ -161,22 +159,21 @@ def combination_lock(size: int, symbols: int = 2, *, seed: int = 0) -> PDFA:
     >>> lock.transitions.tolist()
     [[0, 1], [0, 2], [2, 2]]
     """
-    _check_size(size)
-    if symbols < 1:
-        raise InputError(f"symbols {symbols!r} is not an integer of at least 1")
-    secret = (np.random.default_rng(seed).random(size - 1) * symbols).astype(np.intp)
+    size = checked_integer(size, "size", 1)
+    symbols = checked_integer(symbols, "symbols", 1)
+    secret = (checked_generator(seed).random(size - 1) * symbols).astype(np.intp)
     transitions = np.zeros((size, symbols), dtype=np.int32)
     transitions[np.arange(size - 1), secret] = np.arange(1, size)
     transitions[-1] = size - 1
-    probabilities = np.full((size, symbols + 1), 1 / (symbols + 1))
-    probabilities[-1] = [0.75] + [0.25 / symbols] * symbols
     return PDFA(
         alphabet=[str(symbol) for symbol in range(symbols)],
         transitions=transitions,
-        probabilities=probabilities,
+        probabilities=_all_but_the_last_alike(size, symbols),
     )
 
 
-def _check_size(size: int) -> None:
-    if size < 1:
-        raise InputError(f"size {size!r} is not an integer of at least 1")
+def _all_but_the_last_alike(size: int, symbols: int) -> NDArray[np.float64]:
+    """Give uniform distributions, and for the last state one that mostly stops."""
+    probabilities = np.full((size, symbols + 1), 1 / (symbols + 1))
+    probabilities[-1] = [0.75] + [0.25 / symbols] * symbols
+    return probabilities

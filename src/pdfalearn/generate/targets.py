@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import operator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn._checks import checked_generator, checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in, reachable_part
@@ -62,8 +62,12 @@ def random_pdfa(
     >>> random_pdfa(100, seed=1)
     PDFA(104 states, alphabet=('0', '1'), initial=0)
     """
-    _check_parameters(size, symbols, distributions, zero_probability)
-    random = np.random.default_rng(seed)
+    size = checked_integer(size, "size", 1)
+    symbols = checked_integer(symbols, "symbols", 1)
+    if distributions is not None:
+        distributions = checked_integer(distributions, "distributions", 1)
+    zero_probability = checked_number(zero_probability, "zero_probability", 0, 0.999999)
+    random = checked_generator(seed)
     for _ in range(_MOST_TRIES if exact_size else 1):
         transitions = _random_transitions(size, symbols, random)
         if exact_size and not undefined and len(transitions) != size:
@@ -98,10 +102,8 @@ def _random_transitions(size: int, symbols: int, random: np.random.Generator) ->
     rho = symbols + lambertw(-symbols * math.exp(-symbols)).real
     states = max(1, round(size * symbols / rho))
     complete = _random_integers(states, (states, symbols), random)
-    kept = reachable_in(complete, 0).states
-    numbers = np.empty(states, dtype=np.int32)
-    numbers[kept] = np.arange(len(kept), dtype=np.int32)
-    return numbers[complete[kept]]
+    part = reachable_in(complete, 0)
+    return part.numbers(states)[complete[part.states]]
 
 
 def _random_distributions(
@@ -114,7 +116,7 @@ def _random_distributions(
     rows = _uniform_on_simplex(distributions or states, symbols, random)
     if zero_probability:
         rows[:, 1:][random.random((len(rows), symbols)) < zero_probability] = 0.0
-        rows /= np.cumsum(rows, axis=1)[:, -1:]  # one after the other, on every machine
+        rows /= rows.sum(axis=1, keepdims=True)  # exact in any order: multiples of 2⁻⁵³ up to 1
     if distributions is None:
         return rows
     return rows[_random_integers(distributions, (states,), random)]
@@ -131,20 +133,3 @@ def _uniform_on_simplex(count: int, symbols: int, random: np.random.Generator) -
 def _random_integers(bound: int, shape: tuple[int, ...], random: np.random.Generator) -> Table:
     """Draw integers below a bound from ``random.random`` alone, the same on every NumPy."""
     return (random.random(shape) * bound).astype(np.int32)
-
-
-def _check_parameters(
-    size: int, symbols: int, distributions: int | None, zero_probability: float
-) -> None:
-    counts = {"size": size, "symbols": symbols}
-    if distributions is not None:
-        counts["distributions"] = distributions
-    for name, value in counts.items():
-        try:
-            count = operator.index(value)
-        except TypeError:
-            count = 0
-        if not 1 <= count < 2**31:
-            raise InputError(f"{name} {value!r} is not an integer of at least 1 (below 2**31)")
-    if not 0 <= zero_probability < 1:
-        raise InputError(f"zero_probability {zero_probability!r} is not a number from 0 up to 1")

@@ -27,6 +27,11 @@ class TreeNode:
     access_word: Word | None = None
     distribution: tuple[float, ...] | None = None
 
+    def _repr_svg_(self) -> str | None:
+        from pdfalearn.formats.tree_dot import notebook_svg
+
+        return notebook_svg(self)
+
 
 class Learner(Protocol):
     """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -35,12 +36,15 @@ class _Front(NamedTuple):
     at: Numbers | list[int]
 
 
-class _Counterexample(NamedTuple):
+@dataclass
+class _Counterexample:
     codes: list[int]
     suffixes: list[int]
     """The numbers of all its suffixes, the whole word first."""
     truth: int
     """The model's class after it."""
+    last_break: tuple[int, int] = (0, 0)
+    """Where it broke the last time, and the hypothesis's state there: asked on, it was right."""
 
 
 class _Break(NamedTuple):
@@ -53,6 +57,59 @@ class _Break(NamedTuple):
     """Tells the state after, and where the transition should lead, apart…"""
     new_class: int
     old_class: int
+
+
+@dataclass
+class _Search:
+    """Finds by halves where asking on from the hypothesis's state stops giving the truth.
+
+    α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the hypothesis
+    says. The search keeps α(low) the truth and α(high) not; it begins at the last break of the same
+    counterexample, in growing steps, as the next one is often near.
+    """
+
+    counterexample: _Counterexample
+    run: list[int]
+    high_class: int
+    low: int
+    high: int
+    step: int
+
+    @classmethod
+    def of(cls, counterexample: _Counterexample, run: list[int], said: int) -> _Search:
+        place, state = counterexample.last_break
+        low = place if run[place] == state else 0
+        return cls(counterexample, run, said, low, len(run) - 1, step=1 if low else 0)
+
+    @property
+    def is_open(self) -> bool:
+        return self.high - self.low > 1
+
+    @property
+    def place(self) -> int:
+        if self.step and self.low + self.step < self.high:
+            return self.low + self.step
+        return (self.low + self.high) // 2
+
+    @property
+    def state(self) -> int:
+        return self.run[self.place]
+
+    @property
+    def suffix(self) -> int:
+        return self.counterexample.suffixes[self.place]
+
+    def narrow(self, class_: int) -> None:
+        if class_ == self.counterexample.truth:
+            self.low, self.step = self.place, 2 * self.step
+        else:
+            self.high, self.high_class, self.step = self.place, class_, 0
+
+    def found(self) -> _Break:
+        ce, i = self.counterexample, self.low
+        ce.last_break = i, self.run[i]
+        state, after = self.run[i], self.run[i + 1]
+        return _Break(state, ce.codes[i], after, ce.suffixes[i + 1], ce.truth, self.high_class)
 
 
 class Quant:
@@ -178,28 +235,14 @@ class Quant:
     def _breaks(
         self, wrong: list[_Counterexample], runs: list[list[int]], said: list[int]
     ) -> list[_Break]:
-        """Find by halves where asking on from the hypothesis's state stops giving the truth.
-
-        α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, α(|γ|) what is said; the
-        search keeps α(low) equal to the truth and α(high) different from it.
-        """
-        low, high = [0] * len(wrong), [len(ce.codes) for ce in wrong]
-        searched = [i for i in range(len(wrong)) if high[i] > 1]
-        while searched:
-            middles = [(low[i] + high[i]) // 2 for i in searched]
-            asked = list(zip(searched, middles, strict=True))
-            nodes = [self._access_of[runs[i][middle]] for i, middle in asked]
-            classes = self._classes(nodes, [wrong[i].suffixes[middle] for i, middle in asked])
-            for (i, middle), class_ in zip(asked, classes, strict=True):
-                if class_ == wrong[i].truth:
-                    low[i] = middle
-                else:
-                    high[i], said[i] = middle, class_
-            searched = [i for i in searched if high[i] - low[i] > 1]
-        return [
-            _Break(run[i], ce.codes[i], run[i + 1], ce.suffixes[i + 1], ce.truth, old)
-            for ce, run, i, old in zip(wrong, runs, low, said, strict=True)
-        ]
+        """Find a break in every counterexample."""
+        searches = [_Search.of(*each) for each in zip(wrong, runs, said, strict=True)]
+        while asked := [search for search in searches if search.is_open]:
+            nodes = [self._access_of[search.state] for search in asked]
+            classes = self._classes(nodes, [search.suffix for search in asked])
+            for search, class_ in zip(asked, classes, strict=True):
+                search.narrow(class_)
+        return [search.found() for search in searches]
 
     def _split(self, breaks: list[_Break]) -> None:
         """Split the leaf of every state that breaks come after, once each, and sift on."""
@@ -269,23 +312,32 @@ class Quant:
         return _Front(places, words, at)
 
     def _step_few(self, front: _Front) -> _Front:
-        """Take few words one arc down the tree; give those that are not at a leaf yet."""
-        tree, target_of = self._tree, self._target_of
-        suffixes = [tree.suffix_of[node] for node in front.at]
+        """Take few words down the tree as far as answers are known, after asking for one each."""
+        suffixes = [self._tree.suffix_of[node] for node in front.at]
         classes = self.observations.classes_of_few(list(front.words), suffixes)
         on: tuple[list[int], list[int], list[int]] = [], [], []
         for place, word, node, class_ in zip(*front, classes, strict=True):
-            known = tree.size
-            child = tree.child(node, class_)
-            if child == known:
-                self._new_state(word, child)
-                target_of = self._target_of
-            if tree.suffix_of[child] == LEAF:
-                target_of[place] = child
+            node = self._sunk(word, node, class_)
+            if self._tree.suffix_of[node] == LEAF:
+                self._target_of[place] = node
             else:
-                for part, value in zip(on, (place, word, child), strict=True):
+                for part, value in zip(on, (place, word, node), strict=True):
                     part.append(value)
         return _Front(*on)
+
+    def _sunk(self, word: int, node: int, class_: int | None) -> int:
+        """Follow a word down as long as its classes are known; it may become a state."""
+        tree, known_class = self._tree, self.observations.known_class
+        while class_ is not None:
+            known = tree.size
+            node = tree.child(node, class_)
+            if node == known:
+                self._new_state(word, node)
+            suffix = tree.suffix_of[node]
+            if suffix == LEAF:
+                return node
+            class_ = known_class(word, suffix)
+        return node
 
     def _with_many(self, front: _Front, first_new: int) -> _Front:
         """Add the transitions of new states to a front, all at once."""

@@ -22,6 +22,8 @@ NO_HANDLE = -2
 
 _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
+_LONG = 8
+"""The way down suffixes of this length and more is remembered."""
 
 
 class NodeTable:
@@ -50,6 +52,8 @@ class NodeTable:
         self._children: NDArray[np.int32] = np.empty((0, width), dtype=np.int32)
         self._sparse = None if symbols <= _DENSE else IntMap()
         self._alphabet = np.arange(symbols)
+        self._ends: dict[int, int] = {}
+        """Where long suffixes lead to: node and suffix in one number."""
         self._added(1)
 
     def _added(self, more: int) -> int:
@@ -152,11 +156,33 @@ class NodeTable:
         return ends
 
     def descend_one(self, node: int, suffix: int, table: Suffixes) -> int:
-        """Give the node that a suffix leads to."""
-        firsts, rests = table.firsts, table.rests
+        """Give the node that a suffix leads to.
+
+        The way down long suffixes is remembered: from w·σ down d is as from w down σ·d.
+        """
+        if table.lengths[suffix] < _LONG:
+            return self._walk(node, suffix, table, 0)
+        key = node << 32 | suffix
+        end = self._ends.get(key)
+        if end is None:
+            longer = table.find(self.last_symbol[node], suffix) if node else None
+            if longer is not None:
+                end = self._ends.get(self.parent[node] << 32 | longer)
+            if end is None:
+                end = self._walk(node, suffix, table, _LONG)
+            self._ends[key] = end
+        return end
+
+    def _walk(self, node: int, suffix: int, table: Suffixes, shortest: int) -> int:
+        """Go down a suffix; where what is left is long enough, the way may be known."""
+        firsts, rests, lengths = table.firsts, table.rests, table.lengths
         while suffix:
             node = self.step_one(node, firsts[suffix])
             suffix = rests[suffix]
+            if shortest and lengths[suffix] >= shortest:
+                end = self._ends.get(node << 32 | suffix)
+                if end is not None:
+                    return end
         return node
 
     def mark_undefined(self, nodes: Nodes) -> None:

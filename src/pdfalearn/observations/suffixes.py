@@ -41,6 +41,10 @@ class Suffixes:
             self._arrays = None
         return number
 
+    def find(self, symbol: int, rest: int) -> int | None:
+        """Give the number of a symbol followed by a suffix if it has one."""
+        return self._numbers.get((symbol, rest))
+
     def add_word(self, codes: Iterable[int]) -> int:
         """Give the number of a word."""
         number = EMPTY

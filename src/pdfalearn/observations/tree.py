@@ -101,6 +101,12 @@ class ObservationTree:
             self._ask_few(list(dict.fromkeys(unknown)))
         return [class_at[end] for end in ends]
 
+    def known_class(self, node: int, suffix: int) -> int | None:
+        """Give the class after a node's word and a suffix, or None if it has not been asked for."""
+        end = self.nodes.descend_one(node, suffix, self.suffixes)  # this may move the columns
+        class_ = self.nodes.class_at[end]
+        return None if class_ == UNKNOWN else class_
+
     def _ask(self, nodes: Nodes) -> None:
         """Ask for nodes, all of them different and unknown."""
         while len(nodes):
