@@ -20,6 +20,9 @@ from pdfalearn.pdfa import PDFA
 TEXT_LIMIT = 128 * 2**20
 """The most bytes of JSON text, before compression, that are written or read."""
 
+LISTS_LIMIT = 5_000_000
+"""The most lists in a JSON text: Python needs many times the memory that their brackets take."""
+
 _PIECE = 2**20
 
 
@@ -51,6 +54,8 @@ def read_gzipped(stream: BinaryIO) -> PDFA:
 def _text(pdfa: PDFA) -> bytes:
     size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
     too_large = InputError(f"{size} are more than {_limit()} of JSON text; save as .npz")
+    if 2 * len(pdfa) + 3 > LISTS_LIMIT:
+        raise too_large
     return _joined(_pieces(pdfa), too_large)
 
 
@@ -92,6 +97,8 @@ def _pieces(pdfa: PDFA) -> Iterator[bytes]:
 
 
 def _pdfa(text: bytes) -> PDFA:
+    if text.count(b"[") > LISTS_LIMIT:
+        raise FileFormatError(f"more than {LISTS_LIMIT:,} lists; large PDFA go into .npz files")
     document = parsed(text)
     alphabet, initial = checked_header(document, ("transitions", "probabilities"))
     columns = len(alphabet)

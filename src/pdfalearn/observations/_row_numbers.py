@@ -9,7 +9,9 @@ from pdfalearn.equivalence._rows import as_words, row_hashes
 from pdfalearn.observations._int_map import IntMap
 
 _SMALL = 2048
-"""Up to this many rows a dictionary of their bytes holds them."""
+"""Up to this many rows are held by a dictionary of their bytes: no array pass beats it there."""
+_SMALL_BYTES = 2**17
+"""And up to this many bytes of rows."""
 
 
 class RowNumbers:
@@ -37,9 +39,10 @@ class RowNumbers:
     def get_or_add(self, rows: NDArray[np.generic]) -> NDArray[np.int64]:
         """Give the number of every row; rows that are new get the next numbers."""
         if self._small is not None:
-            if len(self._small) + len(rows) <= _SMALL:
+            width = rows.shape[1] * rows.itemsize
+            size = len(self._small) + len(rows)
+            if size <= _SMALL and size * width <= _SMALL_BYTES:
                 known, blob = self._small, rows.tobytes()
-                width = rows.shape[1] * rows.itemsize
                 begins = range(0, len(blob), width)
                 numbers = [known.setdefault(blob[i : i + width], len(known)) for i in begins]
                 return np.array(numbers, dtype=np.int64)
@@ -50,7 +53,12 @@ class RowNumbers:
         known, self._small = self._small or {}, None
         if known:
             rows = np.frombuffer(b"".join(known), dtype=like.dtype).reshape(-1, like.shape[1])
-            self._found(as_words(rows))
+            words = as_words(rows)
+            if (self._found(words) != np.arange(len(words))).any():
+                # Hashes have collided: one by one the rows keep their numbers all the same.
+                self._map = IntMap()
+                for place in range(len(words)):
+                    self._found(words[place : place + 1])
 
     def _found(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         keys = row_hashes(words)

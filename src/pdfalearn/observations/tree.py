@@ -18,6 +18,9 @@ from pdfalearn.observations.suffixes import Suffixes
 
 Classes = NDArray[np.int64]
 
+_WIDE = 64
+"""Beyond this many symbols, no distribution is read twice for words that share a handle."""
+
 __all__ = ["UNDEFINED", "Counts", "Nodes", "ObservationTree"]
 
 
@@ -180,6 +183,14 @@ class ObservationTree:
                 self._check_zero(node, symbol)
 
     def _read(self, handles: Nodes, nodes: Nodes | list[int]) -> Nodes:
+        """Read distributions; give their numbers among the answers."""
+        if self.nodes.symbols > _WIDE:
+            # Equal handles have equal answers, and rows this wide are not to be handled twice.
+            handles, places, back = np.unique(handles, return_index=True, return_inverse=True)
+            return self._numbers(handles, [int(nodes[place]) for place in places])[back]
+        return self._numbers(handles, nodes)
+
+    def _numbers(self, handles: Nodes, nodes: Nodes | list[int]) -> Nodes:
         rows = self.model.distributions(handles)
         self.counts.distributions += len(nodes)
         self.counts.batches.append(len(nodes))
