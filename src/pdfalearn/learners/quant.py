@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import OracleError
+from pdfalearn.learners._counterexamples import Break, breaks_of, counterexamples_of
 from pdfalearn.learners.classification_tree import (
     LEAF,
     ROOT,
@@ -34,82 +34,6 @@ class _Front(NamedTuple):
     places: Numbers | list[int]
     words: Numbers | list[int]
     at: Numbers | list[int]
-
-
-@dataclass
-class _Counterexample:
-    codes: list[int]
-    suffixes: list[int]
-    """The numbers of all its suffixes, the whole word first."""
-    truth: int
-    """The model's class after it."""
-    last_break: tuple[int, int] = (0, 0)
-    """Where it broke the last time, and the hypothesis's state there: asked on, it was right."""
-
-
-class _Break(NamedTuple):
-    """Where a counterexample shows that a transition leads to the wrong state."""
-
-    before: int
-    symbol: int
-    after: int
-    suffix: int
-    """Tells the state after, and where the transition should lead, apart…"""
-    new_class: int
-    old_class: int
-
-
-@dataclass
-class _Search:
-    """Finds by halves where asking on from the hypothesis's state stops giving the truth.
-
-    α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the hypothesis
-    says. The search keeps α(low) the truth and α(high) not; it begins at the last break of the same
-    counterexample, in growing steps, as the next one is often near.
-    """
-
-    counterexample: _Counterexample
-    run: list[int]
-    high_class: int
-    low: int
-    high: int
-    step: int
-
-    @classmethod
-    def of(cls, counterexample: _Counterexample, run: list[int], said: int) -> _Search:
-        place, state = counterexample.last_break
-        low = place if run[place] == state else 0
-        return cls(counterexample, run, said, low, len(run) - 1, step=1 if low else 0)
-
-    @property
-    def is_open(self) -> bool:
-        return self.high - self.low > 1
-
-    @property
-    def place(self) -> int:
-        if self.step and self.low + self.step < self.high:
-            return self.low + self.step
-        return (self.low + self.high) // 2
-
-    @property
-    def state(self) -> int:
-        return self.run[self.place]
-
-    @property
-    def suffix(self) -> int:
-        return self.counterexample.suffixes[self.place]
-
-    def narrow(self, class_: int) -> None:
-        if class_ == self.counterexample.truth:
-            self.low, self.step = self.place, 2 * self.step
-        else:
-            self.high, self.high_class, self.step = self.place, class_, 0
-
-    def found(self) -> _Break:
-        ce, i = self.counterexample, self.low
-        ce.last_break = i, self.run[i]
-        state, after = self.run[i], self.run[i + 1]
-        return _Break(state, ce.codes[i], after, ce.suffixes[i + 1], ce.truth, self.high_class)
 
 
 class Quant:
@@ -190,7 +114,9 @@ class Quant:
 
     def refine(self, counterexamples: Words) -> None:
         """Split leaves until the hypothesis agrees with every counterexample."""
-        wrong = self._counterexamples(counterexamples)
+        symbols, offsets = counterexamples.symbols.tolist(), counterexamples.offsets.tolist()
+        codes = [symbols[begin:end] for begin, end in pairwise(offsets)]
+        wrong = counterexamples_of(self.observations, codes)
         is_first = True
         while wrong:
             runs = [self._run(ce.codes) for ce in wrong]
@@ -201,22 +127,10 @@ class Quant:
                 word = self.observations.model.alphabet.decode(right.codes)
                 raise OracleError(f"the word {word} is no counterexample to the hypothesis")
             is_first = False
-            wrong = [wrong[i] for i in still]
+            wrong, runs = [wrong[i] for i in still], [runs[i] for i in still]
+            said = [said[i] for i in still]
             if wrong:
-                self._split(self._breaks(wrong, [runs[i] for i in still], [said[i] for i in still]))
-
-    def _counterexamples(self, words: Words) -> list[_Counterexample]:
-        symbols, offsets = words.symbols.tolist(), words.offsets.tolist()
-        codes = [symbols[begin:end] for begin, end in pairwise(offsets)]
-        suffixes = [self.observations.suffixes.add_all(word) for word in codes]
-        truths = self._classes([0] * len(codes), [numbers[0] for numbers in suffixes])
-        return [_Counterexample(*ce) for ce in zip(codes, suffixes, truths, strict=True)]
-
-    def _classes(self, nodes: list[int], suffixes: list[int]) -> list[int]:
-        if len(nodes) < _FEW:
-            return self.observations.classes_of_few(nodes, suffixes)
-        classes: list[int] = self.observations.classes(np.array(nodes), np.array(suffixes)).tolist()
-        return classes
+                self._split(breaks_of(self.observations, self._access_of, wrong, runs, said))
 
     def _run(self, codes: list[int]) -> list[int]:
         """Give the hypothesis's states along a word; -1 from where it is undefined."""
@@ -232,19 +146,7 @@ class Quant:
     def _class_of(self, state: int) -> int:
         return UNDEFINED if state < 0 else self.observations.nodes.class_at[self._access_of[state]]
 
-    def _breaks(
-        self, wrong: list[_Counterexample], runs: list[list[int]], said: list[int]
-    ) -> list[_Break]:
-        """Find a break in every counterexample."""
-        searches = [_Search.of(*each) for each in zip(wrong, runs, said, strict=True)]
-        while asked := [search for search in searches if search.is_open]:
-            nodes = [self._access_of[search.state] for search in asked]
-            classes = self._classes(nodes, [search.suffix for search in asked])
-            for search, class_ in zip(asked, classes, strict=True):
-                search.narrow(class_)
-        return [search.found() for search in searches]
-
-    def _split(self, breaks: list[_Break]) -> None:
+    def _split(self, breaks: list[Break]) -> None:
         """Split the leaf of every state that breaks come after, once each, and sift on."""
         chosen = {found.after: found for found in reversed(breaks)}
         first = self._add_states(len(chosen))
@@ -260,7 +162,7 @@ class Quant:
         words = nodes.step(self._access[states], symbols)
         self._sift(_Front(moved, words, targets[moved]), first_new=self._size)
 
-    def _split_leaf(self, old: int, new: int, found: _Break) -> None:
+    def _split_leaf(self, old: int, new: int, found: Break) -> None:
         """Make the old state's leaf an inner node, with a leaf for it and one for the new state."""
         tree, leaf = self._tree, self._leaf_of[old]
         suffix, old_class, new_class = self._distinguishing(old, new, found)
@@ -271,7 +173,7 @@ class Quant:
             tree.state_of[child] = state
             self._leaf_of[state] = child
 
-    def _distinguishing(self, old: int, new: int, found: _Break) -> tuple[int, int, int]:
+    def _distinguishing(self, old: int, new: int, found: Break) -> tuple[int, int, int]:
         """Give a suffix that tells two states of one leaf apart, and the classes after it."""
         tree, suffixes, symbols = self._tree, self.observations.suffixes, self._symbols
         shortest = None
@@ -286,7 +188,7 @@ class Quant:
                 if shortest is None or suffixes.lengths[rest] < suffixes.lengths[shortest[1]]:
                     shortest = symbol, rest, meeting
         if shortest is None:
-            return found.suffix, found.old_class, found.new_class
+            return suffixes.add_word(found.suffix), found.old_class, found.new_class
         symbol, rest, meeting = shortest
         return suffixes.add(symbol, rest), meeting.left_class, meeting.right_class
 

@@ -42,6 +42,7 @@ class Answers:
         self._class_numbers = RowNumbers()
         self._rows = np.empty((64, width))
         self._classes = np.empty(64, dtype=np.int64)
+        self._keys: list[tuple[float, ...]] = []
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -61,10 +62,13 @@ class Answers:
         """How many classes have been seen."""
         return len(self._class_numbers)
 
-    def key(self, class_: int) -> tuple[float, ...]:
-        """Give what the equivalence makes of the distributions of a class."""
-        first = int((self.classes == class_).argmax())
-        return tuple(self._by.keys(self.rows[first : first + 1])[0].tolist())
+    @property
+    def keys(self) -> list[tuple[float, ...]]:
+        """What the equivalence makes of the distributions of each class."""
+        if len(self._keys) < self.class_count:
+            _, firsts = np.unique(self.classes, return_index=True)
+            self._keys = [tuple(key) for key in self._by.keys(self.rows[firsts]).tolist()]
+        return self._keys
 
     def add(self, given: ArrayLike, count: int) -> Numbers:
         """Give the number of each distribution; those that are new are kept and classified."""

@@ -18,6 +18,8 @@ from pdfalearn.observations.suffixes import Suffixes
 
 Classes = NDArray[np.int64]
 
+_FEW = 48
+"""Below this many words, one after the other is faster than array passes."""
 _WIDE = 64
 """Beyond this many symbols, no distribution is read twice for words that share a handle."""
 
@@ -82,7 +84,7 @@ class ObservationTree:
 
     def arc_label(self, class_: int) -> tuple[float, ...] | None:
         """Give the key of a class, such as its quantization vector; None for undefined."""
-        return None if class_ == UNDEFINED else self.answers.key(class_)
+        return None if class_ == UNDEFINED else self.answers.keys[class_]
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Classes:
         """Give the class after every node's word and a suffix, asking for those not known."""
@@ -97,12 +99,19 @@ class ObservationTree:
     def classes_of_few(self, nodes: list[int], suffixes: list[int]) -> list[int]:
         """Give what `classes` gives, for few words: less to set up, more for each."""
         descend, table = self.nodes.descend_one, self.suffixes
-        ends = [descend(node, suffix, table) for node, suffix in zip(nodes, suffixes, strict=True)]
+        return self.classes_at(
+            [descend(node, suffix, table) for node, suffix in zip(nodes, suffixes, strict=True)]
+        )
+
+    def classes_at(self, nodes: list[int]) -> list[int]:
+        """Give the class of every node's word, asking for those not known."""
         class_at = self.nodes.class_at
-        unknown = [end for end in ends if class_at[end] == UNKNOWN]
-        if unknown:
-            self._ask_few(list(dict.fromkeys(unknown)))
-        return [class_at[end] for end in ends]
+        unknown = list(dict.fromkeys([node for node in nodes if class_at[node] == UNKNOWN]))
+        if len(unknown) < _FEW:
+            self._ask_few(unknown)
+        else:
+            self._ask(np.array(unknown))
+        return [class_at[node] for node in nodes]
 
     def known_class(self, node: int, suffix: int) -> int | None:
         """Give the class after a node's word and a suffix, or None if it has not been asked for."""

@@ -1,0 +1,136 @@
+"""Where a counterexample breaks a hypothesis (Rivest and Schapire 1993, for any classes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pdfalearn.observations.tree import ObservationTree
+
+_LONG = 24
+"""From this length on, suffixes of a counterexample are numbered, and the way down remembered."""
+
+
+class Break(NamedTuple):
+    """Where a counterexample shows that a transition leads to the wrong state."""
+
+    before: int
+    """The state that the transition leaves."""
+    symbol: int
+    after: int
+    """The state that it leads to, and should not."""
+    suffix: list[int]
+    """A word that tells the state after from the one that the transition should lead to."""
+    new_class: int
+    """The class after that word from where the transition should lead."""
+    old_class: int
+    """The class after that word from the state after."""
+
+
+@dataclass
+class Counterexample:
+    """A word after which the model and the hypothesis differ."""
+
+    codes: list[int]
+    truth: int
+    """The model's class after it."""
+    last_break: tuple[int, int] = (0, 0)
+    """Where it broke the last time, and the hypothesis's state there: asked on, it was right."""
+    suffixes: list[int] = field(default_factory=list)
+    """The numbers of its suffixes, where they are long enough to have some."""
+
+
+@dataclass
+class _Search:
+    """Finds by halves where asking on from the hypothesis's state stops giving the truth.
+
+    α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the hypothesis
+    says. The search keeps α(low) the truth and α(high) not; it begins at the last break of the same
+    counterexample, in growing steps, as the next one is often near.
+    """
+
+    counterexample: Counterexample
+    run: list[int]
+    high_class: int
+    low: int
+    high: int
+    step: int
+
+    @classmethod
+    def of(cls, counterexample: Counterexample, run: list[int], said: int) -> _Search:
+        place, state = counterexample.last_break
+        low = place if run[place] == state else 0
+        return cls(counterexample, run, said, low, len(run) - 1, step=1 if low else 0)
+
+    @property
+    def place(self) -> int:
+        if self.step and self.low + self.step < self.high:
+            return self.low + self.step
+        return (self.low + self.high) // 2
+
+    def narrow(self, class_: int) -> None:
+        if class_ == self.counterexample.truth:
+            self.low, self.step = self.place, 2 * self.step
+        else:
+            self.high, self.high_class, self.step = self.place, class_, 0
+
+    def found(self) -> Break:
+        ce, i = self.counterexample, self.low
+        ce.last_break = i, self.run[i]
+        state, after = self.run[i], self.run[i + 1]
+        return Break(state, ce.codes[i], after, ce.codes[i + 1 :], ce.truth, self.high_class)
+
+
+def counterexamples_of(
+    observations: ObservationTree, words: list[list[int]]
+) -> list[Counterexample]:
+    """Ask for the truth after every counterexample."""
+    found = [Counterexample(codes, truth=0) for codes in words]
+    truths = observations.classes_at([_end(observations, 0, ce, 0) for ce in found])
+    for ce, truth in zip(found, truths, strict=True):
+        ce.truth = truth
+    return found
+
+
+def breaks_of(
+    observations: ObservationTree,
+    access: Sequence[int],
+    counterexamples: list[Counterexample],
+    runs: list[list[int]],
+    said: list[int],
+) -> list[Break]:
+    """Find a break in every counterexample.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Whom to ask.
+    access : sequence of int
+        The node of every state's access word.
+    counterexamples : list of Counterexample
+        Words after which the hypothesis is wrong.
+    runs : list of list of int
+        The hypothesis's states along each.
+    said : list of int
+        The hypothesis's class after each.
+    """
+    searches = [_Search.of(*each) for each in zip(counterexamples, runs, said, strict=True)]
+    while asked := [search for search in searches if search.high - search.low > 1]:
+        ends = [
+            _end(observations, access[s.run[s.place]], s.counterexample, s.place) for s in asked
+        ]
+        for search, class_ in zip(asked, observations.classes_at(ends), strict=True):
+            search.narrow(class_)
+    return [search.found() for search in searches]
+
+
+def _end(observations: ObservationTree, node: int, ce: Counterexample, begin: int) -> int:
+    """Give the node that the rest of a counterexample leads to."""
+    if len(ce.codes) - begin < _LONG:
+        for symbol in ce.codes[begin:]:
+            node = observations.nodes.step_one(node, symbol)
+        return node
+    if not ce.suffixes:
+        ce.suffixes = observations.suffixes.add_all(ce.codes)
+    return observations.nodes.descend_one(node, ce.suffixes[begin], observations.suffixes)
