@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Indices = NDArray[np.int64]
 
-_FEW = 24
+_FEW = 128
 """Below this many pairs, one after the other is faster than array passes."""
 
 

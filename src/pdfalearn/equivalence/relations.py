@@ -98,11 +98,12 @@ class Quantization(Equivalence):
         numbers = np.asarray(values)
         if numbers.dtype.kind not in "iuf":
             raise InputError(f"{values!r} are not probabilities from 0 to 1")
-        if not ((numbers >= -1e-6) & (numbers <= 1 + 1e-6)).all():
+        if numbers.size and not (numbers.min() >= -1e-6 and numbers.max() <= 1 + 1e-6):
             wrong = numbers[~((numbers >= -1e-6) & (numbers <= 1 + 1e-6))].flat[0]
             raise InputError(f"{wrong} is not a probability from 0 to 1")
         floors = np.floor(self.kappa * (numbers + 2.0**-50))
-        return np.asarray(np.clip(floors, 0, self.kappa - 1), dtype=np.int64)
+        clamped = np.minimum(np.maximum(floors, 0), self.kappa - 1)
+        return np.asarray(clamped, dtype=np.int64)
 
     def keys(self, rows: Floats) -> NDArray[np.generic]:
         """Give the quantization vectors, in the smallest type that holds them."""

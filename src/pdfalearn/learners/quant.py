@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn._runs import visited_states
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Break, breaks_of, counterexamples_of
 from pdfalearn.learners.classification_tree import (
@@ -119,7 +120,7 @@ class Quant:
         wrong = counterexamples_of(self.observations, codes)
         is_first = True
         while wrong:
-            runs = [self._run(ce.codes) for ce in wrong]
+            runs = self._runs([ce.codes for ce in wrong])
             said = [self._class_of(run[-1]) for run in runs]
             still = [i for i, ce in enumerate(wrong) if said[i] != ce.truth]
             if is_first and len(still) < len(wrong):
@@ -132,8 +133,20 @@ class Quant:
             if wrong:
                 self._split(breaks_of(self.observations, self._access_of, wrong, runs, said))
 
+    def _runs(self, words: list[list[int]]) -> list[list[int]]:
+        """Give the hypothesis's states along words; -1 from where it is undefined."""
+        if len(words) < _FEW:
+            return [self._run(codes) for codes in words]
+        targets = self._targets[: self._size * self._symbols].reshape(-1, self._symbols)
+        undefined = np.full((1, self._symbols), -1)
+        table = np.concatenate((self._tree.states[targets], undefined)).astype(np.int32)
+        batch = Words.of(words)
+        visited = visited_states(table, 0, batch).tolist()
+        ends = [0, *(batch.ends + 1).tolist()]
+        return [visited[begin:end] for begin, end in pairwise(ends)]
+
     def _run(self, codes: list[int]) -> list[int]:
-        """Give the hypothesis's states along a word; -1 from where it is undefined."""
+        """Give the hypothesis's states along one word."""
         target_of, state_of, symbols = self._target_of, self._tree.state_of, self._symbols
         state = 0
         run = [state]

@@ -11,6 +11,9 @@ from pdfalearn.models.protocol import Handles
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
+_FEW = 64
+"""Below this many symbols, one after the other is faster than array passes."""
+
 
 class AutomatonModel:
     """A PDFA as a language model: the handle of a word is the state after it.
@@ -26,6 +29,7 @@ class AutomatonModel:
 
     def __init__(self, pdfa: PDFA) -> None:
         self.pdfa = pdfa
+        self._successors = pdfa.table.reshape(-1).data
 
     @property
     def alphabet(self) -> Alphabet:
@@ -48,12 +52,24 @@ class AutomatonModel:
     def extend(self, handles: Handles, words: Words) -> Handles:
         """Give the states along the run of every word."""
         table = self.pdfa.table
-        if len(words.symbols) == len(words):
+        if len(words.symbols) < _FEW:
+            return np.array(self._extend_few(handles, words), dtype=np.int64)
+        if (words.lengths == 1).all():
             return table[handles, words.symbols].astype(np.int64)
         visited = visited_states(table, handles, words)
         after_symbol = np.ones(len(visited), dtype=bool)
         after_symbol[words.offsets[:-1] + np.arange(len(words))] = False
         return visited[after_symbol].astype(np.int64)
+
+    def _extend_few(self, handles: Handles, words: Words) -> list[int]:
+        successors, width = self._successors, len(self.pdfa.alphabet)
+        symbols, ends = words.symbols.tolist(), words.offsets.tolist()
+        visited = []
+        for place, state in enumerate(handles.tolist()):
+            for symbol in symbols[ends[place] : ends[place + 1]]:
+                state = successors[state * width + symbol]
+                visited.append(state)
+        return visited
 
     def distributions(self, handles: Handles) -> NDArray[np.float64]:
         """Give the states' distributions."""

@@ -112,18 +112,31 @@ class Leader:
                     self._live -= 1
         return path, rest
 
-    def distribution_again(self, codes: list[int]) -> NDArray[np.float64]:
-        """Ask for the distribution of a word from the start, as if it were new."""
+    def distributions_again(self, words: list[list[int]]) -> list[NDArray[np.float64] | None]:
+        """Ask for words from the start, as if they were new; None where one is undefined."""
+        if self._model.capacity is not None:
+            return [self._again_in_steps(codes) for codes in words]
+        start = self._model.start()
+        batch = Words.of(words)
+        handles = self._model.extend(np.full(len(words), start), batch)
+        empty = batch.lengths == 0
+        ends = np.where(empty, start, np.append(handles, start)[batch.offsets[1:] - 1])
+        defined = ends >= 0
+        rows = iter(np.asarray(self._model.distributions(ends[defined])))
+        self._model.release(np.append(handles[handles >= 0], start))
+        return [next(rows) if is_defined else None for is_defined in defined.tolist()]
+
+    def _again_in_steps(self, codes: list[int]) -> NDArray[np.float64] | None:
+        """Ask for one word from the start with two handles at a time."""
         self._room(2, 0, taken=0)
         handle = np.array([self._model.start()])
         for symbol in codes:
-            word = Words(np.array([symbol], dtype=np.int32), np.array([0, 1]))
-            longer = self._model.extend(handle, word)
+            longer = self._model.extend(handle, Words.of([[symbol]]))
             self._model.release(handle)
             handle = longer
             if handle[0] < 0:
-                return np.empty((0, 0))
-        row = self._model.distributions(handle)
+                return None
+        row: NDArray[np.float64] = np.asarray(self._model.distributions(handle))[0]
         self._model.release(handle)
         return row
 

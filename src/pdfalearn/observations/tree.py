@@ -224,18 +224,24 @@ class ObservationTree:
         asked = (self.nodes.rows[: self.nodes.size] >= 0).nonzero()[0]
         draws = np.random.default_rng(seed).random(min(count, len(asked)))
         sample = np.unique(asked[(draws * len(asked)).astype(np.int64)])
-        for node in sample.tolist():
-            self._ask_again(node)
+        if not len(sample):
+            return
+        again = self._leader.distributions_again(
+            [self.nodes.word(node) for node in sample.tolist()]
+        )
+        for node, before, now in zip(sample.tolist(), self.rows(sample), again, strict=True):
+            if now is None or not self._same_class(before, now):
+                raise ModelError(
+                    f"the model answers differently the second time to the word {self.word(node)}: "
+                    f"{before.tolist()}, then {'undefined' if now is None else now.tolist()}; "
+                    "is anything in it random?"
+                )
         self.counts.audited += len(sample)
 
-    def _ask_again(self, node: int) -> None:
-        rows = np.asarray(self._leader.distribution_again(self.nodes.word(node)))
-        before = self.rows(np.array([node]))
-        if rows.shape == before.shape and np.isfinite(rows).all():
-            old, new = self.by.classes(np.concatenate((before, np.clip(rows, 0, 1))))
-            if old == new:
-                return
-        raise ModelError(
-            f"the model answers differently the second time to the word {self.word(node)}: "
-            f"{before[0].tolist()}, then {rows.tolist()}; is anything in it random?"
-        )
+    def _same_class(self, before: NDArray[np.float64], now: NDArray[np.float64]) -> bool:
+        if np.array_equal(before, now):
+            return True
+        if before.shape != now.shape or not ((now > -1e-6) & (now < 1 + 1e-6)).all():
+            return False
+        keys = self.by.keys(np.stack((before, np.maximum(now, 0.0))))
+        return bool((keys[0] == keys[1]).all())
