@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --ed
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
 
-demo: $(VENV)/.installed ## Draw a random target, reduce it and compare the two
+demo: $(VENV)/.installed ## Draw a random target, learn it and check what was learnt
 	@set -eu; \
 	folder=$$(mktemp -d); \
 	trap 'rm -rf "$$folder"' EXIT; \
@@ -20,9 +20,9 @@ demo: $(VENV)/.installed ## Draw a random target, reduce it and compare the two
 	run() { echo "\$$ pdfalearn $$*"; "$$pdfalearn" "$$@"; }; \
 	cd "$$folder"; \
 	run random 1000 -o target.json; \
-	run info target.json; \
+	run learn target.json --kappa 1000 -o learnt.json; \
 	run quotient target.json -o quotient.json --kappa 1000; \
-	run compare target.json quotient.json --kappa 1000
+	run compare learnt.json quotient.json --kappa 1000
 
 test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra is skipped
 	@$(MAKE) --no-print-directory checks

@@ -5,7 +5,14 @@ Run with ``python -m benchmarks.equivalence``. Every row is measured in a proces
 
 from __future__ import annotations
 
-from benchmarks.support import in_a_process, median_seconds, peak_gigabytes, print_header, print_row
+from benchmarks.support import (
+    Growth,
+    in_a_process,
+    median_seconds,
+    peak_gigabytes,
+    print_header,
+    print_row,
+)
 from pdfalearn import PDFA, Quantization, chain, distinguish, quotient, random_pdfa
 
 FAMILIES = {
@@ -48,19 +55,13 @@ def main() -> None:
     """Print the table; growth is the factor of time over the factor of size to the row above."""
     print_header(TITLES)
     for name, (kind, sizes, options) in FAMILIES.items():
-        before: tuple[int, float, float] | None = None
+        dividing_growth, comparing_growth = Growth(), Growth()
         for size in sizes:
             states, making, dividing, comparing, gigabytes = in_a_process(
                 measure, kind, size, options
             )
-            growth: list[float | str] = ["", ""]
-            if before:
-                factor = size / before[0]
-                growth = [dividing / before[1] / factor, comparing / before[2] / factor]
-            print_row(
-                [name, size, states, making, dividing, growth[0], comparing, growth[1], gigabytes]
-            )
-            before = size, dividing, comparing
+            cells = [name, size, states, making, dividing, dividing_growth.to(size, dividing)]
+            print_row([*cells, comparing, comparing_growth.to(size, comparing), gigabytes])
 
 
 if __name__ == "__main__":

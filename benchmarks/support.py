@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
-import resource
+import gc
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import TypeVar
 
 Result = TypeVar("Result")
 
 
+def in_turns(jobs: Sequence[Callable[[], Result]], runs: int) -> list[tuple[float, Result]]:
+    """Time jobs in turns, so that noise hits them all; give each one's median and last result."""
+    seconds: list[list[float]] = [[] for _ in jobs]
+    results: list[Result] = []
+    for _ in range(runs):
+        results.clear()  # or the next results would be made beside these
+        results.extend(_timed(job, taken) for job, taken in zip(jobs, seconds, strict=True))
+    return [(statistics.median(taken), last) for taken, last in zip(seconds, results, strict=True)]
+
+
+def _timed(job: Callable[[], Result], seconds: list[float]) -> Result:
+    gc.collect()
+    started = time.perf_counter()
+    result = job()
+    seconds.append(time.perf_counter() - started)
+    return result
+
+
 def median_seconds(job: Callable[[], object], runs: int = 3) -> float:
     """Time a job several times and give the median."""
-    seconds = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        job()
-        seconds.append(time.perf_counter() - started)
-    return statistics.median(seconds)
+    return in_turns([job], runs)[0][0]
+
+
+class Growth:
+    """The factor of a figure over the factor of size, from row to row of a table: 1 is linear."""
+
+    def __init__(self) -> None:
+        self._above: tuple[int, float] | None = None
+
+    def to(self, size: int, figure: float) -> float | str:
+        """Give the growth from the row above to this one; nothing in the first row."""
+        above, self._above = self._above, (size, figure)
+        return "" if above is None else figure / above[1] / (size / above[0])
 
 
 def peak_gigabytes() -> float:
-    """Give the most memory that this process has held so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    """Give the most memory that this process has held so far (on Linux).
+
+    ``getrusage`` would not do: its peak counts the parent's memory at the fork.
+    """
+    status = Path("/proc/self/status").read_text()
+    kilobytes = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(kilobytes) / 2**20
 
 
 def in_a_process(job: Callable[..., Result], *arguments: object) -> Result:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -20,9 +23,18 @@ def paper_data() -> Path:
 
 def need_program(name: str) -> None:
     """Skip where a program is not installed; fail instead where PDFALEARN_NO_SKIPS is 1."""
-    if shutil.which(name) is not None:
-        return
-    reason = f"the program {name} is not installed"
+    if shutil.which(name) is None:
+        _skip(f"the program {name} is not installed")
+
+
+def need_module(name: str) -> ModuleType:
+    """Import a package; skip where it is missing, or fail where PDFALEARN_NO_SKIPS is 1."""
+    if find_spec(name) is None:
+        _skip(f"the package {name} is not installed")
+    return import_module(name)
+
+
+def _skip(reason: str) -> None:
     if os.environ.get("PDFALEARN_NO_SKIPS") == "1":
         pytest.fail(f"{reason}, and PDFALEARN_NO_SKIPS is set")
     pytest.skip(reason)

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from pdfalearn.cli import cli
 
-COMMANDS_THAT_READ = ("info", "quotient", "sample", "convert", "draw")
+COMMANDS_THAT_READ = ("learn", "info", "quotient", "sample", "convert", "draw")
 
 
 def run(*arguments: object, exit_code: int = 0) -> Result:

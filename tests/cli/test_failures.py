@@ -49,11 +49,23 @@ def test_files_that_hold_something_else(command: str, content: bytes, tmp_path: 
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("command", ["quotient", "convert", "draw"])
-def test_folders_that_do_not_exist(command: str, source: Path) -> None:
+WRITERS = ["random 9 -o", "learn source.json -o", "learn source.json --tree"]
+WRITERS += ["quotient source.json -o", "convert source.json", "draw source.json"]
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_what_cannot_be_written_is_refused_before_anything_is_computed(
+    command: str, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise AssertionError("computed in vain")
+
+    for name in ("learn", "load", "quotient", "random_pdfa"):
+        monkeypatch.setattr(pdfalearn, name, fail)
     output = source.with_name("nowhere") / "out.dot"
-    option = ["-o"] if command == "quotient" else []
-    assert str(output) in error_of(command, source, *option, output)
+    assert error_of(*command.split(), output) == f"{output}: No such file or directory"
+    assert "out.txt" in error_of(*command.split(), source.with_name("out.txt"))
+    assert list(source.parent.iterdir()) == [source]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def examples_of(*arguments: str) -> list[list[str]]:
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    if name == "draw":
+    if name in ("draw", "learn"):
         need_program("dot")
     if name:
         run("random", 12, "-o", "target.json")

@@ -36,7 +36,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert done.stderr == "\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["info", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["info", "--help"], ["learn", "--help"]])
 def test_help_answers_in_less_than_half_a_second(arguments: list[str]) -> None:
     seconds = []
     for _ in range(3):

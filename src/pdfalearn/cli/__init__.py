@@ -12,7 +12,7 @@ import pdfalearn
 from pdfalearn.cli._failures import CLOSED_PIPE, exit_code_of, prepare_streams
 from pdfalearn.cli._options import examples
 
-COMMANDS = ("random", "info", "compare", "quotient", "sample", "convert", "draw")
+COMMANDS = ("random", "learn", "info", "compare", "quotient", "sample", "convert", "draw")
 
 
 class CommandLine(click.Group):
@@ -49,7 +49,8 @@ class CommandLine(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=examples(
         "pdfalearn random 1000 -o target.json.gz",
-        "pdfalearn info target.json.gz",
+        "pdfalearn learn target.json.gz --kappa 1000 -o learnt.json.gz",
+        "pdfalearn info learnt.json.gz",
         "pdfalearn quotient target.json.gz -o small.json.gz --kappa 10",
         "pdfalearn compare target.json.gz small.json.gz --kappa 10",
     ),
@@ -57,7 +58,7 @@ class CommandLine(click.Group):
 @click.version_option(pdfalearn.__version__, prog_name="pdfalearn")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Make, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
+    """Make, learn, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
 
     Files are .json, .json.gz or .npz, and .dot, .svg, .png or .pdf to look at. Every command has
     --help with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2

@@ -32,9 +32,11 @@ tolerance_option = click.option(
 )
 
 
-def output_option(help_text: str) -> Callable[[Command], Command]:
+def output_option(help_text: str, *, required: bool = True) -> Callable[[Command], Command]:
     """Make the option -o, which names the file to write."""
-    return click.option("-o", "--output", type=FILE, required=True, metavar="FILE", help=help_text)
+    return click.option(
+        "-o", "--output", type=FILE, required=required, metavar="FILE", help=help_text
+    )
 
 
 def examples(*lines: str) -> str:

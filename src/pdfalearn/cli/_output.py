@@ -19,7 +19,7 @@ def print_json(result: Mapping[str, object]) -> None:
 
 def print_line(text: str, style: str = "") -> None:
     """Print one line, coloured where the terminal can."""
-    _console().print(text, style=style, soft_wrap=True)
+    console().print(text, style=style, soft_wrap=True)
 
 
 def print_facts(title: str, facts: Mapping[str, str]) -> None:
@@ -40,11 +40,12 @@ def print_table(
     for row in rows:
         table.add_row(*row)
     print_line(title)
-    _console().print(table)
+    console().print(table)
 
 
-def _console() -> Console:
+def console(*, stderr: bool = False) -> Console:
+    """Make the console of the standard output or error, which shows symbols as they are."""
     from rich.console import Console
 
-    # Symbols may look like markup or emoji codes, and are to be shown as they are.
-    return Console(markup=False, emoji=False, highlight=False)
+    # Symbols may look like markup or emoji codes.
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)

@@ -27,6 +27,7 @@ def convert(source: Path, target: Path, as_json: bool) -> None:
     written, .dot, .svg, .png and .pdf only written. Nothing is lost between the first three:
     probabilities are kept to the last bit.
     """
+    pdfalearn.check_can_save(target)
     pdfa = pdfalearn.load(source)
     pdfalearn.save(pdfa, target)
     if as_json:

@@ -33,6 +33,7 @@ def draw(file: Path, picture: Path, as_json: bool) -> None:
         raise click.BadParameter(
             f"{picture} does not end in one of {endings}", param_hint="PICTURE"
         )
+    pdfalearn.check_can_save(picture)
     pdfa = pdfalearn.load(file)
     pdfalearn.save(pdfa, picture)
     if as_json:

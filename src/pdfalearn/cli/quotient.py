@@ -29,6 +29,7 @@ def quotient(file: Path, output: Path, exact: bool, kappa: int | None, as_json: 
     equivalent to the PDFA in FILE, exactly or at the given kappa.
     """
     by = options.equivalence(exact, kappa)
+    pdfalearn.check_can_save(output)
     pdfa = pdfalearn.load(file)
     reduced = pdfalearn.quotient(pdfa, by=by)
     pdfalearn.save(reduced, output)

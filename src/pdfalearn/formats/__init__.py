@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.formats import dot, json_file, npz_file
-from pdfalearn.formats._atomic import replacing
+from pdfalearn.formats import _files, dot, json_file, npz_file
+from pdfalearn.formats._graphviz import picture_writers
 from pdfalearn.pdfa import PDFA
 
-__all__ = ["load", "save"]
+__all__ = ["check_can_save", "load", "save"]
 
 LONGEST_MESSAGE = 600
 """An error shows no more characters of what a file holds."""
-
-_Function = TypeVar("_Function")
 
 _READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
     ".json": json_file.read,
@@ -30,9 +28,7 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
     ".json.gz": json_file.write_gzipped,
     ".npz": npz_file.write,
     ".dot": dot.write,
-    ".svg": dot.write_svg,
-    ".png": dot.write_png,
-    ".pdf": dot.write_pdf,
+    **picture_writers(dot.render),
 }
 
 
@@ -69,10 +65,33 @@ def save(pdfa: PDFA, path: str | os.PathLike[str]) -> None:
     "probabilities":[
     [0.5,0.5]]}
     """
-    name = _checked_name(path)
-    write = _by_ending(_WRITERS, name, "save")
-    with replacing(Path(name)) as stream:
-        write(pdfa, stream)
+    _files.write(pdfa, path, _WRITERS)
+
+
+def check_can_save(path: str | os.PathLike[str]) -> None:
+    """Raise now what `save` would raise later, before a long computation rather than after it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Where a PDFA is to be saved. What is there is left as it is.
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown.
+    MissingExtraError
+        If a drawing needs Graphviz and it is not installed.
+    OSError
+        If there is no such folder, or nothing can be written there.
+
+    Examples
+    --------
+    >>> check_can_save("nowhere/learnt.json")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/learnt.json'
+    """
+    _files.check_can_write(path, _WRITERS)
 
 
 def load(path: str | os.PathLike[str]) -> PDFA:
@@ -101,39 +120,17 @@ def load(path: str | os.PathLike[str]) -> PDFA:
     ...     load(pathlib.Path(folder, "small.npz")) == pdfa
     True
     """
-    name = _checked_name(path)
-    read = _by_ending(_READERS, name, "load")
+    name = _files.checked_name(path)
+    read = _files.by_ending(_READERS, name, "load")
     with Path(name).open("rb") as stream:
         try:
             return read(stream)
         except InputError as error:
-            raise FileFormatError(f"{_shown(name)}: {_shortened(str(error))}") from error
+            raise FileFormatError(f"{_files.shown(name)}: {_shortened(str(error))}") from error
         except MemoryError as error:
-            raise FileFormatError(f"{_shown(name)}: needs more memory than there is") from error
-
-
-def _checked_name(path: str | os.PathLike[str]) -> str:
-    try:
-        name = os.fspath(path)
-        is_possible = isinstance(name, str) and b"\0" not in os.fsencode(name)
-    except (TypeError, UnicodeEncodeError):
-        is_possible = False
-    if not is_possible:
-        raise InputError(f"{path!r} is not a path; give a string or a pathlib.Path")
-    return name
-
-
-def _by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
-    for ending, function in table.items():
-        if name.lower().endswith(ending):
-            return function
-    raise InputError(
-        f"{_shown(name)}: cannot {verb} a file of this ending; those that work: {', '.join(table)}"
-    )
-
-
-def _shown(name: str) -> str:
-    return name if name and name.isprintable() else repr(name)
+            raise FileFormatError(
+                f"{_files.shown(name)}: needs more memory than there is"
+            ) from error
 
 
 def _shortened(message: str) -> str:

@@ -18,18 +18,12 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     existing file keeps its mode. What is there and is no regular file (a pipe, a device) is
     written to directly.
     """
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        mode = None
+    mode = _mode(path)
     if mode is not None and not stat.S_ISREG(mode):
         with path.open("wb") as stream:
             yield stream
         return
-    target = path.resolve()
-    if mode is not None:
-        target.open("r+b").close()  # a file that may not be written to may not be replaced
-    temporary = target.with_name(f".pdfalearn-{os.urandom(8).hex()}.tmp")
+    target, temporary = _names(path, mode)
     try:
         with _created(temporary, path) as stream:
             yield stream
@@ -41,6 +35,34 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise what would keep `replacing` from beginning, and leave everything as it is."""
+    mode = _mode(path)
+    if mode is not None and stat.S_ISDIR(mode):
+        path.open("wb")  # raises; opening a pipe or a device instead would be noticed
+    if mode is None or stat.S_ISREG(mode):
+        _, temporary = _names(path, mode)
+        try:
+            _created(temporary, path).close()
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _names(path: Path, mode: int | None) -> tuple[Path, Path]:
+    """Give the file to replace and a temporary one beside it."""
+    target = path.resolve()
+    if mode is not None:
+        target.open("r+b").close()  # a file that may not be written to may not be replaced
+    return target, target.with_name(f".pdfalearn-{os.urandom(8).hex()}.tmp")
 
 
 def _created(temporary: Path, path: Path) -> BinaryIO:

@@ -24,19 +24,24 @@ class Header(NamedTuple):
 
 
 def header_text(pdfa: PDFA) -> bytes:
-    """Write the header as a JSON object, or name the symbol that files cannot hold."""
-    for symbol in (*pdfa.alphabet, pdfa.terminal):
-        if not _can_be_in_file(symbol):
-            raise InputError(
-                f"symbol {_shown(symbol)} cannot be in a file: only strings of Unicode and "
-                "integers of 64 bits can; make the PDFA with such symbols first"
-            )
+    """Write the header as a JSON object."""
+    check_symbols((*pdfa.alphabet, pdfa.terminal))
     values = (FORMAT, VERSION, pdfa.alphabet.symbols, pdfa.terminal, pdfa.initial)
     text = json.dumps(
         dict(zip(KEYS, values, strict=True)), ensure_ascii=False, separators=(",", ":")
     )
     # Lone surrogates, which UTF-8 does not have, become \udxxx, and that is their form in JSON.
     return text.encode("utf-8", "backslashreplace")
+
+
+def check_symbols(symbols: Iterable[Symbol]) -> None:
+    """Name the symbol that files cannot hold."""
+    for symbol in symbols:
+        if not _can_be_in_file(symbol):
+            raise InputError(
+                f"symbol {_shown(symbol)} cannot be in a file: only strings of Unicode and "
+                "integers of 64 bits can; make the PDFA with such symbols first"
+            )
 
 
 def parsed(data: bytes) -> dict[str, object]:

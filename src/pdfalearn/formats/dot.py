@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import BinaryIO
 
-from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.errors import InputError
 from pdfalearn.formats._edges import edge_lines
+from pdfalearn.formats._graphviz import TIME_LIMIT, picture, svg_or_none
 from pdfalearn.pdfa import PDFA
 
 MOST_STATES = 300
@@ -19,12 +18,7 @@ MOST_NOTEBOOK_STATES = 40
 MOST_EDGES_IN_LEVELS = 200
 """More edges are laid out by springs: levels then take minutes and are no easier to read."""
 
-TIME_LIMIT = 60.0
-"""Seconds that Graphviz may take for a picture."""
-
-_NOTEBOOK_TIME_LIMIT = 5.0
-
-_OPTIONS = {"svg": ["-Tsvg"], "png": ["-Tpng", "-Gdpi=144"], "pdf": ["-Tpdf"]}
+_REMEDY = "draw the quotient at a smaller kappa, or save as .dot for other tools"
 
 _BEGIN = """\
 digraph PDFA {
@@ -93,63 +87,16 @@ def render(pdfa: PDFA, kind: str, *, time_limit: float = TIME_LIMIT) -> bytes:
     Traceback (most recent call last):
     pdfalearn.errors.InputError: 'gif' is not a kind of picture; use 'svg', 'png' or 'pdf'
     """
-    if kind not in _OPTIONS:
-        raise InputError(f"{kind!r} is not a kind of picture; use 'svg', 'png' or 'pdf'")
     if len(pdfa) > MOST_STATES:
-        raise InputError(
-            f"a picture of {len(pdfa)} states won't help; draw the quotient at a smaller kappa, "
-            "or save as .dot for other tools"
-        )
-    program = shutil.which("dot")
-    if program is None:
-        raise MissingExtraError(
-            "drawings need Graphviz's program dot, which is not installed: "
-            "apt-get install graphviz (Debian), brew install graphviz (macOS)"
-        )
-    try:
-        done = subprocess.run(  # noqa: S603 (no part of the command comes from the caller)
-            [program, *_OPTIONS[kind]],
-            input=to_dot(pdfa).encode(),
-            capture_output=True,
-            timeout=time_limit,
-            check=True,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise InputError(
-            f"Graphviz did not finish {pdfa!r} in {time_limit:g} seconds; "
-            "draw the quotient at a smaller kappa, or save as .dot for other tools"
-        ) from error
-    except subprocess.CalledProcessError as error:
-        complaint = error.stderr.decode(errors="replace").strip().partition("\n")[0]
-        raise InputError(f"Graphviz could not draw {pdfa!r}: {complaint}") from error
-    return done.stdout
+        raise InputError(f"a picture of {len(pdfa)} states won't help; {_REMEDY}")
+    return picture(to_dot(pdfa), kind, name=repr(pdfa), remedy=_REMEDY, time_limit=time_limit)
 
 
 def notebook_svg(pdfa: PDFA) -> str | None:
     """Draw a PDFA for a notebook as SVG; None where it is large or Graphviz does not do it."""
-    if len(pdfa) > MOST_NOTEBOOK_STATES:
-        return None
-    try:
-        return render(pdfa, "svg", time_limit=_NOTEBOOK_TIME_LIMIT).decode()
-    except (InputError, MissingExtraError, OSError):
-        return None
+    return None if len(pdfa) > MOST_NOTEBOOK_STATES else svg_or_none(to_dot(pdfa))
 
 
 def write(pdfa: PDFA, stream: BinaryIO) -> None:
     """Write a PDFA in the DOT language."""
     stream.write(to_dot(pdfa).encode())
-
-
-def write_svg(pdfa: PDFA, stream: BinaryIO) -> None:
-    """Write a picture of a PDFA as SVG."""
-    stream.write(render(pdfa, "svg"))
-
-
-def write_png(pdfa: PDFA, stream: BinaryIO) -> None:
-    """Write a picture of a PDFA as PNG."""
-    stream.write(render(pdfa, "png"))
-
-
-def write_pdf(pdfa: PDFA, stream: BinaryIO) -> None:
-    """Write a picture of a PDFA as PDF."""
-    stream.write(render(pdfa, "pdf"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 
 _LONG = 24
 """From this length on, suffixes of a counterexample are numbered, and the way down remembered."""
@@ -46,7 +46,7 @@ class _Search:
     """Finds by halves where asking on from the hypothesis's state stops giving the truth.
 
     α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the hypothesis
-    says. The search keeps α(low) the truth and α(high) not; it begins at the last break of the same
+    says; where the run is undefined, so is α. The search keeps α(low) the truth and α(high) not; it begins at the last break of the same
     counterexample, in growing steps, as the next one is often near.
     """
 
@@ -61,7 +61,8 @@ class _Search:
     def of(cls, counterexample: Counterexample, run: list[int], said: int) -> _Search:
         place, state = counterexample.last_break
         low = place if run[place] == state else 0
-        return cls(counterexample, run, said, low, len(run) - 1, step=1 if low else 0)
+        high = run.index(-1) if said == UNDEFINED else len(run) - 1
+        return cls(counterexample, run, said, low, high, step=1 if low else 0)
 
     @property
     def place(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.errors import InputError
+from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._nodes import NO_HANDLE, Nodes, NodeTable
 from pdfalearn.words import Words, offsets_of
@@ -35,6 +35,8 @@ class Leader:
         self.symbols = 0
         """How many symbols the model has been led through."""
         nodes.handles[0] = model.start()
+        if nodes.handles[0] < 0:
+            raise ModelError("the model says that the empty word is undefined")
 
     def lead(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
         """Lead the model to words, as many as can be at once.
@@ -71,6 +73,7 @@ class Leader:
         path: list[int] = []
         offsets, bases, rest = [0], [], []
         planned: set[int] = set()
+        may_release = True
         for place, node in enumerate(nodes):
             steps: list[int] = []
             above = node
@@ -78,6 +81,7 @@ class Leader:
                 steps.append(above)
                 above = parent[above]
             if not steps:
+                may_release = False  # its handle is about to be used
                 continue
             if above in planned:
                 rest.append(node)
@@ -85,18 +89,20 @@ class Leader:
             if handle_at[above] < 0:
                 table.mark_undefined(np.array(steps))
                 continue
-            room = self._room(len(steps), above, taken=len(path))
-            if room < len(steps):
+            room = self._room(len(steps), above, len(path), may_release=may_release)
+            is_cut = room < len(steps)
+            if is_cut:
                 rest += nodes[place:]
-                if path:
+                if not may_release:
                     break
                 steps = steps[-room:]
+            may_release = False
             planned.update(steps)
             steps.reverse()
             path += steps
             offsets.append(len(path))
             bases.append(handle_at[above])
-            if room < len(steps):
+            if is_cut:
                 break
         if path:
             words = Words(
@@ -128,7 +134,7 @@ class Leader:
 
     def _again_in_steps(self, codes: list[int]) -> NDArray[np.float64] | None:
         """Ask for one word from the start with two handles at a time."""
-        self._room(2, 0, taken=0)
+        self._room(2, 0, 0, may_release=True)
         handle = np.array([self._model.start()])
         for symbol in codes:
             longer = self._model.extend(handle, Words.of([[symbol]]))
@@ -140,12 +146,12 @@ class Leader:
         self._model.release(handle)
         return row
 
-    def _room(self, needed: int, base: int, *, taken: int) -> int:
-        """Say how many more handles may live; if none is planned yet, release others for them."""
+    def _room(self, needed: int, base: int, taken: int, *, may_release: bool) -> int:
+        """Say how many more handles may live; if it may, release others where they are too few."""
         capacity = self._model.capacity
         if capacity is None:
             return needed
-        if capacity - self._live < needed and not taken:
+        if capacity - self._live < needed and may_release:
             live = (self._nodes.handles[: self._nodes.size] >= 0).nonzero()[0]
             released = live[(live != 0) & (live != base)]
             self._model.release(self._nodes.handles[released])

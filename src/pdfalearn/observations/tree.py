@@ -123,13 +123,15 @@ class ObservationTree:
         """Ask for nodes, all of them different and unknown."""
         while len(nodes):
             path, rest = self._leader.lead(nodes)
+            if self.model.capacity is not None:
+                path = path[self.nodes.rows[path] < 0]  # others were only led to again
             asked = nodes[~np.isin(nodes, rest)] if len(rest) else nodes
             read = asked
             if self.model.prefixes_free and len(path):
                 read = self.nodes.different(np.concatenate((path, asked)))
             defined = self.nodes.handles[read] >= 0
-            if not defined.all():
-                self._check_undefined(read[~defined].tolist())
+            if not (len(read) and defined.all()):
+                self._check_undefined(path[self.nodes.handles[path] < 0].tolist())
                 read = read[defined]
                 asked = asked[self.nodes.handles[asked] >= 0]
             self.counts.words += len(asked)
@@ -139,20 +141,22 @@ class ObservationTree:
                 self.nodes.classes[read] = self.answers.classes[numbers]
                 if self._unchecked:
                     self._check_late(read)
-            nodes = rest
+            nodes = rest[self.nodes.classes[rest] == UNKNOWN]
 
     def _ask_few(self, nodes: list[int]) -> None:
         """Do what `_ask` does, for few nodes: less to set up, more for each."""
         handle_at, class_at = self.nodes.handle_at, self.nodes.class_at
         while nodes:
             path, rest = self._leader.lead_few(nodes)
+            if self.model.capacity is not None:
+                path = [node for node in path if self.nodes.row_at[node] < 0]
             asked = [node for node in nodes if node not in rest] if rest else nodes
             read = asked
             if self.model.prefixes_free:
-                read = path if len(path) == len(asked) else list(dict.fromkeys([*path, *asked]))
+                read = path if path == asked else list(dict.fromkeys([*path, *asked]))
             handles = [handle_at[node] for node in read]
-            if min(handles, default=0) < 0:
-                self._check_undefined([node for node in read if handle_at[node] < 0])
+            if min(handles, default=-1) < 0:
+                self._check_undefined([node for node in path if handle_at[node] < 0])
                 read = [node for node in read if handle_at[node] >= 0]
                 asked = [node for node in asked if handle_at[node] >= 0]
                 handles = [handle_at[node] for node in read]
@@ -165,7 +169,7 @@ class ObservationTree:
                     class_at[node] = class_of[number]
                 if self._unchecked:
                     self._check_late(read)
-            nodes = rest
+            nodes = [node for node in rest if class_at[node] == UNKNOWN]
 
     def _check_undefined(self, nodes: list[int]) -> None:
         """Refuse undefined words whose last symbol has a positive probability."""

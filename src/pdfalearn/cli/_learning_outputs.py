@@ -1,0 +1,42 @@
+"""The files that learning writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pdfalearn
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA, Result
+
+
+class Outputs(NamedTuple):
+    """Where the PDFA and the classification tree are to be written, if at all."""
+
+    pdfa: Path | None
+    tree: Path | None
+
+    def check(self) -> None:
+        """Refuse before learning what would fail after it."""
+        if self.pdfa is not None:
+            pdfalearn.check_can_save(self.pdfa)
+        if self.tree is not None:
+            pdfalearn.check_can_save_tree(self.tree)
+
+    def write(self, result: Result) -> None:
+        """Write what has been learnt, the automaton first."""
+        if self.pdfa is not None:
+            _save(result.pdfa, self.pdfa)
+        if self.tree is not None:
+            pdfalearn.save_tree(result.tree, self.tree)
+
+
+def _save(pdfa: PDFA, path: Path) -> None:
+    """Save a PDFA; one that turns out too large for the format is not lost, but becomes .npz."""
+    try:
+        pdfalearn.save(pdfa, path)
+    except pdfalearn.InputError as error:
+        instead = path.with_name(f"{path.name}.npz")
+        pdfalearn.save(pdfa, instead)
+        raise pdfalearn.InputError(f"{path}: {error}; saved as {instead} instead") from error

@@ -1,0 +1,52 @@
+"""What has been learnt and what it has cost: a table for people, an object for scripts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import median_low
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pdfalearn import Result, Statistics
+
+
+def facts_of(result: Result) -> dict[str, str]:
+    """Give the rows of the table."""
+    statistics = result.statistics
+    batches = _batches(statistics)
+    return {
+        "states": f"{len(result.pdfa):,}",
+        "words asked": f"{statistics.words:,}",
+        "words asked again (audit)": f"{statistics.audited_words:,}",
+        "distributions read": f"{statistics.distributions:,}",
+        "symbols": f"{statistics.symbols:,}",
+        "batches": "{count:,} (median size {median:,}, largest {largest:,})".format(**batches),
+        "equivalence queries": f"{statistics.equivalence_queries:,}",
+        "tree depth": f"{statistics.tree_depth:,}",
+        "inner nodes": f"{statistics.inner_nodes:,}",
+        "seconds for learning": f"{statistics.learning_seconds:,.3f}",
+        "seconds for equivalence": f"{statistics.equivalence_seconds:,.3f}",
+        "certificate": result.certificate,
+    }
+
+
+def object_of(result: Result, with_access_words: bool) -> dict[str, object]:
+    """Give the members of the JSON object."""
+    members = {
+        "certificate": result.certificate,
+        "states": len(result.pdfa),
+        "statistics": {**vars(result.statistics), "batches": _batches(result.statistics)},
+        "history": [vars(progress) for progress in result.history],
+    }
+    return {**members, "access_words": result.access_words} if with_access_words else members
+
+
+def _batches(statistics: Statistics) -> dict[str, object]:
+    """Sum up the sizes of all batches: one for each word is too long a list to print."""
+    sizes = statistics.batches
+    return {
+        "count": len(sizes),
+        "median": median_low(sizes) if sizes else 0,
+        "largest": max(sizes, default=0),
+        "sizes": sorted(Counter(sizes).items()),
+    }

@@ -1,0 +1,144 @@
+"""``pdfalearn learn``: learn a PDFA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import pdfalearn
+from pdfalearn.cli import _options as options
+from pdfalearn.cli._failures import INTERRUPTED
+from pdfalearn.cli._learning_outputs import Outputs
+from pdfalearn.cli._learning_summary import facts_of, object_of
+from pdfalearn.cli._output import print_facts, print_json, print_line
+from pdfalearn.cli._progress import live_progress
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA, Result
+
+_LEARNERS = ("quant", "quant-paper")
+_DEFAULT_KAPPA = 1000
+
+
+@click.command(
+    epilog=options.examples(
+        "pdfalearn learn target.json --kappa 1000 -o learnt.json",
+        "pdfalearn learn target.json --kappa 10 --tree tree.svg",
+        "pdfalearn learn target.json --exact --learner quant-paper --json",
+    )
+)
+@click.argument("target")
+@click.option(
+    "--kappa",
+    type=int,
+    metavar="K",
+    show_default=str(_DEFAULT_KAPPA),
+    help="Learn with K intervals (quantization).",
+)
+@click.option("--exact", is_flag=True, help="Learn to the last bit.")
+@click.option(
+    "--learner",
+    type=click.Choice(_LEARNERS),
+    default=_LEARNERS[0],
+    help="The fast QuaNT, or the paper's to the letter.",
+)
+@options.output_option("Where to write the learnt PDFA.", required=False)
+@click.option(
+    "--tree",
+    type=options.FILE,
+    metavar="FILE",
+    help="Where to write the classification tree: .svg, .png, .pdf, .dot or .json.",
+)
+@click.option(
+    "--audit",
+    type=click.IntRange(min=0),
+    default=16,
+    metavar="N",
+    help="In the end ask N words again, to catch answers that change.",
+)
+@click.option("--seed", type=options.SEED, default=0, metavar="S", help="Seed of the audit.")
+@click.option("--access-words", is_flag=True, help="With --json: print each state's access word.")
+@options.json_option
+@click.pass_context
+def learn(
+    context: click.Context,
+    target: str,
+    kappa: int | None,
+    exact: bool,
+    learner: str,
+    output: Path | None,
+    tree: Path | None,
+    audit: int,
+    seed: int,
+    access_words: bool,
+    as_json: bool,
+) -> None:
+    """Learn a PDFA from TARGET by asking it for distributions.
+
+    TARGET is the file of a PDFA. What is learnt has one state for each class of its reachable
+    states, exactly or at the given kappa. Ctrl-C stops learning and saves the hypothesis so far
+    if -o is given; the exit code is then 130.
+    """
+    if access_words and not as_json:
+        raise click.UsageError("--access-words needs --json.")
+    if kappa is None and not exact:
+        kappa = _DEFAULT_KAPPA
+    by = options.equivalence(exact, kappa)
+    outputs = Outputs(output, tree)
+    outputs.check()
+    run = partial(pdfalearn.learn, _model(target), by=by, learner=learner, audit=audit, seed=seed)
+    result, interrupted = _learnt(run, show_progress=not as_json)
+    if interrupted:
+        outputs = Outputs(output, None)
+    if result is not None:
+        try:
+            outputs.write(result)
+        finally:  # what was learnt is told even if it cannot be written
+            if as_json:
+                given = {"target": target, "kappa": kappa, "learner": learner, "seed": seed}
+                files = {"output": outputs.pdfa, "tree": outputs.tree}
+                print_json({**given, **files, **object_of(result, access_words)})
+            else:
+                print_facts(_title(target, kappa), facts_of(result))
+    if interrupted:
+        click.echo(_interruption_text(result, output), err=True)
+        context.exit(INTERRUPTED)
+    if not as_json:
+        _print_written(outputs)
+
+
+def _model(target: str) -> PDFA:
+    """Make a model of what the command line calls the target."""
+    return pdfalearn.load(target)
+
+
+def _learnt(run: Callable[..., Result], *, show_progress: bool) -> tuple[Result | None, bool]:
+    """Learn; give what has been learnt, if anything, and whether Ctrl-C has ended it."""
+    try:
+        with live_progress(show_progress) as progress:
+            return run(progress=progress), False
+    except pdfalearn.LearningInterrupted as interrupt:
+        return interrupt.result, True
+
+
+def _title(target: str, kappa: int | None) -> str:
+    return f"{target}, learnt {'exactly' if kappa is None else f'at kappa {kappa}'}"
+
+
+def _print_written(outputs: Outputs) -> None:
+    if outputs.pdfa is not None:
+        print_line(f"{outputs.pdfa}: the learnt PDFA")
+    if outputs.tree is not None:
+        print_line(f"{outputs.tree}: the classification tree")
+
+
+def _interruption_text(result: Result | None, output: Path | None) -> str:
+    if result is None:
+        return "interrupted before the first hypothesis: nothing was saved"
+    if output is None:
+        return "interrupted: nothing was saved, as no -o was given"
+    return f"interrupted: {output} holds the hypothesis so far, of {len(result.pdfa):,} states"

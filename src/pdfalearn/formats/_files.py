@@ -1,0 +1,65 @@
+"""What all files have in common: names, endings, and being written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from pdfalearn.errors import InputError
+from pdfalearn.formats._atomic import check_replaceable, replacing
+from pdfalearn.formats._graphviz import PICTURES, graphviz
+
+_Function = TypeVar("_Function")
+_Thing = TypeVar("_Thing")
+
+
+def write(
+    thing: _Thing,
+    path: str | os.PathLike[str],
+    writers: dict[str, Callable[[_Thing, BinaryIO], None]],
+) -> None:
+    """Write something to a file with the writer of its ending."""
+    name = checked_name(path)
+    writer = by_ending(writers, name, "save")
+    with replacing(Path(name)) as stream:
+        writer(thing, stream)
+
+
+def check_can_write(
+    path: str | os.PathLike[str], writers: dict[str, Callable[[_Thing, BinaryIO], None]]
+) -> None:
+    """Raise what `write` would raise whatever is to be written."""
+    name = checked_name(path)
+    by_ending(writers, name, "save")
+    if name.lower().endswith(PICTURES):
+        graphviz()
+    check_replaceable(Path(name))
+
+
+def checked_name(path: str | os.PathLike[str]) -> str:
+    """Give the name of a file, or refuse what is no path."""
+    try:
+        name = os.fspath(path)
+        is_possible = isinstance(name, str) and b"\0" not in os.fsencode(name)
+    except (TypeError, UnicodeEncodeError):
+        is_possible = False
+    if not is_possible:
+        raise InputError(f"{path!r} is not a path; give a string or a pathlib.Path")
+    return name
+
+
+def by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
+    """Choose by the ending of a file's name."""
+    for ending, function in table.items():
+        if name.lower().endswith(ending):
+            return function
+    raise InputError(
+        f"{shown(name)}: cannot {verb} a file of this ending; those that work: {', '.join(table)}"
+    )
+
+
+def shown(name: str) -> str:
+    """Give a file's name so that it fits on one line."""
+    return name if name and name.isprintable() else repr(name)

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import pdfalearn
+from pdfalearn import Exact, Quantization, figure_3, load, save
+from pdfalearn.learning import LEARNERS
+from tests.cli.program import error_of, run, run_json
+from tests.support import need_program
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    save(figure_3(), tmp_path / "target.json")
+    return tmp_path / "target.json"
+
+
+@pytest.mark.parametrize("learner", ["quant", "quant-paper"])
+@pytest.mark.parametrize(
+    ("options", "by"),
+    [([], Quantization(1000)), (["--kappa", 3], Quantization(3)), (["--exact"], Exact())],
+)
+def test_it_writes_what_the_library_learns(
+    learner: str, options: list[object], by: Quantization | Exact, path: Path
+) -> None:
+    output = path.with_name("learnt.npz")
+    run("learn", path, "-o", output, "--learner", learner, *options)
+    assert load(output) == pdfalearn.learn(load(path), by=by, learner=learner).pdfa
+
+
+def test_learners_are_those_of_the_library(path: Path) -> None:
+    error = error_of("learn", path, "--learner", "lstar")
+    assert re.findall(r"'([\w-]+)'", error)[-len(LEARNERS) :] == list(LEARNERS)
+
+
+def test_table(path: Path) -> None:
+    output = path.with_name("learnt.json")
+    lines = run("learn", path, "--kappa", 10, "-o", output).stdout.splitlines()
+    assert lines[0] == f"{path}, learnt at kappa 10"
+    assert lines[-1] == f"{output}: the learnt PDFA"
+    rows = (line.strip("│").split("│") for line in lines if "│" in line)
+    facts = {name.strip(): value.strip() for name, value in rows}
+    assert float(facts.pop("seconds for learning")) >= 0
+    assert float(facts.pop("seconds for equivalence")) >= 0
+    assert facts["states"] == "4"
+    assert facts["tree depth"] == facts["inner nodes"] == "2"
+    assert facts["certificate"] == "exact"
+    statistics = pdfalearn.learn(load(path), by=Quantization(10)).statistics
+    assert facts["words asked"] == str(statistics.words)
+    assert facts["batches"].startswith(f"{len(statistics.batches)} (median size ")
+
+
+def test_json(path: Path) -> None:
+    result = run_json("learn", path, "--kappa", 10, "--audit", 3, "--seed", 5)
+    expected = pdfalearn.learn(load(path), by=Quantization(10), audit=3, seed=5)
+    statistics = result.pop("statistics")
+    batches = statistics["batches"]
+    assert batches["count"] == len(expected.statistics.batches)
+    assert batches["largest"] == max(expected.statistics.batches)
+    assert sum(size * count for size, count in batches["sizes"]) == statistics["distributions"]
+    for name in ("states", "words", "symbols", "audited_words", "tree_depth", "inner_nodes"):
+        assert statistics[name] == getattr(expected.statistics, name)
+    history = result.pop("history")
+    assert [progress["states"] for progress in history] == [p.states for p in expected.history]
+    assert result == {
+        "target": str(path),
+        "kappa": 10,
+        "learner": "quant",
+        "seed": 5,
+        "output": None,
+        "tree": None,
+        "certificate": "exact",
+        "states": 4,
+    }
+
+
+def test_access_words_when_asked_for(path: Path) -> None:
+    result = run_json("learn", path, "--exact", "--access-words")
+    assert result["kappa"] is None
+    assert result["access_words"] == [[], ["0"], ["1"], ["0", "1"]]
+    assert "--json" in error_of("learn", path, "--access-words")
+
+
+def test_trees(path: Path) -> None:
+    for ending, begin in {".json": '{"format":"classification tree"', ".dot": "digraph"}.items():
+        tree = path.with_name(f"tree{ending}")
+        text = run("learn", path, "--kappa", 10, "--tree", tree).stdout
+        assert text.endswith(f"{tree}: the classification tree\n")
+        assert tree.read_text().startswith(begin)
+
+
+def test_a_picture_of_the_tree(path: Path) -> None:
+    need_program("dot")
+    tree = path.with_name("tree.svg")
+    assert run_json("learn", path, "--kappa", 10, "--tree", tree)["tree"] == str(tree)
+    assert "(1, 6, 3)" in tree.read_text()

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pdfalearn
+from pdfalearn import LearningInterrupted, figure_3, load, random_pdfa, save
+from tests.cli.program import error_of, run
+from tests.support import need_program
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    save(figure_3(), tmp_path / "target.json")
+    return tmp_path / "target.json"
+
+
+def test_what_turns_out_too_large_for_a_format_is_not_lost(tmp_path: Path) -> None:
+    need_program("dot")
+    path = tmp_path / "large.json"
+    save(random_pdfa(400, seed=1), path)
+    picture, tree = tmp_path / "learnt.svg", tmp_path / "tree.svg"
+    result = run("learn", path, "-o", picture, exit_code=2)
+    assert f"saved as {picture}.npz instead" in result.stderr
+    assert "certificate" in result.stdout
+    expected = pdfalearn.learn(load(path)).pdfa
+    assert load(f"{picture}.npz") == expected
+    result = run("learn", path, "-o", tmp_path / "learnt.json", "--tree", tree, exit_code=2)
+    assert "leaves won't help" in result.stderr
+    assert load(tmp_path / "learnt.json") == expected
+    assert not tree.exists()
+
+
+def test_an_interrupt_before_the_first_hypothesis(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise LearningInterrupted(None)
+
+    monkeypatch.setattr(pdfalearn, "learn", interrupted)
+    for options in ([], ["--json"], ["-o", path.with_name("learnt.json")]):
+        result = run("learn", path, *options, exit_code=130)
+        assert result.stderr == "interrupted before the first hypothesis: nothing was saved\n"
+        assert not result.stdout
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        (["--kappa", "0"], "kappa 0"),
+        (["--kappa", "x"], "'x'"),
+        (["--kappa", "5", "--exact"], "only one of"),
+        (["--audit", "-1"], "--audit"),
+        (["--seed", "-1"], "--seed"),
+        (["-o", "learnt.txt"], "learnt.txt"),
+        (["--tree", "tree.npz"], ".json, .dot, .svg, .png, .pdf"),
+    ],
+)
+def test_bad_options(options: list[str], culprit: str, path: Path) -> None:
+    assert culprit in error_of("learn", path, *options)
+
+
+def test_without_graphviz_pictures_are_refused_before_learning(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(pdfalearn, "learn", None)
+    for option in ("-o", "--tree"):
+        assert "Graphviz" in error_of("learn", path, option, path.with_name("picture.png"))
