@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pdfalearn import PDFA, random_pdfa, save
@@ -136,3 +137,18 @@ def test_alphabets_must_match(folder: Path) -> None:
 def test_two_files_are_needed() -> None:
     assert "'B'" in error_of("compare", "a.json")
     assert "nope.json" in error_of("compare", "a.json", "nope.json")
+
+
+def test_the_symbol_that_decides_is_shown_among_many(tmp_path: Path) -> None:
+    symbols = [f"s{i}" for i in range(30)]
+    first, second = np.full(31, 0.03), np.full(31, 0.03)
+    first[0], second[0] = 0.1, 0.0999
+    first[1:], second[1:] = 0.9 / 30, 0.9001 / 30
+    first[1:16] += 0.005
+    first[16:] -= 0.005
+    for name, row in (("a.json", first), ("b.json", second)):
+        pdfa = PDFA(alphabet=symbols, transitions=[[0] * 30], probabilities=[row])
+        save(pdfa, tmp_path / name)
+    files = str(tmp_path / "a.json"), str(tmp_path / "b.json")
+    shown = run("compare", *files, "--kappa", "10", exit_code=1)
+    assert "0.0999" in shown.stdout

@@ -144,6 +144,17 @@ def test_a_closed_pipe_ends_quietly(arguments: str, source: Path) -> None:
     assert done.returncode in (0, 141)
 
 
+@pytest.mark.parametrize("arguments", ["info", "compare source.json", "learn", "sample"])
+def test_a_pipe_that_nobody_reads_does_not_mean_no(arguments: str, source: Path) -> None:
+    command = f"'{sys.executable}' -m pdfalearn {arguments} source.json"
+    line = f"{{ sleep 0.2; {command}; }} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=source.parent, capture_output=True, encoding="utf-8"
+    )
+    assert done.stderr == ""
+    assert done.returncode == 141
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["sample"]])
 def test_a_full_disk_is_one_line(arguments: list[str], source: Path) -> None:

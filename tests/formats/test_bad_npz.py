@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pdfalearn import InputError, load
 from tests.formats.samples import SMALL, bytes_of, complaint_about, members_of, zipped
 
 
@@ -116,3 +117,10 @@ def test_other_files_under_this_ending(tmp_path: Path) -> None:
         assert "not a zip archive" in complaint
         complaint = complaint_about(bytes_of(SMALL, ".npz", tmp_path), other, tmp_path)
         assert "not" in complaint
+
+
+def test_a_device_is_not_read(tmp_path: Path) -> None:
+    link = tmp_path / "endless.npz"
+    link.symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="not a regular file"):
+        load(link)

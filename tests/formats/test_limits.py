@@ -33,3 +33,20 @@ def test_the_limit_is_the_same_both_ways(
     assert "MiB of JSON text" in complaint_about(data, ending, tmp_path)
     with pytest.raises(InputError, match=r"^2 states .* MiB of JSON text; save as \.npz$"):
         save(SMALL, tmp_path / f"large{ending}")
+
+
+def test_lists_are_counted_before_they_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b'{"transitions":[' + b"[]," * 200_000 + b"[]]}"
+    monkeypatch.setattr(json_file, "LISTS_LIMIT", 100_000)
+    tracemalloc.start()
+    complaint = complaint_about(data, ".json", tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
+    assert "more than 100,000 lists" in complaint
+    monkeypatch.setattr(json_file, "LISTS_LIMIT", 2 * len(SMALL) + 3)
+    assert load_bytes(bytes_of(SMALL, ".json", tmp_path), ".json", tmp_path) == SMALL
+    monkeypatch.setattr(json_file, "LISTS_LIMIT", 2 * len(SMALL) + 2)
+    with pytest.raises(InputError, match="save as"):
+        save(SMALL, tmp_path / "many.json")

@@ -47,5 +47,10 @@ def console(*, stderr: bool = False) -> Console:
     """Make the console of the standard output or error, which shows symbols as they are."""
     from rich.console import Console
 
+    class PlainConsole(Console):
+        def on_broken_pipe(self) -> None:
+            # Rich would exit with 1, which means no here; the command line has its own way.
+            raise BrokenPipeError
+
     # Symbols may look like markup or emoji codes.
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    return PlainConsole(stderr=stderr, markup=False, emoji=False, highlight=False)

@@ -25,6 +25,8 @@ class _Difference(NamedTuple):
     word: Sequence[object]
     symbols: Sequence[object]
     rows: tuple[Row, Row]
+    decisive: list[bool]
+    """Whether the relation tells the two apart at each symbol."""
 
 
 @click.command(
@@ -74,8 +76,15 @@ def _difference(a: PDFA, b: PDFA, by: options.Relation) -> _Difference | None:
     if other is not None:
         columns = a.alphabet.positions_in(b.alphabet) + 1
         other = other[[0, *columns]]
-    rows = tuple(None if values is None else values.tolist() for values in (row, other))
-    return _Difference(word, (a.alphabet.terminal, *a.alphabet.symbols), (rows[0], rows[1]))
+    symbols = (a.alphabet.terminal, *a.alphabet.symbols)
+    if row is None or other is None:
+        rows = (None if row is None else row.tolist(), None if other is None else other.tolist())
+        return _Difference(word, symbols, rows, [True] * len(symbols))
+    if isinstance(by, pdfalearn.Tolerance):
+        decisive = ~by.similar(row[:, None], other[:, None])
+    else:
+        decisive = by.keys(row[:, None])[:, 0] != by.keys(other[:, None])[:, 0]
+    return _Difference(word, symbols, (row.tolist(), other.tolist()), decisive.tolist())
 
 
 def _result(difference: _Difference | None) -> dict[str, object]:
@@ -107,16 +116,17 @@ def _print(a: Path, b: Path, relation: str, difference: _Difference | None) -> N
     print_table(f"after {word}", ("symbol", f"A: {a}", f"B: {b}"), _shown_rows(difference))
     hidden = len(difference.symbols) - _MOST_ROWS
     if hidden > 0:
-        print_line(f"{hidden:,} more symbols, where the two differ less")
+        print_line(f"{hidden:,} more symbols")
 
 
 def _shown_rows(difference: _Difference) -> list[tuple[str, str, str]]:
-    """Give a row for each symbol, or for those that differ most if there are too many."""
+    """Give a row for each symbol, or for those that tell most if there are too many."""
     row, other = difference.rows
     places = list(range(len(difference.symbols)))
     if len(places) > _MOST_ROWS:
         gaps = [abs((row[i] if row else 0.0) - (other[i] if other else 0.0)) for i in places]
-        places = sorted(sorted(places, key=lambda i: -gaps[i])[:_MOST_ROWS])
+        places.sort(key=lambda i: (not difference.decisive[i], -gaps[i]))
+        places = sorted(places[:_MOST_ROWS])
     return [
         (
             shortened(symbol_text(difference.symbols[i]), 40),

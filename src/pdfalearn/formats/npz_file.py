@@ -10,6 +10,7 @@ import errno
 import math
 import os
 import re
+import stat
 import struct
 import zipfile
 from collections.abc import Iterator
@@ -56,6 +57,8 @@ def write(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def read(stream: BinaryIO) -> PDFA:
     """Read a PDFA from a NumPy archive; nothing in it is ever unpickled."""
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        raise FileFormatError("not a regular file; a NumPy archive cannot be read from a device")
     with _zip_errors_translated(), zipfile.ZipFile(stream) as archive:
         members = _checked_members(archive, stream.seek(0, os.SEEK_END))
         arrays = {name: _array(name, archive.read(member)) for name, member in members.items()}

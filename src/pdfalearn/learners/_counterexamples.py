@@ -46,8 +46,9 @@ class _Search:
     """Finds by halves where asking on from the hypothesis's state stops giving the truth.
 
     α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the hypothesis
-    says; where the run is undefined, so is α. The search keeps α(low) the truth and α(high) not; it begins at the last break of the same
-    counterexample, in growing steps, as the next one is often near.
+    says; where the run is undefined, so is α. The search keeps α(low) the truth and α(high) not; it
+    begins at the last break of the same counterexample, in growing steps, as the next one is often
+    near.
     """
 
     counterexample: Counterexample

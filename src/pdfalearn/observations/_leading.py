@@ -116,7 +116,7 @@ class Leader:
                 if handle < 0:
                     table.mark_undefined(np.array([node]))
                     self._live -= 1
-        return path, rest
+        return path, [node for node in rest if handle_at[node] == NO_HANDLE]
 
     def distributions_again(self, words: list[list[int]]) -> list[NDArray[np.float64] | None]:
         """Ask for words from the start, as if they were new; None where one is undefined."""

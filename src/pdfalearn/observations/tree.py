@@ -141,7 +141,7 @@ class ObservationTree:
                 self.nodes.classes[read] = self.answers.classes[numbers]
                 if self._unchecked:
                     self._check_late(read)
-            nodes = rest[self.nodes.classes[rest] == UNKNOWN]
+            nodes = rest
 
     def _ask_few(self, nodes: list[int]) -> None:
         """Do what `_ask` does, for few nodes: less to set up, more for each."""
@@ -169,7 +169,7 @@ class ObservationTree:
                     class_at[node] = class_of[number]
                 if self._unchecked:
                     self._check_late(read)
-            nodes = [node for node in rest if class_at[node] == UNKNOWN]
+            nodes = rest
 
     def _check_undefined(self, nodes: list[int]) -> None:
         """Refuse undefined words whose last symbol has a positive probability."""
