@@ -6,26 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pdfalearn.observations.suffixes import Suffixes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 
 _LONG = 24
 """From this length on, suffixes of a counterexample are numbered, and the way down remembered."""
-
-
-class Break(NamedTuple):
-    """Where a counterexample shows that a transition leads to the wrong state."""
-
-    before: int
-    """The state that the transition leaves."""
-    symbol: int
-    after: int
-    """The state that it leads to, and should not."""
-    suffix: list[int]
-    """A word that tells the state after from the one that the transition should lead to."""
-    new_class: int
-    """The class after that word from where the transition should lead."""
-    old_class: int
-    """The class after that word from the state after."""
 
 
 @dataclass
@@ -39,6 +24,27 @@ class Counterexample:
     """Where it broke the last time, and the hypothesis's state there: asked on, it was right."""
     suffixes: list[int] = field(default_factory=list)
     """The numbers of its suffixes, where they are long enough to have some."""
+
+
+class Break(NamedTuple):
+    """Where a counterexample shows that a transition leads to the wrong state."""
+
+    before: int
+    """The state that the transition leaves."""
+    symbol: int
+    after: int
+    """The state that it leads to, and should not."""
+    counterexample: Counterexample
+    place: int
+    """What follows this place tells the state after from where the transition should lead."""
+    old_class: int
+    """The class after what follows, from the state after; from the other state it is the truth."""
+
+    def suffix(self, table: Suffixes) -> int:
+        """Give the number of what follows the break."""
+        if self.counterexample.suffixes:
+            return self.counterexample.suffixes[self.place + 1]
+        return table.add_word(self.counterexample.codes[self.place + 1 :])
 
 
 @dataclass
@@ -80,8 +86,7 @@ class _Search:
     def found(self) -> Break:
         ce, i = self.counterexample, self.low
         ce.last_break = i, self.run[i]
-        state, after = self.run[i], self.run[i + 1]
-        return Break(state, ce.codes[i], after, ce.codes[i + 1 :], ce.truth, self.high_class)
+        return Break(self.run[i], ce.codes[i], self.run[i + 1], ce, i, self.high_class)
 
 
 def counterexamples_of(

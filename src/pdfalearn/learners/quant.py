@@ -201,7 +201,7 @@ class Quant:
                 if shortest is None or suffixes.lengths[rest] < suffixes.lengths[shortest[1]]:
                     shortest = symbol, rest, meeting
         if shortest is None:
-            return suffixes.add_word(found.suffix), found.old_class, found.new_class
+            return found.suffix(suffixes), found.old_class, found.counterexample.truth
         symbol, rest, meeting = shortest
         return suffixes.add(symbol, rest), meeting.left_class, meeting.right_class
 

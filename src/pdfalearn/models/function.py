@@ -70,7 +70,11 @@ class FunctionModel:
     def distributions(self, handles: Handles) -> NDArray[np.float64]:
         """Call the function with all the words at once."""
         words = [self.alphabet.decode(_codes(self._links[handle])) for handle in handles.tolist()]
-        return np.asarray(self._function(words), dtype=np.float64)
+        answer = self._function(words)
+        try:
+            return np.asarray(answer, dtype=np.float64)
+        except (TypeError, ValueError):
+            return np.asarray(answer, dtype=object)  # the observation tree names the word
 
     def release(self, handles: Handles) -> None:
         """Forget words."""

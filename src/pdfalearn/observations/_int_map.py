@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 Keys = NDArray[np.int64]
 Values = NDArray[np.int64]
 
-_SMALL = 2048
-"""Up to this many keys a dictionary holds them: no array pass beats it there."""
+_SMALL = 2**16
+"""Up to this many keys a dictionary holds them, unless many are asked for at once."""
+_MANY = 1024
+"""From this many keys at once on, array passes beat a dictionary."""
 _FEW = 24
-"""Below this many keys, one after the other is faster than array passes."""
+"""Below this many keys, one after the other is faster than array passes over a table."""
 
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
@@ -39,7 +41,7 @@ class IntMap:
 
     def get_or_add(self, keys: Keys) -> Values:
         """Give the number of every key; keys that are new get the next numbers."""
-        if len(keys) < _FEW or (self._small is not None and len(keys) <= _SMALL):
+        if len(keys) < (_FEW if self._small is None else _MANY):
             numbers = [self.get_or_add_one(key) for key in keys.tolist()]
             return np.array(numbers, dtype=np.int64)
         if self._small is not None:
@@ -79,7 +81,7 @@ class IntMap:
 
     def _leave_dictionary(self) -> None:
         known, self._small = self._small or {}, None
-        self._allocate(1 << (4 * _SMALL).bit_length())
+        self._allocate(1 << max(12, (4 * len(known)).bit_length()))
         self._fill(np.array(list(known), dtype=np.int64), np.arange(len(known)))
 
     def _reserve(self, more: int) -> None:

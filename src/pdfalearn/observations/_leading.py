@@ -128,7 +128,7 @@ class Leader:
         empty = batch.lengths == 0
         ends = np.where(empty, start, np.append(handles, start)[batch.offsets[1:] - 1])
         defined = ends >= 0
-        rows = iter(np.asarray(self._model.distributions(ends[defined])))
+        rows = iter(self._rows(ends[defined]))
         self._model.release(np.append(handles[handles >= 0], start))
         return [next(rows) if is_defined else None for is_defined in defined.tolist()]
 
@@ -142,9 +142,16 @@ class Leader:
             handle = longer
             if handle[0] < 0:
                 return None
-        row: NDArray[np.float64] = np.asarray(self._model.distributions(handle))[0]
+        (row,) = self._rows(handle)
         self._model.release(handle)
         return row
+
+    def _rows(self, handles: Nodes) -> list[NDArray[np.float64]]:
+        """Ask for rows; an answer of another length stands, whole, in the place of every row."""
+        answer = np.asarray(self._model.distributions(handles))
+        if not answer.ndim or len(answer) != len(handles):
+            return [answer] * len(handles)
+        return list(map(np.asarray, answer))
 
     def _room(self, needed: int, base: int, taken: int, *, may_release: bool) -> int:
         """Say how many more handles may live; if it may, release others where they are too few."""

@@ -54,7 +54,8 @@ class RowNumbers:
         if known:
             rows = np.frombuffer(b"".join(known), dtype=like.dtype).reshape(-1, like.shape[1])
             words = as_words(rows)
-            if (self._found(words) != np.arange(len(words))).any():
+            numbers = [self._found(part) for part in np.array_split(words, 8)]
+            if (np.concatenate(numbers) != np.arange(len(words))).any():
                 # Hashes have collided: one by one the rows keep their numbers all the same.
                 self._map = IntMap()
                 for place in range(len(words)):
