@@ -1,9 +1,11 @@
-"""Quotient and Hopcroft-Karp on random targets, a large alphabet, and chains.
+"""Quotient and Hopcroft-Karp on random targets, a large alphabet, chains and trees.
 
 Run with ``python -m benchmarks.equivalence``. Every row is measured in a process of its own.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from benchmarks.support import (
     Growth,
@@ -25,6 +27,7 @@ FAMILIES = {
     "random, m=1000, κ=1000": ("random", [100, 1000], {"symbols": 1000}),
     "chain, κ=1000": ("chain", [10**4, 10**5], {"reset": False}),
     "chain with reset, κ=1000": ("chain", [10**4, 10**5], {"reset": True}),
+    "tree of equal states, leaves first": ("tree", [2**14 - 1, 2**17 - 1, 2**20 - 1], {}),
 }
 TITLES = ["family", "n", "states of quotient", "make, s", "quotient, s", "growth"]
 TITLES += ["distinguish, s", "growth", "peak, GB"]
@@ -34,8 +37,22 @@ def target(kind: str, size: int, options: dict[str, int]) -> PDFA:
     """Make the automaton of a family."""
     if kind == "chain":
         return chain(size, reset=bool(options["reset"]))
+    if kind == "tree":
+        return tree(size)
     symbols, shared = options["symbols"], options.get("distributions")
     return random_pdfa(size, symbols, distributions=shared, seed=1)
+
+
+def tree(size: int) -> PDFA:
+    """Make a complete binary tree of equal states, its leaves first and its root last."""
+    leaves = np.arange((size + 1) // 2)
+    loops, edges = np.column_stack((leaves, leaves)), np.arange(size - 1).reshape(-1, 2)
+    return PDFA(
+        alphabet="01",
+        transitions=np.concatenate((loops, edges)),
+        probabilities=np.full((size, 3), [0.5, 0.25, 0.25]),
+        initial=size - 1,
+    )
 
 
 def measure(
