@@ -85,6 +85,11 @@ def learn(
     'exact'
     """
     by = check_equivalence(by)
+    if not isinstance(model, PDFA) and not hasattr(model, "distributions"):
+        raise InputError(
+            f"{model!r} is neither a PDFA nor a LanguageModel; a function becomes one by "
+            "FunctionModel(function, alphabet)"
+        )
     if oracle is None:
         oracle = _default_oracle(model, by)
     if isinstance(model, PDFA):
@@ -105,11 +110,6 @@ def learn(
 def _default_oracle(model: PDFA | LanguageModel, by: Equivalence) -> EquivalenceOracle:
     if isinstance(model, PDFA):
         return ExactOracle(model, by=by)
-    if not hasattr(model, "distributions"):
-        raise InputError(
-            f"{model!r} is neither a PDFA nor a LanguageModel; a function becomes one by "
-            "FunctionModel(function, alphabet)"
-        )
     raise InputError(
         "a model that is no PDFA needs an equivalence oracle, such as ExactOracle(target, by=…)"
     )

@@ -48,6 +48,8 @@ class ExactOracle:
         self._numbers = RowNumbers()
         self._target_classes = self._numbers.get_or_add(by.keys(target.probabilities))
         self._joint = Joint.of(target, target)
+        self._last_rows = np.empty((0, len(target.alphabet) + 1))
+        self._last_classes = np.empty(0, dtype=np.int64)
 
     @property
     def alphabet(self) -> Alphabet:
@@ -77,8 +79,15 @@ class ExactOracle:
         columns = self._target.alphabet.positions_in(hypothesis.alphabet)
         self._joint.put_second(hypothesis, columns)
         place = slice(self._joint.offset, self._joint.offset + len(hypothesis))
-        keys = self._by.keys(self._joint.probabilities[place])
-        return np.concatenate((self._target_classes, [-1], self._numbers.get_or_add(keys)))
+        rows = self._joint.probabilities[place]
+        # A hypothesis mostly begins with the states of the one before.
+        known = min(len(rows), len(self._last_rows))
+        if not np.array_equal(rows[:known], self._last_rows[:known]):
+            known = 0
+        new = self._numbers.get_or_add(self._by.keys(rows[known:]))
+        self._last_rows = rows.copy()
+        self._last_classes = np.concatenate((self._last_classes[:known], new))
+        return np.concatenate((self._target_classes, [-1], self._last_classes))
 
 
 def _first_of_each(states: Indices, seen: NDArray[np.bool_]) -> Indices:
