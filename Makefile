@@ -68,6 +68,6 @@ $(VENV)/.tested: $(VENV)/.made pyproject.toml
 	$(INSTALL) '.[test]'
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.complete: $(VENV)/.made pyproject.toml
-	$(INSTALL) '.[all]'
+$(VENV)/.complete: $(VENV)/.made pyproject.toml constraints.txt
+	$(INSTALL) '.[all]' --constraint constraints.txt
 	@touch $@ $(VENV)/.tested $(VENV)/.installed

@@ -1,0 +1,21 @@
+"""Learning from long words, as oracles that sample give them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pdfalearn import learn
+from pdfalearn.learning import LEARNERS
+from tests.learners.checks import assert_is_quotient
+from tests.learners.families import FAMILIES, drawn
+from tests.learners.wandering import WanderingOracle
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_long_counterexamples_lead_to_the_quotient(name: str, family: str) -> None:
+    for seed in range(25):
+        target, by = drawn(family, 12, seed)
+        oracle = WanderingOracle(target, by, seed)
+        result = learn(target, by=by, oracle=oracle, learner=name)
+        assert_is_quotient(result.pdfa, target, by)

@@ -1,0 +1,27 @@
+"""The two invariants of the classification tree and the bound on its leaves, round by round."""
+
+from __future__ import annotations
+
+import pytest
+
+from pdfalearn import AutomatonModel, ExactOracle, quotient
+from pdfalearn.learning import LEARNERS
+from pdfalearn.observations.tree import ObservationTree
+from tests.learners.checks import assert_is_quotient, assert_tree_is_sound
+from tests.learners.families import FAMILIES, drawn
+from tests.learners.rounds import hypotheses
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_tree_is_sound_after_every_round(name: str, family: str) -> None:
+    for seed in range(25):
+        target, by = drawn(family, 14, seed)
+        smallest = quotient(target, by=by)
+        learner = LEARNERS[name](ObservationTree(AutomatonModel(target), by))
+        sizes = []
+        for hypothesis in hypotheses(learner, ExactOracle(target, by=by)):
+            assert_tree_is_sound(learner, smallest, by)
+            sizes.append(len(hypothesis))
+        assert sizes == sorted(set(sizes))
+        assert_is_quotient(learner.hypothesis(), target, by)

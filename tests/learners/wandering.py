@@ -1,0 +1,46 @@
+"""An oracle whose counterexamples are long."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pdfalearn import PDFA, ExactOracle
+from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.learners.protocol import Word
+from pdfalearn.words import Words
+from tests.learners.checks import label_after
+
+
+class WanderingOracle:
+    """Looks for counterexamples among random walks through the target, then exactly."""
+
+    certificate = "exact"
+
+    def __init__(self, target: PDFA, by: Equivalence, seed: int) -> None:
+        self.alphabet = target.alphabet
+        self._target = target
+        self._by = by
+        self._random = np.random.default_rng(seed)
+        self._exact = ExactOracle(target, by=by)
+
+    def counterexamples(self, hypothesis: PDFA) -> Words:
+        walks = [self._walk() for _ in range(8)]
+        found = [walk for walk in walks if self._differ(hypothesis, walk)]
+        return (
+            self.alphabet.encode_words(found) if found else self._exact.counterexamples(hypothesis)
+        )
+
+    def _walk(self) -> Word:
+        state, word = self._target.initial, []
+        for _ in range(self._random.integers(3 * len(self._target) + 2)):
+            successors = self._target.transitions[state]
+            onwards = (successors >= 0).nonzero()[0]
+            if not len(onwards):
+                break
+            word.append(int(self._random.choice(onwards)))
+            state = int(successors[word[-1]])
+        return self.alphabet.decode(word)
+
+    def _differ(self, hypothesis: PDFA, word: Word) -> bool:
+        expected = label_after(self._target, word, self._by)
+        return expected != label_after(hypothesis, word, self._by)

@@ -1,0 +1,149 @@
+"""Answers of a model that are no distributions: an error that names the word, no automaton."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from pdfalearn import (
+    AutomatonModel,
+    ExactOracle,
+    FunctionModel,
+    ModelError,
+    Quantization,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.alphabet import Symbol
+from pdfalearn.learning import LEARNERS
+from pdfalearn.models.protocol import Handles
+
+TARGET = random_pdfa(25, 2, distributions=2, seed=7)
+ORACLE = ExactOracle(TARGET, by=Quantization(1000))
+Batch = list[tuple[Symbol, ...]]
+
+BAD_ROWS = {
+    "NaN or negative values": [[np.nan, 0.5, 0.5], [0.5, np.nan, np.nan], [-0.1, 0.6, 0.5]],
+    "sums to": [[0.5, 0.5, 0.5], [0.0, 0.0, 0.0], [np.inf, 0.0, 0.0], [0.3333, 0.3333, 0.3333]],
+}
+
+
+def asked_words(name: str) -> Batch:
+    """Every word that a learner asks of the target, in order."""
+    asked: Batch = []
+
+    def function(words: Batch) -> ArrayLike:
+        asked.extend(words)
+        return TARGET.next_distributions(words)
+
+    learn(FunctionModel(function, "01"), oracle=ORACLE, learner=name, audit=0)
+    return asked
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("when", [0, 1, 0.3, 0.99])
+@pytest.mark.parametrize(
+    ("complaint", "row"), [(complaint, row) for complaint, rows in BAD_ROWS.items() for row in rows]
+)
+def test_a_bad_row_is_named_with_its_word(
+    complaint: str, row: list[float], when: float, name: str
+) -> None:
+    words = asked_words(name)
+    bad = words[int(when * len(words)) if isinstance(when, float) else when]
+
+    def function(words: Batch) -> ArrayLike:
+        rows = TARGET.next_distributions(words)
+        rows[[word == bad for word in words]] = row
+        return rows
+
+    with pytest.raises(ModelError, match=re.escape(f"answer to the word {bad}: {row}")) as caught:
+        learn(FunctionModel(function, "01"), oracle=ORACLE, learner=name)
+    assert complaint in str(caught.value)
+
+
+def _too_wide(rows: NDArray[np.float64]) -> ArrayLike:
+    return np.column_stack((rows, np.zeros(len(rows))))
+
+
+def _too_narrow(rows: NDArray[np.float64]) -> ArrayLike:
+    return rows[:, 1:]
+
+
+def _too_many(rows: NDArray[np.float64]) -> ArrayLike:
+    return np.concatenate((rows, rows))
+
+
+def _too_few(rows: NDArray[np.float64]) -> ArrayLike:
+    return rows[1:]
+
+
+def _one_number(_: NDArray[np.float64]) -> ArrayLike:
+    return 0.5
+
+
+def _flat(rows: NDArray[np.float64]) -> ArrayLike:
+    return rows.ravel()
+
+
+SHAPES = [_too_wide, _too_narrow, _too_many, _too_few, _one_number, _flat]
+
+
+@pytest.mark.parametrize("spoilt", SHAPES)
+@pytest.mark.parametrize("calls_before", [0, 5])
+def test_a_wrong_shape_is_named(
+    spoilt: Callable[[NDArray[np.float64]], ArrayLike], calls_before: int
+) -> None:
+    batches: list[Batch] = []
+
+    def function(words: Batch) -> ArrayLike:
+        batches.append(words)
+        rows = TARGET.next_distributions(words)
+        return rows if len(batches) <= calls_before else spoilt(rows)
+
+    with pytest.raises(ModelError, match="has shape") as caught:
+        learn(FunctionModel(function, "01"), oracle=ORACLE)
+    assert len(batches) == calls_before + 1
+    assert f"answer to the word {batches[-1][0]}: the array for" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "answer", [[[0.5, 0.5], [0.5]], [["high", "low", "low"]], [[0.2, 0.3, {}]]]
+)
+def test_what_is_no_array_of_numbers_is_named(answer: ArrayLike) -> None:
+    with pytest.raises(ModelError, match=r"answer to the word \(\): it is no array of numbers"):
+        learn(FunctionModel(lambda _: answer, "01"), oracle=ORACLE)
+
+
+@pytest.mark.parametrize("symbols", [2, 70])
+def test_the_word_is_found_in_large_batches_and_alphabets(symbols: int) -> None:
+    target = random_pdfa(60, symbols, seed=1)
+
+    class OneBadState(AutomatonModel):
+        def distributions(self, handles: Handles) -> NDArray[np.float64]:
+            rows = super().distributions(handles)
+            rows[handles == 40] = np.nan
+            return rows
+
+    with pytest.raises(ModelError) as caught:
+        learn(OneBadState(target), oracle=ExactOracle(target, by=Quantization(1000)))
+    named = re.findall(r"'(\d+)'", str(caught.value).partition(":")[0])
+    assert target.state_after(named) == 40
+
+
+def test_rounding_is_no_error() -> None:
+    noise = np.array([-1e-15, 5e-10, 5e-10])
+
+    def function(words: Batch) -> ArrayLike:
+        return [np.array([0.0, 0.25, 0.75]) + noise for _ in words]
+
+    pdfa = learn(FunctionModel(function, "01"), by=Quantization(2), oracle=_always_right()).pdfa
+    assert pdfa.probabilities.min() == 0.0
+
+
+def _always_right() -> ExactOracle:
+    loop = random_pdfa(1, 2, seed=0)
+    return ExactOracle(loop, by=Quantization(1))

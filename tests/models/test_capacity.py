@@ -1,0 +1,80 @@
+"""Models that hold few handles at once are learnt as any other."""
+
+from __future__ import annotations
+
+import pytest
+
+from pdfalearn import (
+    PDFA,
+    AutomatonModel,
+    ExactOracle,
+    FunctionModel,
+    InputError,
+    Quantization,
+    chain,
+    combination_lock,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.learning import LEARNERS
+from tests.learners.families import FAMILIES, drawn
+from tests.models.watched import WatchedModel
+
+TARGETS = [
+    random_pdfa(60, distributions=2, seed=1),
+    random_pdfa(40, 3, distributions=3, zero_probability=0.4, undefined=True, seed=2),
+    random_pdfa(12, 40, distributions=2, zero_probability=0.5, undefined=True, seed=3),
+    chain(25, reset=True),
+    combination_lock(20, 3),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=repr)
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@pytest.mark.parametrize("capacity", [3, 4, 7, 50])
+def test_few_handles_give_the_same_automaton(
+    capacity: int, prefixes_free: bool, target: PDFA
+) -> None:
+    by = Quantization(1000)
+    model = WatchedModel(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
+    result = learn(model, by=by, oracle=ExactOracle(target, by=by))
+    assert result.pdfa == learn(target, by=by).pdfa
+    assert model.most_live == capacity
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
+    for seed in range(12):
+        target, by = drawn(family, 10, seed)
+        expected = learn(target, by=by, learner=name).pdfa
+        oracle = ExactOracle(target, by=by)
+        for capacity in (None, 3, 6):
+            model = WatchedModel(
+                AutomatonModel(target), capacity=capacity, prefixes_free=bool(seed % 2)
+            )
+            assert learn(model, by=by, oracle=oracle, learner=name).pdfa == expected
+
+
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@pytest.mark.parametrize("capacity", [None, 3, 20])
+def test_no_word_is_asked_twice(capacity: int | None, prefixes_free: bool) -> None:
+    for target in TARGETS:
+        model = WatchedModel(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
+        learn(model, oracle=ExactOracle(target, by=Quantization(1000)), audit=0)
+        assert len(set(model.asked)) == len(model.asked)
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 2])
+def test_a_capacity_that_is_too_small_is_refused(capacity: int) -> None:
+    target = chain(3)
+    model = WatchedModel(AutomatonModel(target), capacity=capacity)
+    with pytest.raises(InputError, match=f"capacity is {capacity}; it needs 3 or more"):
+        learn(model, oracle=ExactOracle(target, by=Quantization(1000)))
+
+
+def test_released_handles_are_forgotten_by_a_function() -> None:
+    model = FunctionModel(lambda words: [[0.5, 0.5] for _ in words], "a")
+    watched = WatchedModel(model, capacity=3)
+    loop = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
+    assert learn(watched, oracle=ExactOracle(loop, by=Quantization(1000))).pdfa == loop

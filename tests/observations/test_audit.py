@@ -1,0 +1,139 @@
+"""A model that gives another answer the second time is caught, at a cost that is counted apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from pdfalearn import (
+    AutomatonModel,
+    ExactOracle,
+    FunctionModel,
+    ModelError,
+    Quantization,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.alphabet import Symbol
+from pdfalearn.learning import LEARNERS
+from pdfalearn.models.protocol import Handles
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.words import Words
+from tests.models.watched import WatchedModel
+
+TARGET = random_pdfa(25, 2, distributions=2, seed=7)
+BY = Quantization(100)
+ORACLE = ExactOracle(TARGET, by=BY)
+Batch = list[tuple[Symbol, ...]]
+
+
+class MoodyModel(WatchedModel):
+    """Gives other answers to words that it is asked again, as a function of the right ones."""
+
+    def __init__(self, capacity: int | None, second: NDArray[np.float64]) -> None:
+        super().__init__(AutomatonModel(TARGET), capacity=capacity)
+        self._second = second
+
+    def distributions(self, handles: Handles) -> NDArray[np.float64]:
+        known = set(self.asked)
+        rows = super().distributions(handles)
+        rows[[word in known for word in self.batches[-1]]] = self._second
+        return rows
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("capacity", [None, 5])
+@pytest.mark.parametrize(
+    "second", [[0.98, 0.01, 0.01], [np.nan, 0.5, 0.5], [7.0, 0.5, 0.5], [-3.0, 2.0, 2.0]]
+)
+def test_another_answer_is_caught(second: list[float], capacity: int | None, name: str) -> None:
+    model = MoodyModel(capacity, np.array(second))
+    with pytest.raises(ModelError, match="differently the second time to the word") as caught:
+        learn(model, by=BY, oracle=ORACLE, learner=name)
+    assert str(second) in str(caught.value)
+
+
+def test_the_audit_can_be_switched_off() -> None:
+    model = MoodyModel(None, np.array([0.98, 0.01, 0.01]))
+    result = learn(model, by=BY, oracle=ORACLE, audit=0)
+    assert result.pdfa == learn(TARGET, by=BY).pdfa
+    assert result.statistics.audited_words == 0
+    assert set(Counter(model.asked).values()) == {1}
+
+
+def test_another_answer_of_the_same_class_will_do() -> None:
+    seen: set[tuple[Symbol, ...]] = set()
+
+    def function(words: Batch) -> ArrayLike:
+        rows = np.array([[0.052, 0.303, 0.645] for _ in words])
+        rows[[word in seen for word in words]] += [0.001, 0.001, -0.002]
+        seen.update(words)
+        return rows
+
+    loop = random_pdfa(1, 2, seed=0)
+    oracle = ExactOracle(loop, by=Quantization(1))
+    result = learn(FunctionModel(function, "01"), by=BY, oracle=oracle)
+    assert result.statistics.audited_words > 0
+
+
+@pytest.mark.parametrize("capacity", [None, 4])
+def test_a_word_that_becomes_undefined_is_caught(capacity: int | None) -> None:
+    class Vanishing(AutomatonModel):
+        gone = False
+
+        def extend(self, handles: Handles, words: Words) -> Handles:
+            found = super().extend(handles, words)
+            return np.full_like(found, -1) if self.gone else found
+
+    inner = Vanishing(TARGET)
+    tree = ObservationTree(WatchedModel(inner, capacity=capacity), BY)
+    tree.classes_of_few([0], [tree.suffixes.add_word([0])])
+    tree.audit(10, seed=0)
+    inner.gone = True
+    with pytest.raises(ModelError, match=r"to the word \('0',\).*then undefined"):
+        tree.audit(10, seed=0)
+
+
+@pytest.mark.parametrize("spoilt", [[], [[0.5, 0.5]], [[0.5, 0.5], [0.5]]])
+def test_another_shape_the_second_time_is_caught(spoilt: ArrayLike) -> None:
+    seen: set[tuple[Symbol, ...]] = set()
+
+    def function(words: Batch) -> ArrayLike:
+        if words[0] in seen:
+            return spoilt
+        seen.update(words)
+        return TARGET.next_distributions(words)
+
+    with pytest.raises(ModelError, match="second time"):
+        learn(FunctionModel(function, "01"), by=BY, oracle=ORACLE)
+
+
+@pytest.mark.parametrize("capacity", [None, 3])
+@pytest.mark.parametrize("audit", [1, 16, 10**5])
+def test_audited_words_are_counted_apart(audit: int, capacity: int | None) -> None:
+    plain = WatchedModel(AutomatonModel(TARGET), capacity=capacity)
+    unaudited = learn(plain, by=BY, oracle=ORACLE, audit=0).statistics
+    model = WatchedModel(AutomatonModel(TARGET), capacity=capacity)
+    statistics = learn(model, by=BY, oracle=ORACLE, audit=audit).statistics
+    again = model.asked[len(plain.asked) :]
+    assert model.asked[: len(plain.asked)] == plain.asked
+    assert set(again) <= set(plain.asked)
+    assert 1 <= len(again) == len(set(again)) == statistics.audited_words <= audit
+    assert statistics.words == unaudited.words
+    assert statistics.distributions == unaudited.distributions
+    assert statistics.symbols == unaudited.symbols == plain.symbols
+    assert statistics.batches == unaudited.batches
+
+
+def test_the_seed_chooses_the_words() -> None:
+    def audited(seed: int) -> list[tuple[int, ...]]:
+        model = WatchedModel(AutomatonModel(TARGET))
+        learn(model, by=BY, oracle=ORACLE, seed=seed)
+        count = Counter(model.asked)
+        return [word for word in count if count[word] > 1]
+
+    assert audited(1) == audited(1)
+    assert audited(1) != audited(2)

@@ -1,0 +1,130 @@
+"""Undefined words: one class of its own, absorbing, never asked further."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pdfalearn import (
+    PDFA,
+    Alphabet,
+    AutomatonModel,
+    ExactOracle,
+    ModelError,
+    Quantization,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.learning import LEARNERS
+from pdfalearn.models.protocol import Handles
+from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.words import Words
+from tests.learners.checks import assert_is_quotient
+from tests.models.watched import WatchedModel
+
+BY = Quantization(10)
+
+
+def stopping(symbols: int = 2) -> PDFA:
+    """After one 0 everything is undefined; other symbols loop."""
+    transitions = np.zeros((2, symbols), dtype=np.int64)
+    transitions[0, 0] = 1
+    transitions[1] = -1
+    rows = np.zeros((2, symbols + 1))
+    rows[0] = 1 / (symbols + 1)
+    rows[1, 0] = 1.0
+    return PDFA(alphabet=map(str, range(symbols)), transitions=transitions, probabilities=rows)
+
+
+class LyingModel(AutomatonModel):
+    """Says that words are undefined after the last symbol, whatever its probability."""
+
+    def __init__(self, pdfa: PDFA, prefixes_free: bool) -> None:
+        super().__init__(pdfa)
+        self.prefixes_free = prefixes_free
+
+    def extend(self, handles: Handles, words: Words) -> Handles:
+        found = super().extend(handles, words)
+        for begin, end in zip(words.offsets[:-1], words.offsets[1:], strict=True):
+            last = (words.symbols[begin:end] == len(self.alphabet) - 1).nonzero()[0]
+            if len(last):
+                found[begin + last[0] : end] = -1
+        return found
+
+
+@pytest.mark.parametrize("symbols", [2, 40])
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@pytest.mark.parametrize("capacity", [None, 3])
+def test_undefined_words_are_never_asked_further(
+    symbols: int, prefixes_free: bool, capacity: int | None
+) -> None:
+    model = WatchedModel(
+        AutomatonModel(stopping(symbols)), prefixes_free=prefixes_free, capacity=capacity
+    )
+    tree = ObservationTree(model, BY)
+
+    def asked(words: list[tuple[int, ...]]) -> list[int]:
+        suffixes = np.array([tree.suffixes.add_word(word) for word in words])
+        classes: list[int] = tree.classes(np.zeros(len(words), np.int64), suffixes).tolist()
+        assert classes == tree.classes_of_few([0] * len(words), suffixes.tolist())
+        return classes
+
+    assert asked([(0, 1, 0, 1), (1, 0)])[0] == UNDEFINED
+    steps, questions = model.symbols, len(model.asked)
+    assert asked([(0, 1), (0, 1, 1), (0, 1, 0), (0, 1, 0, 1, 0)]) == [UNDEFINED] * 4
+    assert (model.symbols, len(model.asked)) == (steps, questions)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_undefined_is_a_class_and_never_a_state(name: str) -> None:
+    target = random_pdfa(30, 3, distributions=2, zero_probability=0.5, undefined=True, seed=4)
+    model = WatchedModel(AutomatonModel(target))
+    result = learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=name)
+    assert_is_quotient(result.pdfa, target, BY)
+    assert result.pdfa.transitions.min() == -1
+    assert target.states_after(result.access_words).min() >= 0
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("prefixes_free", [True, False])
+def test_positive_probability_and_undefined_is_an_error(name: str, prefixes_free: bool) -> None:
+    target = random_pdfa(5, 2, seed=1)
+    model = LyingModel(target, prefixes_free)
+    with pytest.raises(ModelError, match=r"after the word \(\) the model gives the symbol '1' pro"):
+        learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=name)
+
+
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@pytest.mark.parametrize("words", [[(0, 1), (0,)], [(0, 1, 0), (0,)], [(0,), (0, 1, 0)]])
+def test_the_error_comes_whenever_the_word_before_is_asked(
+    words: list[tuple[int, ...]], prefixes_free: bool, few: bool
+) -> None:
+    tree = ObservationTree(LyingModel(random_pdfa(5, 2, seed=1), prefixes_free), BY)
+    suffixes = [tree.suffixes.add_word(word) for word in words]
+
+    def ask_all() -> None:
+        for suffix in suffixes:
+            if few:
+                tree.classes_of_few([0], [suffix])
+            else:
+                tree.classes(np.array([0]), np.array([suffix]))
+
+    with pytest.raises(ModelError, match=r"after the word \('0',\) the model gives the symbol '1'"):
+        ask_all()
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_empty_word_must_be_defined(name: str) -> None:
+    class Nothing(AutomatonModel):
+        def start(self) -> int:
+            return -1
+
+    target = stopping()
+    with pytest.raises(ModelError, match="empty word is undefined"):
+        learn(Nothing(target), oracle=ExactOracle(target, by=Quantization(1000)), learner=name)
+
+
+def test_an_alphabet_of_one_symbol_may_end() -> None:
+    target = PDFA(alphabet=Alphabet("a"), transitions=[[-1]], probabilities=[[1.0, 0.0]])
+    assert learn(target).pdfa == target

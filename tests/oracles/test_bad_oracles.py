@@ -1,0 +1,115 @@
+"""Oracles that give words which are no counterexamples: an error, never an endless loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pdfalearn import (
+    PDFA,
+    ExactOracle,
+    OracleError,
+    Quantization,
+    combination_lock,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.learners.protocol import Word
+from pdfalearn.learning import LEARNERS
+from pdfalearn.words import Words
+from tests.learners.checks import assert_is_quotient, label_after
+from tests.strategies import all_words
+
+BY = Quantization(1000)
+TARGET = random_pdfa(25, 2, distributions=2, seed=7)
+ROUNDS = 200
+"""Nothing here takes so many rounds, unless it is endless."""
+
+
+class ChangedOracle:
+    """Changes the batches of the exact oracle."""
+
+    certificate = "exact"
+
+    def __init__(
+        self,
+        target: PDFA,
+        change: Callable[[list[Word]], list[Word]],
+        by: Equivalence = BY,
+    ) -> None:
+        self.alphabet = target.alphabet
+        self._change = change
+        self._exact = ExactOracle(target, by=by)
+        self._rounds = 0
+
+    def counterexamples(self, hypothesis: PDFA) -> Words:
+        self._rounds += 1
+        assert self._rounds < ROUNDS
+        found = self._exact.counterexamples(hypothesis)
+        return self.alphabet.encode_words(self._change(self.alphabet.decode_words(found)))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("wrong", ["", "0", "010"])
+def test_a_stubborn_oracle_is_refused(wrong: str, name: str) -> None:
+    oracle = ChangedOracle(TARGET, lambda _: [tuple(wrong)])
+    with pytest.raises(OracleError) as caught:
+        learn(TARGET, by=BY, oracle=oracle, learner=name)
+    assert f"the word {tuple(wrong)} is no counterexample" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("quant", 0), ("quant", 1), ("quant", 3), ("quant-paper", 0)]
+)
+def test_a_word_that_is_none_is_refused_among_others(name: str, place: int) -> None:
+    def insert_empty_word(found: list[Word]) -> list[Word]:
+        return [*found[:place], (), *found[place:]] if len(found) >= place else found
+
+    oracle = ChangedOracle(TARGET, insert_empty_word)
+    with pytest.raises(OracleError, match=r"the word \(\) is no counterexample"):
+        learn(TARGET, by=BY, oracle=oracle, learner=name)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_last_word_may_be_wrong(name: str) -> None:
+    oracle = ChangedOracle(TARGET, lambda found: found or [("1", "1")])
+    with pytest.raises(OracleError, match=r"the word \('1', '1'\) is no counterexample"):
+        learn(TARGET, by=BY, oracle=oracle, learner=name)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_finer_oracle_is_refused(name: str) -> None:
+    oracle = ExactOracle(TARGET, by=Quantization(2000))
+    with pytest.raises(OracleError, match="is no counterexample"):
+        learn(TARGET, by=Quantization(1), oracle=oracle, learner=name)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("target", [TARGET, combination_lock(8, 2)], ids=repr)
+def test_words_that_others_have_resolved_are_skipped(target: PDFA, name: str) -> None:
+    twice = ChangedOracle(target, lambda found: [*found, *found[::-1]])
+    assert_is_quotient(learn(target, by=BY, oracle=twice, learner=name).pdfa, target, BY)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_all_counterexamples_at_once_will_do(name: str) -> None:
+    words = [tuple(word) for word in all_words("01", 7)]
+
+    class Everything:
+        alphabet = TARGET.alphabet
+        certificate = "all words up to length 7"
+
+        def counterexamples(self, hypothesis: PDFA) -> Words:
+            wrong = [
+                word
+                for word in words
+                if label_after(TARGET, word, BY) != label_after(hypothesis, word, BY)
+            ]
+            return self.alphabet.encode_words(wrong)
+
+    result = learn(TARGET, by=BY, oracle=Everything(), learner=name)
+    assert result.certificate == "all words up to length 7"
+    for word in words:
+        assert label_after(TARGET, word, BY) == label_after(result.pdfa, word, BY)

@@ -1,0 +1,112 @@
+"""The exact oracle: true counterexamples, many at once, none only if there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdfalearn import (
+    PDFA,
+    ExactOracle,
+    InputError,
+    Quantization,
+    Tolerance,
+    chain,
+    distinguish,
+    learn,
+    quotient,
+    random_pdfa,
+)
+from pdfalearn.equivalence.relations import Equivalence
+from tests.learners.checks import label_after
+from tests.strategies import equivalences, pdfas, shuffled
+
+
+@settings(max_examples=200)
+@given(st.data(), equivalences())
+def test_counterexamples_are_true_and_found_iff_there_are_any(
+    data: st.DataObject, by: Equivalence
+) -> None:
+    target = data.draw(pdfas(alphabet="ab"))
+    oracle = ExactOracle(target, by=by)
+    for hypothesis in data.draw(st.lists(pdfas(alphabet="ab"), min_size=1, max_size=4)):
+        words = target.alphabet.decode_words(oracle.counterexamples(hypothesis))
+        assert (not words) == (distinguish(target, hypothesis, by=by) is None)
+        for word in words:
+            assert label_after(target, word, by) != label_after(hypothesis, word, by)
+
+
+@given(pdfas(), equivalences())
+def test_equivalent_automata_have_none(target: PDFA, by: Equivalence) -> None:
+    oracle = ExactOracle(target, by=by)
+    assert len(oracle.counterexamples(quotient(target, by=by))) == 0
+    assert len(oracle.counterexamples(shuffled(target, np.arange(len(target))[::-1]))) == 0
+
+
+def test_many_are_found_in_one_pass() -> None:
+    target = random_pdfa(300, distributions=2, seed=1)
+    by = Quantization(1000)
+    oracle = ExactOracle(target, by=by)
+    transitions = target.transitions.copy()
+    transitions[30:] = transitions[:29:-1]
+    hypothesis = PDFA(alphabet="01", transitions=transitions, probabilities=target.probabilities)
+    words = target.alphabet.decode_words(oracle.counterexamples(hypothesis))
+    assert len(words) > 5
+    assert len(set(words)) == len(words)
+    again = target.alphabet.decode_words(oracle.counterexamples(hypothesis))
+    assert words == again
+
+
+def test_a_difference_at_the_end_of_a_chain_is_found() -> None:
+    by = Quantization(10)
+    oracle = ExactOracle(chain(2000), by=by)
+    words = oracle.counterexamples(chain(1999))
+    assert len(words) >= 1
+    assert words.lengths.min() == 1998
+
+
+def test_hypotheses_may_be_larger_than_the_target() -> None:
+    by = Quantization(1000)
+    oracle = ExactOracle(chain(3), by=by)
+    assert len(oracle.counterexamples(chain(3))) == 0
+    assert len(oracle.counterexamples(chain(500))) > 0
+    assert len(oracle.counterexamples(chain(3))) == 0
+
+
+def reordered(pdfa: PDFA, order: list[int]) -> PDFA:
+    return PDFA(
+        alphabet=[pdfa.alphabet.symbols[place] for place in order],
+        transitions=pdfa.transitions[:, order],
+        probabilities=pdfa.probabilities[:, [0, *(place + 1 for place in order)]],
+        initial=pdfa.initial,
+    )
+
+
+@pytest.mark.parametrize("learner", ["quant", "quant-paper"])
+def test_symbols_may_have_another_order(learner: str) -> None:
+    target = random_pdfa(25, 3, distributions=2, seed=3)
+    by = Quantization(1000)
+    oracle = ExactOracle(reordered(target, [2, 0, 1]), by=by)
+    result = learn(target, by=by, oracle=oracle, learner=learner)
+    assert result.pdfa.alphabet == target.alphabet
+    assert distinguish(result.pdfa, target, by=by) is None
+    assert len(result.pdfa) == len(quotient(target, by=by))
+
+
+@pytest.mark.parametrize("alphabet", ["ab", "abcd", "abx"])
+def test_other_symbols_are_refused(alphabet: str) -> None:
+    symbols = len(alphabet)
+    rows = [[1 / (symbols + 1)] * (symbols + 1)]
+    other = PDFA(alphabet=alphabet, transitions=[[0] * symbols], probabilities=rows)
+    target = PDFA(alphabet="abc", transitions=[[0, 0, 0]], probabilities=[[0.25] * 4])
+    with pytest.raises(InputError, match="alphabets differ: symbol"):
+        learn(target, oracle=ExactOracle(other, by=Quantization(1000)))
+    with pytest.raises(InputError, match="alphabets differ: symbol"):
+        ExactOracle(other, by=Quantization(1000)).counterexamples(target)
+
+
+def test_a_similarity_is_no_equivalence() -> None:
+    with pytest.raises(InputError, match="not transitive"):
+        ExactOracle(chain(3), by=Tolerance(0.1))  # type: ignore[arg-type]

@@ -1,0 +1,155 @@
+"""One call to learn: what comes out, what it says about the way there, and what it refuses."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import fields, replace
+
+import pytest
+
+from pdfalearn import (
+    PDFA,
+    AutomatonModel,
+    ExactOracle,
+    FunctionModel,
+    InputError,
+    Progress,
+    Quantization,
+    Result,
+    Tolerance,
+    chain,
+    figure_3,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.learning import LEARNERS
+from pdfalearn.models.protocol import LanguageModel
+
+TARGET = random_pdfa(40, 2, distributions=3, seed=11)
+NAMES = pytest.mark.parametrize("name", LEARNERS)
+
+
+def untimed(progress: Progress) -> Progress:
+    return replace(progress, learning_seconds=0.0, equivalence_seconds=0.0)
+
+
+@NAMES
+def test_two_runs_are_the_same(name: str) -> None:
+    first, second = (learn(TARGET, learner=name) for _ in range(2))
+    assert first.pdfa == second.pdfa
+    assert first.access_words == second.access_words
+    assert untimed(first.statistics) == untimed(second.statistics)
+    assert list(map(untimed, first.history)) == list(map(untimed, second.history))
+
+
+@NAMES
+def test_statistics_and_history_are_consistent(name: str) -> None:
+    result = learn(TARGET, learner=name)
+    statistics, history = result.statistics, result.history
+    assert statistics.states == history[-1].states == len(result.pdfa)
+    assert statistics.equivalence_queries == len(history)
+    assert [entry.equivalence_queries for entry in history] == list(range(len(history)))
+    assert_grow([*history, statistics])
+    assert statistics.words <= statistics.distributions == sum(statistics.batches)
+    assert min(statistics.batches) > 0
+    assert statistics.inner_nodes < statistics.states
+    assert 1 <= statistics.tree_depth <= statistics.inner_nodes
+    assert statistics.learning_seconds > 0
+    assert statistics.equivalence_seconds > 0
+    assert result.certificate == "exact"
+
+
+def assert_grow(entries: list[Progress]) -> None:
+    for field in fields(Progress):
+        values = [getattr(entry, field.name) for entry in entries]
+        assert values == sorted(values), field.name
+
+
+@NAMES
+def test_access_words_lead_to_their_states(name: str) -> None:
+    result = learn(TARGET, learner=name)
+    assert result.access_words[0] == ()
+    assert result.pdfa.states_after(result.access_words).tolist() == list(range(len(result.pdfa)))
+
+
+@NAMES
+def test_progress_grows_with_every_batch_and_equivalence_query(name: str) -> None:
+    seen: list[Progress] = []
+    result = learn(TARGET, learner=name, progress=seen.append)
+    assert_grow(seen)
+    queries = result.statistics.equivalence_queries
+    assert len(seen) == len(result.statistics.batches) + queries
+    assert {entry.equivalence_queries for entry in seen} == set(range(queries + 1))
+    assert seen[-1].words == result.statistics.words
+    assert learn(TARGET, learner=name).pdfa == result.pdfa
+
+
+@NAMES
+def test_the_library_is_silent(
+    name: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    root = logging.getLogger()
+    before = (root.level, list(root.handlers), root.disabled)
+    with caplog.at_level(logging.DEBUG):
+        learn(TARGET, learner=name, progress=lambda _: None)
+    assert (root.level, list(root.handlers), root.disabled) == before
+    assert caplog.records == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_target_of_one_state() -> None:
+    result = learn(chain(1), learner="quant-paper")
+    assert result.pdfa == learn(chain(1)).pdfa == chain(1)
+    assert result.tree.suffix == ()
+    assert result.statistics.equivalence_queries == 1
+
+
+def test_a_model_may_come_with_an_oracle() -> None:
+    target = figure_3()
+    by = Quantization(10)
+    plain: Result = learn(target, by=by)
+    wrapped = learn(AutomatonModel(target), by=by, oracle=ExactOracle(target, by=by))
+    assert wrapped.pdfa == plain.pdfa
+
+
+@pytest.mark.parametrize("kappa", [0, -1, 2.5, "10", None, True, 2**41])
+def test_bad_kappas_are_refused(kappa: int) -> None:
+    with pytest.raises(InputError, match="kappa"):
+        learn(TARGET, by=Quantization(kappa))
+
+
+@pytest.mark.parametrize("by", [Tolerance(0.1), 10, None])
+def test_what_is_no_equivalence_is_refused(by: Quantization) -> None:
+    with pytest.raises(InputError, match="not an equivalence"):
+        learn(TARGET, by=by)
+
+
+def test_unknown_learners_are_named() -> None:
+    with pytest.raises(InputError, match="no learner 'ttt'; there are quant, quant-paper"):
+        learn(TARGET, learner="ttt")
+
+
+ORACLE = ExactOracle(TARGET, by=Quantization(1000))
+
+
+@pytest.mark.parametrize("oracle", [None, ORACLE])
+@pytest.mark.parametrize("model", [lambda words: [[0.5, 0.5] for _ in words], "model.json", None])
+def test_what_is_no_model_is_refused(model: LanguageModel, oracle: ExactOracle | None) -> None:
+    with pytest.raises(InputError, match=r"neither a PDFA nor a LanguageModel.*FunctionModel"):
+        learn(model, oracle=oracle)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [AutomatonModel(TARGET), FunctionModel(lambda words: [[0.5, 0.5] for _ in words], "a")],
+    ids=["automaton", "function"],
+)
+def test_other_models_need_an_oracle(model: LanguageModel) -> None:
+    with pytest.raises(InputError, match="needs an equivalence oracle"):
+        learn(model)
+
+
+def test_the_oracle_of_another_alphabet_is_refused() -> None:
+    loop = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.2, 0.3, 0.5]])
+    with pytest.raises(InputError, match="alphabets differ"):
+        learn(loop, oracle=ORACLE)
