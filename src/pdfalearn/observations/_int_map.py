@@ -10,7 +10,7 @@ Values = NDArray[np.int64]
 
 _SMALL = 2**16
 """Up to this many keys a dictionary holds them, unless many are asked for at once."""
-_MANY = 1024
+_MANY = 256
 """From this many keys at once on, array passes beat a dictionary."""
 _FEW = 24
 """Below this many keys, one after the other is faster than array passes over a table."""

@@ -20,7 +20,7 @@ Classes = NDArray[np.int64]
 
 _FEW = 48
 """Below this many words, one after the other is faster than array passes."""
-_WIDE = 64
+_WIDE = 8
 """Beyond this many symbols, no distribution is read twice for words that share a handle."""
 
 __all__ = ["UNDEFINED", "Counts", "Nodes", "ObservationTree"]
