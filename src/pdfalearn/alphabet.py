@@ -69,7 +69,7 @@ class Alphabet(Frozen):
         return hash((self.symbols, self.terminal))
 
     def __repr__(self) -> str:
-        return f"Alphabet({_shortened(self.symbols)}, terminal={self.terminal!r})"
+        return f"Alphabet({shortened(self.symbols)}, terminal={self.terminal!r})"
 
     def index(self, symbol: Symbol) -> int:
         """Give the integer that stands for a symbol."""
@@ -104,8 +104,8 @@ class Alphabet(Frozen):
                 raise InputError(f"a word is a sequence of symbols, not {word!r}")
             if isinstance(word, str) and not self._one_character:
                 raise InputError(
-                    f"the word {_shortened(word)} is a plain string, but not every symbol of the "
-                    f"alphabet {_shortened(self.symbols)} is one character: give a list of symbols"
+                    f"the word {shortened(word)} is a plain string, but not every symbol of the "
+                    f"alphabet {shortened(self.symbols)} is one character: give a list of symbols"
                 )
         return batch
 
@@ -126,18 +126,18 @@ class Alphabet(Frozen):
         if lonely:
             raise InputError(
                 f"the alphabets differ: symbol {lonely[0]!r} is in only one of "
-                f"{_shortened(self.symbols)} and {_shortened(other.symbols)}"
+                f"{shortened(self.symbols)} and {shortened(other.symbols)}"
             )
         return np.array([other._index[symbol] for symbol in self.symbols], dtype=np.int32)
 
     def _unknown(self, symbol: object) -> str:
-        return f"symbol {symbol!r} is not in the alphabet {_shortened(self.symbols)}"
+        return f"symbol {symbol!r} is not in the alphabet {shortened(self.symbols)}"
 
     def _culprit(self, batch: Sequence[Word]) -> str:
         for word in batch:
             for position, symbol in enumerate(word):
                 if symbol not in self:
-                    return f"{self._unknown(symbol)} (position {position} of {_shortened(word)})"
+                    return f"{self._unknown(symbol)} (position {position} of {shortened(word)})"
         return "a word is a sequence of symbols of the alphabet"
 
 
@@ -165,7 +165,8 @@ def _checked_index(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol
     return index
 
 
-def _shortened(word: Word) -> str:
+def shortened(word: Word) -> str:
+    """Write a word, or the beginning of a long one and its length."""
     if len(word) <= 12:
         return repr(word)
-    return f"{word[:10]!r}… ({len(word)} symbols)"
+    return f"{word[:10]!r}… ({len(word)} in all)"

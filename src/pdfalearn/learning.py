@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from pdfalearn._checks import checked_integer
 from pdfalearn.equivalence.relations import Equivalence, Quantization, check_equivalence
-from pdfalearn.errors import InputError
+from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
@@ -85,26 +86,33 @@ def learn(
     'exact'
     """
     by = check_equivalence(by)
+    audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
+    _check_model(model)
+    if oracle is None:
+        oracle = _default_oracle(model, by)
+    if not hasattr(oracle, "counterexamples"):
+        raise InputError(f"{oracle!r} is no equivalence oracle, such as ExactOracle(target, by=…)")
+    if not isinstance(learner, str) or learner not in LEARNERS:
+        raise InputError(f"there is no learner {learner!r}; there are {', '.join(LEARNERS)}")
+    observations = ObservationTree(AutomatonModel(model) if isinstance(model, PDFA) else model, by)
+    run = _Run(observations, LEARNERS[learner](observations), oracle, progress)
+    try:
+        hypothesis = run.last_hypothesis()
+        observations.audit(audit, seed)
+        return run.result(hypothesis, oracle.certificate)
+    except KeyboardInterrupt as interrupt:
+        partial = None if run.hypothesis is None else run.result(run.hypothesis, "interrupted")
+        raise LearningInterrupted(partial) from interrupt
+    finally:
+        observations.release_handles()
+
+
+def _check_model(model: object) -> None:
     if not isinstance(model, PDFA) and not hasattr(model, "distributions"):
         raise InputError(
             f"{model!r} is neither a PDFA nor a LanguageModel; a function becomes one by "
             "FunctionModel(function, alphabet)"
         )
-    if oracle is None:
-        oracle = _default_oracle(model, by)
-    if isinstance(model, PDFA):
-        model = AutomatonModel(model)
-    if learner not in LEARNERS:
-        raise InputError(f"there is no learner {learner!r}; there are {', '.join(LEARNERS)}")
-    observations = ObservationTree(model, by)
-    run = _Run(observations, LEARNERS[learner](observations), oracle, progress)
-    try:
-        hypothesis = run.last_hypothesis()
-        observations.audit(audit, seed)
-    except KeyboardInterrupt as interrupt:
-        partial = None if run.hypothesis is None else run.result(run.hypothesis, "interrupted")
-        raise LearningInterrupted(partial) from interrupt
-    return run.result(hypothesis, oracle.certificate)
 
 
 def _default_oracle(model: PDFA | LanguageModel, by: Equivalence) -> EquivalenceOracle:
@@ -131,6 +139,8 @@ class _Run:
         self._progress = progress
         self._codes = oracle.alphabet.positions_in(observations.model.alphabet)
         self._seconds = {"learning": 0.0, "equivalence": 0.0}
+        self._running: str | None = None
+        self._started = 0.0
         self._equivalence_queries = 0
         self._history: list[Progress] = []
         self.hypothesis: PDFA | None = None
@@ -149,35 +159,52 @@ class _Run:
             with self._timed("equivalence"):
                 counterexamples = self._oracle.counterexamples(hypothesis)
             self._equivalence_queries += 1
+            if not isinstance(counterexamples, Words):
+                raise OracleError(f"the oracle gave {counterexamples!r}, not Words")
             self._report()
             if not len(counterexamples):
                 return hypothesis
             with self._timed("learning"):
-                codes = self._codes[counterexamples.symbols]
-                self._learner.refine(Words(codes, counterexamples.offsets))
+                self._learner.refine(self._in_codes_of_model(counterexamples))
+
+    def _in_codes_of_model(self, words: Words) -> Words:
+        symbols = words.symbols
+        if len(symbols) and not 0 <= symbols.min() <= symbols.max() < len(self._codes):
+            raise OracleError(
+                f"the oracle gave words with the codes {symbols.min()} to {symbols.max()}, but has "
+                f"{len(self._codes)} symbols"
+            )
+        return Words(self._codes[symbols], words.offsets)
 
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:
-        started = time.perf_counter()
+        self._running, self._started = part, time.perf_counter()
         try:
             yield
         finally:
-            self._seconds[part] += time.perf_counter() - started
+            self._seconds = self._seconds_now()
+            self._running = None
+
+    def _seconds_now(self) -> dict[str, float]:
+        seconds = dict(self._seconds)
+        if self._running is not None:
+            seconds[self._running] += time.perf_counter() - self._started
+        return seconds
 
     def _report(self) -> None:
         if self._progress is not None:
             self._progress(self._snapshot())
 
     def _snapshot(self) -> Progress:
-        counts = self._observations.counts
+        counts, seconds = self._observations.counts, self._seconds_now()
         return Progress(
             states=self._learner.size,
             words=counts.words,
             distributions=counts.distributions,
             symbols=self._observations.symbols,
             equivalence_queries=self._equivalence_queries,
-            learning_seconds=self._seconds["learning"],
-            equivalence_seconds=self._seconds["equivalence"],
+            learning_seconds=seconds["learning"],
+            equivalence_seconds=seconds["equivalence"],
         )
 
     def result(self, pdfa: PDFA, certificate: str) -> Result:
@@ -185,7 +212,7 @@ class _Run:
         counts = self._observations.counts
         depth, inner_nodes = self._learner.tree_shape()
         statistics = Statistics(
-            **vars(self._snapshot()),
+            **(vars(self._snapshot()) | {"states": len(pdfa)}),
             batches=tuple(counts.batches),
             audited_words=counts.audited,
             tree_depth=depth,

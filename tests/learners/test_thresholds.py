@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import AutomatonModel, ExactOracle, learn
+from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn
+from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners import quant
 from pdfalearn.models import automaton
 from pdfalearn.observations import _int_map, _nodes, tree
@@ -13,34 +14,43 @@ from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
 from tests.models.watched import WatchedModel
 
-
-@pytest.fixture(params=[1, 5, 10**9], ids=["all at once", "mixed", "one by one"])
-def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Move all borders between few and many."""
-    for module, name in [
-        (quant, "_FEW"),
-        (automaton, "_FEW"),
-        (tree, "_FEW"),
-        (_int_map, "_FEW"),
-        (_int_map, "_MANY"),
-        (_int_map, "_SMALL"),
-        (_nodes, "_LONG"),
-    ]:
-        monkeypatch.setattr(module, name, request.param)
+BORDERS = [
+    (quant, "_FEW"),
+    (automaton, "_FEW"),
+    (tree, "_FEW"),
+    (_int_map, "_FEW"),
+    (_int_map, "_MANY"),
+    (_int_map, "_SMALL"),
+    (_nodes, "_LONG"),
+]
+FEW = pytest.mark.parametrize("few", [1, 5, 10**9], ids=["all at once", "mixed", "one by one"])
+EVERY_FAMILY = pytest.mark.parametrize("family", FAMILIES)
 
 
-@pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_quotient_is_learnt_all_the_same(family: str) -> None:
-    for seed in range(20):
-        target, by = drawn(family, 25, seed)
-        oracle = WanderingOracle(target, by, seed) if seed % 3 else None
-        assert_is_quotient(learn(target, by=by, oracle=oracle).pdfa, target, by)
+def learnt(target: PDFA, by: Equivalence, seed: int) -> Result:
+    return learn(target, by=by, oracle=WanderingOracle(target, by, seed) if seed % 3 else None)
 
 
-@pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("family", FAMILIES)
-def test_prefixes_may_cost_and_handles_be_few_all_the_same(family: str) -> None:
+@FEW
+@EVERY_FAMILY
+def test_the_same_states_are_found(family: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(16):
+        target, by = drawn(family, 18, seed)
+        with monkeypatch.context() as patch:
+            for module, name in BORDERS:
+                patch.setattr(module, name, few)
+            result = learnt(target, by, seed)
+        assert_is_quotient(result.pdfa, target, by)
+        assert set(result.access_words) == set(learnt(target, by, seed).access_words)
+
+
+@FEW
+@EVERY_FAMILY
+def test_prefixes_may_cost_and_handles_be_few(
+    family: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in BORDERS:
+        monkeypatch.setattr(module, name, few)
     for seed in range(8):
         target, by = drawn(family, 12, seed)
         for capacity in (None, 4, 15):

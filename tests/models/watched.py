@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn import LanguageModel
-from pdfalearn.models.protocol import UNDEFINED_HANDLE, Handles
+from pdfalearn.models.protocol import Handles
+from pdfalearn.observations.tree import UNDEFINED
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]
@@ -78,9 +79,9 @@ class WatchedModel:
         return led_to
 
     def _handed_out(self, inner: int, word: Codes) -> int:
-        if inner == UNDEFINED_HANDLE:
+        if inner == UNDEFINED:
             self._undefined.add(word)
-            return UNDEFINED_HANDLE
+            return UNDEFINED
         self._next += 1
         self._live[self._next] = inner, word
         self.most_live = max(self.most_live, len(self._live))

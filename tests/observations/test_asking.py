@@ -61,6 +61,14 @@ def test_prefixes_are_read_with_a_word_where_they_are_free(few: bool) -> None:
 
 
 @pytest.mark.parametrize("few", [True, False])
+def test_as_many_prefixes_as_words_are_told_from_them(few: bool) -> None:
+    model = WatchedModel(AutomatonModel(combination_lock(5)), prefixes_free=True)
+    tree = ObservationTree(model, Exact())
+    assert len(set(ask(tree, [(), (0, 1)], few))) == 1
+    assert sorted(model.asked) == [(), (0,), (0, 1)]
+
+
+@pytest.mark.parametrize("few", [True, False])
 def test_prefixes_are_not_read_where_they_cost(few: bool) -> None:
     model = WatchedModel(AutomatonModel(combination_lock(5)), prefixes_free=False)
     tree = ObservationTree(model, Exact())

@@ -39,10 +39,6 @@ def stopping(symbols: int = 2) -> PDFA:
 class LyingModel(AutomatonModel):
     """Says that words are undefined after the last symbol, whatever its probability."""
 
-    def __init__(self, pdfa: PDFA, prefixes_free: bool) -> None:
-        super().__init__(pdfa)
-        self.prefixes_free = prefixes_free
-
     def extend(self, handles: Handles, words: Words) -> Handles:
         found = super().extend(handles, words)
         for begin, end in zip(words.offsets[:-1], words.offsets[1:], strict=True):
@@ -89,18 +85,23 @@ def test_undefined_is_a_class_and_never_a_state(name: str) -> None:
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_positive_probability_and_undefined_is_an_error(name: str, prefixes_free: bool) -> None:
     target = random_pdfa(5, 2, seed=1)
-    model = LyingModel(target, prefixes_free)
+    model = WatchedModel(LyingModel(target), prefixes_free=prefixes_free)
     with pytest.raises(ModelError, match=r"after the word \(\) the model gives the symbol '1' pro"):
         learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=name)
 
 
 @pytest.mark.parametrize("few", [True, False])
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@pytest.mark.parametrize("words", [[(0, 1), (0,)], [(0, 1, 0), (0,)], [(0,), (0, 1, 0)]])
+@pytest.mark.parametrize("capacity", [None, 3])
+@pytest.mark.parametrize(
+    "words", [[(0, 1), (0,)], [(0, 1, 0), (0,)], [(0,), (0, 1, 0)], [(0, 1, 0, 0, 0), (0,)]]
+)
 def test_the_error_comes_whenever_the_word_before_is_asked(
-    words: list[tuple[int, ...]], prefixes_free: bool, few: bool
+    words: list[tuple[int, ...]], capacity: int | None, prefixes_free: bool, few: bool
 ) -> None:
-    tree = ObservationTree(LyingModel(random_pdfa(5, 2, seed=1), prefixes_free), BY)
+    lying = LyingModel(random_pdfa(5, 2, seed=1))
+    model = WatchedModel(lying, capacity=capacity, prefixes_free=prefixes_free)
+    tree = ObservationTree(model, BY)
     suffixes = [tree.suffixes.add_word(word) for word in words]
 
     def ask_all() -> None:

@@ -50,7 +50,7 @@ class Equivalence(ABC):
         >>> bool(ids[0] == ids[2]), bool(ids[0] == ids[1])
         (True, False)
         """
-        return numbered_rows(self.keys(rows))
+        return numbered_rows(checked_keys(self, rows))
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,17 @@ class Tolerance:
         """
         differences = np.abs(np.asarray(rows) - np.asarray(others))
         return np.asarray((differences <= self.tolerance + 2.0**-49).all(axis=-1))
+
+
+def checked_keys(by: Equivalence, rows: Floats) -> NDArray[np.generic]:
+    """Ask an equivalence for keys, and refuse what cannot be compared byte by byte."""
+    keys = np.asarray(by.keys(rows))
+    if keys.ndim != 2 or len(keys) != len(rows) or not keys.shape[1] or keys.dtype.kind in "OUS":
+        raise InputError(
+            f"the keys of {by!r} are an array of {keys.dtype} of shape {keys.shape}; they have to "
+            f"be numbers, {len(rows)} rows of one or more columns"
+        )
+    return keys
 
 
 def check_equivalence(by: object) -> Equivalence:

@@ -14,7 +14,7 @@ ArcLabel = tuple[float, ...] | None
 """The key of a class, such as its quantization vector; None for undefined."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TreeNode:
     """A node of a classification tree.
 
@@ -26,6 +26,11 @@ class TreeNode:
     children: dict[ArcLabel, TreeNode] = field(default_factory=dict)
     access_word: Word | None = None
     distribution: tuple[float, ...] | None = None
+
+    def __repr__(self) -> str:
+        if self.suffix is None:
+            return f"TreeNode(access_word={self.access_word!r})"
+        return f"TreeNode(suffix={self.suffix!r}, {len(self.children)} children)"
 
     def _repr_svg_(self) -> str | None:
         from pdfalearn.formats.tree_dot import notebook_svg

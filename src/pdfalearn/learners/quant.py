@@ -70,8 +70,6 @@ class Quant:
     def start(self) -> None:
         """Sift the empty word, then the successors of every new state."""
         (class_,) = self.observations.classes_of_few([0], [EMPTY])
-        if class_ == UNDEFINED:
-            raise OracleError("the model says that the empty word is undefined")
         self._new_state(0, self._tree.child(ROOT, class_))
         self._sift(_Front([], [], []), first_new=0)
 
@@ -165,7 +163,9 @@ class Quant:
         first = self._add_states(len(chosen))
         nodes = self.observations.nodes
         for new, found in enumerate(chosen.values(), first):
-            self._access_of[new] = nodes.step_one(self._access_of[found.before], found.symbol)
+            word = nodes.step_one(self._access_of[found.before], found.symbol)
+            self._access_of[new] = word
+            nodes.kept[word] = True
         self._sift(_Front([], [], []), first_new=first)
         for new, (old, found) in enumerate(chosen.items(), first):
             self._split_leaf(old, new, found)
@@ -280,6 +280,7 @@ class Quant:
             first = self._add_states(tree.size - known)
             new = (at >= known).nonzero()[0][::-1]  # of equal leaves the first word is written last
             self._access[first + at[new] - known] = words[new]
+            self.observations.nodes.kept[self._access[first : self._size]] = True
             self._leaves[first : self._size] = np.arange(known, tree.size)
             tree.states[known : tree.size] = np.arange(first, self._size)
         inner = tree.suffixes[at] != LEAF
@@ -290,6 +291,7 @@ class Quant:
     def _new_state(self, word: int, leaf: int) -> None:
         state = self._add_states(1)
         self._access_of[state] = word
+        self.observations.nodes.kept[word] = True
         self._leaf_of[state] = leaf
         self._tree.state_of[leaf] = state
 

@@ -6,6 +6,7 @@ The names of the paper stand in the docstrings. For speed there is `pdfalearn.le
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -63,8 +64,11 @@ class PaperQuant:
 
     def refine(self, counterexamples: Words) -> None:
         """Use the first counterexample γ to discover a new state, and build the automaton again."""
-        ce = tuple(counterexamples.symbols[: counterexamples.offsets[1]].tolist())
-        self._check_counterexample(ce)
+        symbols, offsets = counterexamples.symbols.tolist(), counterexamples.offsets.tolist()
+        words = [tuple(symbols[begin:end]) for begin, end in pairwise(offsets)]
+        for word in words:
+            self._check_counterexample(word)
+        ce = words[0]
         if len(self._leaf_parents) > 1 or self._class_of(ce) in (UNDEFINED, self._class_of(())):
             self._update_tree(ce)
         else:

@@ -11,8 +11,6 @@ from pdfalearn.alphabet import Alphabet
 from pdfalearn.words import Words
 
 Handles = NDArray[np.int64]
-UNDEFINED_HANDLE = -1
-"""The handle of a word that is undefined."""
 
 
 class LanguageModel(Protocol):
@@ -45,7 +43,7 @@ class LanguageModel(Protocol):
         ...
 
     def start(self) -> int:
-        """Give a handle of the empty word."""
+        """Give a new handle of the empty word."""
         ...
 
     def extend(self, handles: Handles, words: Words) -> Handles:

@@ -37,9 +37,11 @@ class Leader:
         nodes.handles[0] = model.start()
         if nodes.handles[0] < 0:
             raise ModelError("the model says that the empty word is undefined")
+        self._live_nodes: list[int] = []
+        """Where the model's capacity is bounded: the nodes with handles, the oldest first."""
 
     def lead(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
-        """Lead the model to words, as many as can be at once.
+        """Lead a model of unbounded capacity to words, as many as can be at once.
 
         Parameters
         ----------
@@ -52,14 +54,11 @@ class Leader:
             The nodes that had no handle before and have one now, or are known to be undefined; and
             those of the given nodes that are still to be led to.
         """
-        if self._model.capacity is not None:
-            led, late = self.lead_few(nodes.tolist())
-            return np.array(led, dtype=np.int64), np.array(late, dtype=np.int64)
         table = self._nodes
         path, lengths, bases, rest = self._paths(nodes[table.handles[nodes] == NO_HANDLE])
         if len(path):
             words = Words(table.last_symbols[path], offsets_of(lengths))
-            handles = self._model.extend(table.handles[bases], words)
+            handles = self._extended(table.handles[bases], words, path)
             self.symbols += len(path)
             table.handles[path] = handles
             if handles.min() < 0:
@@ -108,15 +107,45 @@ class Leader:
             words = Words(
                 np.array([symbol_of[node] for node in path], dtype=np.int32), np.array(offsets)
             )
-            handles = self._model.extend(np.array(bases), words)
+            handles = self._extended(np.array(bases), words, path)
             self.symbols += len(path)
             self._live += len(path)
+            if self._model.capacity is not None:
+                self._live_nodes += path
             for node, handle in zip(path, handles.tolist(), strict=True):
                 handle_at[node] = handle
                 if handle < 0:
                     table.mark_undefined(np.array([node]))
                     self._live -= 1
+            if self._model.capacity is not None and handles.min() < 0:
+                self._live_nodes = [node for node in self._live_nodes if handle_at[node] >= 0]
         return path, [node for node in rest if handle_at[node] == NO_HANDLE]
+
+    def _extended(self, handles: Nodes, words: Words, path: Nodes | list[int]) -> Nodes:
+        """Extend, and refuse an answer that cannot be right."""
+        given = np.asarray(self._model.extend(handles, words))
+        count = len(words.symbols)
+        if given.shape != (count,) or (count and given.dtype.kind not in "iu"):
+            raise ModelError(
+                f"extend gave an array of {given.dtype} of shape {given.shape} for words of "
+                f"{count} symbols in all; it has to give an integer for each"
+            )
+        answer = given.astype(np.int64)
+        if count and answer.min() < 0:
+            first = np.zeros(count, dtype=bool)
+            first[words.offsets[:-1][words.lengths > 0]] = True
+            risen = (answer[1:] >= 0) & (answer[:-1] < 0) & ~first[1:]
+            if risen.any():
+                codes = self._nodes.word(int(path[int(risen.argmax()) + 1]))
+                word = self._model.alphabet.decode(codes)
+                raise ModelError(f"the word {word} is defined, but a prefix of it is not")
+        return answer
+
+    def release_all(self) -> None:
+        """Give all handles back to the model, which will not be asked any more."""
+        live = (self._nodes.handles[: self._nodes.size] >= 0).nonzero()[0]
+        self._model.release(self._nodes.handles[live])
+        self._nodes.handles[live] = NO_HANDLE
 
     def distributions_again(self, words: list[list[int]]) -> list[NDArray[np.float64] | None]:
         """Ask for words from the start, as if they were new; None where one is undefined."""
@@ -124,7 +153,7 @@ class Leader:
             return [self._again_in_steps(codes) for codes in words]
         start = self._model.start()
         batch = Words.of(words)
-        handles = self._model.extend(np.full(len(words), start), batch)
+        handles = np.asarray(self._model.extend(np.full(len(words), start), batch))
         empty = batch.lengths == 0
         ends = np.where(empty, start, np.append(handles, start)[batch.offsets[1:] - 1])
         defined = ends >= 0
@@ -159,12 +188,19 @@ class Leader:
         if capacity is None:
             return needed
         if capacity - self._live < needed and may_release:
-            live = (self._nodes.handles[: self._nodes.size] >= 0).nonzero()[0]
-            released = live[(live != 0) & (live != base)]
-            self._model.release(self._nodes.handles[released])
-            self._nodes.handles[released] = NO_HANDLE
-            self._live -= len(released)
+            self._release(max(needed, capacity // 2), base)
         return capacity - self._live - taken
+
+    def _release(self, count: int, base: int) -> None:
+        """Release the oldest handles, access words' last; never the root's or the base's."""
+        kept, live = self._nodes.kept, [node for node in self._live_nodes if node != base]
+        in_turn = [node for node in live if not kept[node]] + [node for node in live if kept[node]]
+        released = np.array(in_turn[:count], dtype=np.int64)
+        self._model.release(self._nodes.handles[released])
+        self._nodes.handles[released] = NO_HANDLE
+        self._live -= len(released)
+        handle_at = self._nodes.handle_at
+        self._live_nodes = [node for node in self._live_nodes if handle_at[node] >= 0]
 
     def _paths(self, nodes: Nodes) -> tuple[Nodes, Nodes, Nodes, Nodes]:
         """Find paths to nodes from their nearest ancestors that have handles, all at once.

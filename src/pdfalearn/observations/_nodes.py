@@ -24,6 +24,8 @@ _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
 _LONG = 8
 """The way down suffixes of this length and more is remembered."""
+_MOST_ENDS = 4_000_000
+"""So many ways are remembered; then all are forgotten."""
 
 
 class NodeTable:
@@ -46,6 +48,8 @@ class NodeTable:
         self.classes: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self.rows: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self.handles: Nodes = np.empty(0, dtype=np.int64)
+        self.kept: NDArray[np.bool_] = np.empty(0, dtype=bool)
+        """Whether a word is an access word, whose handle is worth keeping."""
         self.claims: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         """Scratch for telling who came first: -1 everywhere between uses."""
         width = symbols if symbols <= _DENSE else 0
@@ -67,6 +71,7 @@ class NodeTable:
             self.classes = _larger(self.classes, capacity, UNKNOWN)
             self.rows = _larger(self.rows, capacity, -1)
             self.handles = _larger(self.handles, capacity, NO_HANDLE)
+            self.kept = _larger(self.kept, capacity, 0)
             self.claims = _larger(self.claims, capacity, -1)
             self._children = _larger(self._children, capacity, -1)
             self.parent, self.last_symbol = self.parents.data, self.last_symbols.data
@@ -170,6 +175,8 @@ class NodeTable:
                 end = self._ends.get(self.parent[node] << 32 | longer)
             if end is None:
                 end = self._walk(node, suffix, table, _LONG)
+            if len(self._ends) >= _MOST_ENDS:
+                self._ends.clear()
             self._ends[key] = end
         return end
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn._checks import SUM_TOLERANCE
-from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.alphabet import shortened
+from pdfalearn.equivalence.relations import Equivalence, checked_keys
 from pdfalearn.observations._row_numbers import RowNumbers
 
 Floats = NDArray[np.float64]
@@ -42,10 +43,11 @@ class Answers:
         self._class_numbers = RowNumbers()
         self._rows = np.empty((64, width))
         self._classes = np.empty(64, dtype=np.int64)
+        self._size = 0
         self._keys: list[tuple[float, ...]] = []
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return self._size
 
     @property
     def rows(self) -> Floats:
@@ -67,20 +69,19 @@ class Answers:
         """What the equivalence makes of the distributions of each class."""
         if len(self._keys) < self.class_count:
             _, firsts = np.unique(self.classes, return_index=True)
-            self._keys = [tuple(key) for key in self._by.keys(self.rows[firsts]).tolist()]
+            self._keys = [tuple(key) for key in checked_keys(self._by, self.rows[firsts]).tolist()]
         return self._keys
 
     def add(self, given: ArrayLike, count: int) -> Numbers:
         """Give the number of each distribution; those that are new are kept and classified."""
         rows = self._checked_shape(given, count)
-        known = len(self)
         numbers = self._numbers.get_or_add(rows)
-        if len(self) > known:
-            self._keep(rows, numbers, known)
+        if len(self._numbers) > self._size:
+            self._keep(rows, numbers)
         return numbers
 
-    def _keep(self, rows: Floats, numbers: Numbers, known: int) -> None:
-        size = len(self)
+    def _keep(self, rows: Floats, numbers: Numbers) -> None:
+        known, size = self._size, len(self._numbers)
         if size > len(self._rows):
             self._rows = np.concatenate((self._rows[:known], np.empty((2 * size, self._width))))
             self._classes = np.concatenate((self._classes[:known], np.empty(2 * size, np.int64)))
@@ -89,13 +90,17 @@ class Answers:
         self._rows[numbers[new]] = rows[new]
         kept = self._rows[known:size]
         np.maximum(kept, 0.0, out=kept)
-        self._classes[known:size] = self._class_numbers.get_or_add(self._by.keys(kept))
+        self._classes[known:size] = self._class_numbers.get_or_add(checked_keys(self._by, kept))
+        self._size = size
 
     def _checked_shape(self, given: ArrayLike, count: int) -> Floats:
         try:
-            rows = np.asarray(given, dtype=np.float64)
+            rows = np.asarray(given)
         except (TypeError, ValueError) as error:
             raise BadRowError(f"it is no array of numbers ({error})") from error
+        if rows.size and rows.dtype.kind not in "iuf":
+            raise BadRowError(f"it is no array of numbers, but of {rows.dtype}")
+        rows = rows.astype(np.float64, copy=False)
         if rows.shape != (count, self._width):
             raise BadRowError(
                 f"the array for {count} words has shape {rows.shape}, not {(count, self._width)}: "
@@ -108,11 +113,15 @@ def _check_values(rows: Floats, places: Numbers) -> None:
     if not rows.min() >= -_ROUNDING:
         bad = (~(rows >= -_ROUNDING)).any(axis=1)
         place = int(bad.argmax())
-        raise BadRowError(f"{rows[place].tolist()} has NaN or negative values", int(places[place]))
+        raise BadRowError(
+            f"{shortened(rows[place].tolist())} has NaN or negative values",
+            int(places[place]),
+        )
     sums = rows.sum(axis=1)
     bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
     if bad.any():
         place = int(bad.argmax())
         raise BadRowError(
-            f"{rows[place].tolist()} sums to {sums[place]:.9g}, not to 1", int(places[place])
+            f"{shortened(rows[place].tolist())} sums to {sums[place]:.9g}, not to 1",
+            int(places[place]),
         )

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn._checks import SUM_TOLERANCE
+from pdfalearn.alphabet import shortened
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel
@@ -35,7 +37,7 @@ class Counts:
     distributions: int = 0
     """Distributions that were read: with a word's own may come those of its prefixes."""
     batches: list[int] = field(default_factory=list)
-    """The size of every call for distributions."""
+    """The size of every call for distributions; words that share a handle may count once."""
     audited: int = 0
     """Words that an audit asked for a second time."""
 
@@ -121,10 +123,13 @@ class ObservationTree:
 
     def _ask(self, nodes: Nodes) -> None:
         """Ask for nodes, all of them different and unknown."""
+        if self.model.capacity is not None:
+            for begin in range(0, len(nodes), self.model.capacity):
+                part = nodes[begin : begin + self.model.capacity]
+                self._ask_few(part[self.nodes.classes[part] == UNKNOWN].tolist())
+            return
         while len(nodes):
             path, rest = self._leader.lead(nodes)
-            if self.model.capacity is not None:
-                path = path[self.nodes.rows[path] < 0]  # others were only led to again
             asked = nodes[~np.isin(nodes, rest)] if len(rest) else nodes
             read = asked
             if self.model.prefixes_free and len(path):
@@ -150,7 +155,8 @@ class ObservationTree:
             path, rest = self._leader.lead_few(nodes)
             if self.model.capacity is not None:
                 path = [node for node in path if self.nodes.row_at[node] < 0]
-            asked = [node for node in nodes if node not in rest] if rest else nodes
+            waiting = set(rest)
+            asked = [node for node in nodes if node not in waiting]
             read = asked
             if self.model.prefixes_free:
                 read = path if path == asked else list(dict.fromkeys([*path, *asked]))
@@ -185,8 +191,8 @@ class ObservationTree:
         if probability > 0:
             name = self.model.alphabet.symbols[symbol]
             raise ModelError(
-                f"after the word {self.word(node)} the model gives the symbol {name!r} probability "
-                f"{probability}, but says that the word is undefined with it"
+                f"after the word {shortened(self.word(node))} the model gives the symbol {name!r} "
+                f"probability {probability}, but says that the word is undefined with it"
             )
 
     def _check_late(self, nodes: Nodes | list[int]) -> None:
@@ -197,6 +203,7 @@ class ObservationTree:
 
     def _read(self, handles: Nodes, nodes: Nodes | list[int]) -> Nodes:
         """Read distributions; give their numbers among the answers."""
+        self.counts.distributions += len(nodes)
         if self.nodes.symbols > _WIDE:
             # Equal handles have equal answers, and rows this wide are not to be handled twice.
             handles, places, back = np.unique(handles, return_index=True, return_inverse=True)
@@ -205,15 +212,18 @@ class ObservationTree:
 
     def _numbers(self, handles: Nodes, nodes: Nodes | list[int]) -> Nodes:
         rows = self.model.distributions(handles)
-        self.counts.distributions += len(nodes)
-        self.counts.batches.append(len(nodes))
+        self.counts.batches.append(len(handles))
         if self.on_batch is not None:
             self.on_batch()
         try:
             return self.answers.add(rows, len(nodes))
         except BadRowError as error:
-            word = self.word(int(nodes[error.place]))
+            word = shortened(self.word(int(nodes[error.place])))
             raise ModelError(f"the model's answer to the word {word}: {error}") from error
+
+    def release_handles(self) -> None:
+        """Give all handles back to the model."""
+        self._leader.release_all()
 
     def audit(self, count: int, seed: int) -> None:
         """Ask for a sample of words again, and refuse a model that answers differently.
@@ -221,13 +231,13 @@ class ObservationTree:
         Parameters
         ----------
         count : int
-            How many words, at most; they are counted apart.
+            How many words, at most; they are counted apart. Undefined words are left alone.
         seed : int
             Seed of the sample.
         """
         asked = (self.nodes.rows[: self.nodes.size] >= 0).nonzero()[0]
-        draws = np.random.default_rng(seed).random(min(count, len(asked)))
-        sample = np.unique(asked[(draws * len(asked)).astype(np.int64)])
+        random = np.random.default_rng(seed)
+        sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
         if not len(sample):
             return
         again = self._leader.distributions_again(
@@ -236,16 +246,22 @@ class ObservationTree:
         for node, before, now in zip(sample.tolist(), self.rows(sample), again, strict=True):
             if now is None or not self._same_class(before, now):
                 raise ModelError(
-                    f"the model answers differently the second time to the word {self.word(node)}: "
-                    f"{before.tolist()}, then {'undefined' if now is None else now.tolist()}; "
-                    "is anything in it random?"
+                    "the model answers differently the second time to the word "
+                    f"{shortened(self.word(node))}: {shortened(before.tolist())}, "
+                    f"then {_row_text(now)}; is anything in it random?"
                 )
         self.counts.audited += len(sample)
 
     def _same_class(self, before: NDArray[np.float64], now: NDArray[np.float64]) -> bool:
         if np.array_equal(before, now):
             return True
-        if before.shape != now.shape or not ((now > -1e-6) & (now < 1 + 1e-6)).all():
+        if before.shape != now.shape or now.dtype.kind not in "iuf":
             return False
-        keys = self.by.keys(np.stack((before, np.maximum(now, 0.0))))
-        return bool((keys[0] == keys[1]).all())
+        if not (now.min() >= -1e-12 and abs(float(now.sum()) - 1) <= SUM_TOLERANCE):
+            return False
+        old, new = self.by.classes(np.stack((before, np.maximum(now, 0.0)))).tolist()
+        return bool(old == new)
+
+
+def _row_text(row: NDArray[np.float64] | None) -> str:
+    return "undefined" if row is None else shortened(row.tolist())

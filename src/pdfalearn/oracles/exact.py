@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.equivalence._pairs import Indices, Joint, Walk
 from pdfalearn.equivalence.differences import Merging
-from pdfalearn.equivalence.relations import Equivalence, check_equivalence
+from pdfalearn.equivalence.relations import Equivalence, check_equivalence, checked_keys
 from pdfalearn.observations._row_numbers import RowNumbers
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
@@ -34,7 +34,7 @@ class ExactOracle:
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_1, figure_3
+    >>> from pdfalearn import Quantization, figure_3
     >>> oracle = ExactOracle(figure_3(), by=Quantization(10))
     >>> len(oracle.counterexamples(figure_3()))
     0
@@ -46,7 +46,7 @@ class ExactOracle:
         self._target = target
         self._by = check_equivalence(by)
         self._numbers = RowNumbers()
-        self._target_classes = self._numbers.get_or_add(by.keys(target.probabilities))
+        self._target_classes = self._numbers.get_or_add(checked_keys(by, target.probabilities))
         self._joint = Joint.of(target, target)
         self._last_rows = np.empty((0, len(target.alphabet) + 1))
         self._last_classes = np.empty(0, dtype=np.int64)
@@ -84,7 +84,7 @@ class ExactOracle:
         known = min(len(rows), len(self._last_rows))
         if not np.array_equal(rows[:known], self._last_rows[:known]):
             known = 0
-        new = self._numbers.get_or_add(self._by.keys(rows[known:]))
+        new = self._numbers.get_or_add(checked_keys(self._by, rows[known:]))
         self._last_rows = rows.copy()
         self._last_classes = np.concatenate((self._last_classes[:known], new))
         return np.concatenate((self._target_classes, [-1], self._last_classes))
