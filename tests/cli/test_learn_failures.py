@@ -69,3 +69,13 @@ def test_without_graphviz_pictures_are_refused_before_learning(
     monkeypatch.setattr(pdfalearn, "learn", None)
     for option in ("-o", "--tree"):
         assert "Graphviz" in error_of("learn", path, option, path.with_name("picture.png"))
+
+
+@pytest.mark.parametrize("options", [["-o", "same.json", "--tree", "same.json"], ["-o", "t.json"]])
+def test_files_have_to_be_different(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(figure_3(), "t.json")
+    assert "have to be different files" in error_of("learn", "t.json", *options)
+    assert load("t.json") == figure_3()

@@ -17,8 +17,11 @@ class Outputs(NamedTuple):
     pdfa: Path | None
     tree: Path | None
 
-    def check(self) -> None:
-        """Refuse before learning what would fail after it."""
+    def check(self, target: str) -> None:
+        """Refuse before learning what would fail, or overwrite what is needed, after it."""
+        files = [path.resolve() for path in (self.pdfa, self.tree, Path(target)) if path]
+        if len(set(files)) < len(files):
+            raise pdfalearn.InputError("the target, -o and --tree have to be different files")
         if self.pdfa is not None:
             pdfalearn.check_can_save(self.pdfa)
         if self.tree is not None:

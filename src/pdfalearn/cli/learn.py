@@ -89,7 +89,7 @@ def learn(
         kappa = _DEFAULT_KAPPA
     by = options.equivalence(exact, kappa)
     outputs = Outputs(output, tree)
-    outputs.check()
+    outputs.check(target)
     run = partial(pdfalearn.learn, _model(target), by=by, learner=learner, audit=audit, seed=seed)
     result, interrupted = _learnt(run, show_progress=not as_json)
     if interrupted:
