@@ -144,3 +144,11 @@ def test_output_is_compared_line_by_line(expected: str, is_match: bool) -> None:
 def test_a_wrong_document_is_noticed(command: Command, complaint: str, tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=complaint):
         run_command(command, tmp_path)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere_and_nothing_is_left_to_fill_in(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"^(TABLE|TBD)$", text, re.MULTILINE)
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (path.parent / link).exists(), link
