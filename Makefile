@@ -19,7 +19,7 @@ demo: $(VENV)/.installed ## Draw a random target, learn it and check what was le
 	pdfalearn="$$PWD/$(BIN)/pdfalearn"; \
 	run() { echo "\$$ pdfalearn $$*"; "$$pdfalearn" "$$@"; }; \
 	cd "$$folder"; \
-	run random 1000 -o target.json; \
+	run random 1000 --seed $$(date +%s) -o target.json; \
 	run learn target.json --kappa 1000 -o learnt.json; \
 	run quotient target.json -o quotient.json --kappa 1000; \
 	run compare learnt.json quotient.json --kappa 1000
