@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 from pdfalearn.observations.suffixes import Suffixes
@@ -18,6 +19,8 @@ class Counterexample:
     """A word after which the model and the hypothesis differ."""
 
     codes: list[int]
+    nodes: list[int]
+    """The nodes of its prefixes, the empty word's first."""
     truth: int
     """The model's class after it."""
     last_break: tuple[int, int] = (0, 0)
@@ -65,11 +68,17 @@ class _Search:
     step: int
 
     @classmethod
-    def of(cls, counterexample: Counterexample, run: list[int], said: int) -> _Search:
+    def of(
+        cls, access: Sequence[int], counterexample: Counterexample, run: list[int], said: int
+    ) -> _Search:
         place, state = counterexample.last_break
         low = place if run[place] == state else 0
         high = run.index(-1) if said == UNDEFINED else len(run) - 1
-        return cls(counterexample, run, said, low, high, step=1 if low else 0)
+        step = 1 if low else 0
+        # As long as prefixes are access words themselves, α is the truth without asking.
+        while low + 1 < high and access[run[low + 1]] == counterexample.nodes[low + 1]:
+            low += 1
+        return cls(counterexample, run, said, low, high, step)
 
     @property
     def place(self) -> int:
@@ -93,11 +102,10 @@ def counterexamples_of(
     observations: ObservationTree, words: list[list[int]]
 ) -> list[Counterexample]:
     """Ask for the truth after every counterexample."""
-    found = [Counterexample(codes, truth=0) for codes in words]
-    truths = observations.classes_at([_end(observations, 0, ce, 0) for ce in found])
-    for ce, truth in zip(found, truths, strict=True):
-        ce.truth = truth
-    return found
+    step = observations.nodes.step_one
+    paths = [list(accumulate(codes, step, initial=0)) for codes in words]
+    truths = observations.classes_at([path[-1] for path in paths])
+    return [Counterexample(*parts) for parts in zip(words, paths, truths, strict=True)]
 
 
 def breaks_of(
@@ -122,7 +130,8 @@ def breaks_of(
     said : list of int
         The hypothesis's class after each.
     """
-    searches = [_Search.of(*each) for each in zip(counterexamples, runs, said, strict=True)]
+    given = zip(counterexamples, runs, said, strict=True)
+    searches = [_Search.of(access, *each) for each in given]
     while asked := [search for search in searches if search.high - search.low > 1]:
         ends = [
             _end(observations, access[s.run[s.place]], s.counterexample, s.place) for s in asked
