@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +17,11 @@ SUM_TOLERANCE = 1e-6
 
 def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -> int:
     """Give an integer as Python's own, or say that it is none or out of range."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, SupportsIndex):
+        raise InputError(f"{name} {value!r} is not an integer")
     try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError as error:
+        number = operator.index(value)
+    except TypeError as error:  # an array, say, which has the method and is no integer
         raise InputError(f"{name} {value!r} is not an integer") from error
     if not low <= number <= high:
         raise InputError(f"{name} {number} is not an integer from {low} to {high}")
