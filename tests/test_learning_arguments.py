@@ -23,6 +23,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.models.protocol import Handles
+from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.models.watched import WatchedModel
 
@@ -121,7 +122,9 @@ class Answering(ExactOracle):
         super().__init__(TARGET, by=BY)
         self._answer = answer
 
-    def counterexamples(self, hypothesis: PDFA) -> Words:
+    def counterexamples(
+        self, hypothesis: PDFA, observations: ObservationTree | None = None
+    ) -> Words:
         answer: Any = self._answer
         return answer  # type: ignore[no-any-return]
 

@@ -6,6 +6,7 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
+    from pdfalearn.certificates import Certificate as Certificate
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.functions import same_function as same_function
     from pdfalearn.equivalence.quotients import is_weakly_minimal as is_weakly_minimal
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
+    "certificates": ["Certificate"],
     "equivalence.differences": ["distinguish"],
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],

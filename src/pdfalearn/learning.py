@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pdfalearn._checks import checked_integer
+from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.relations import Equivalence, Quantization, check_equivalence
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.protocol import Learner
@@ -22,6 +23,7 @@ from pdfalearn.results import LearningInterrupted, Progress, Result, Statistics
 from pdfalearn.words import Words
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
+_INTERRUPTED = Certificate("interrupted", "stopped by hand, the newest hypothesis")
 
 LEARNERS: dict[str, Callable[[ObservationTree], Learner]] = {
     "quant": Quant,
@@ -82,8 +84,8 @@ def learn(
     PDFA(4 states, alphabet=('0', '1'), initial=0)
     >>> result.access_words
     [(), ('0',), ('1',), ('0', '1')]
-    >>> result.certificate
-    'exact'
+    >>> print(result.certificate)
+    exact: equivalent to the target
     """
     by = check_equivalence(by)
     audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
@@ -101,7 +103,7 @@ def learn(
         observations.audit(audit, seed)
         return run.result(hypothesis, oracle.certificate)
     except KeyboardInterrupt as interrupt:
-        partial = None if run.hypothesis is None else run.result(run.hypothesis, "interrupted")
+        partial = None if run.hypothesis is None else run.result(run.hypothesis, _INTERRUPTED)
         raise LearningInterrupted(partial) from interrupt
     finally:
         observations.release_handles()
@@ -137,7 +139,6 @@ class _Run:
         self._learner = learner
         self._oracle = oracle
         self._progress = progress
-        self._codes = oracle.alphabet.positions_in(observations.model.alphabet)
         self._seconds = {"learning": 0.0, "equivalence": 0.0}
         self._running: str | None = None
         self._started = 0.0
@@ -157,7 +158,7 @@ class _Run:
                 hypothesis = self.hypothesis = self._learner.hypothesis()
             self._history.append(self._snapshot())
             with self._timed("equivalence"):
-                counterexamples = self._oracle.counterexamples(hypothesis)
+                counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
             self._equivalence_queries += 1
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle gave {counterexamples!r}, not Words")
@@ -165,16 +166,16 @@ class _Run:
             if not len(counterexamples):
                 return hypothesis
             with self._timed("learning"):
-                self._learner.refine(self._in_codes_of_model(counterexamples))
+                self._learner.refine(self._checked(counterexamples))
 
-    def _in_codes_of_model(self, words: Words) -> Words:
-        symbols = words.symbols
-        if len(symbols) and not 0 <= symbols.min() <= symbols.max() < len(self._codes):
+    def _checked(self, words: Words) -> Words:
+        symbols, count = words.symbols, len(self._observations.model.alphabet)
+        if len(symbols) and not 0 <= symbols.min() <= symbols.max() < count:
             raise OracleError(
-                f"the oracle gave words with the codes {symbols.min()} to {symbols.max()}, but has "
-                f"{len(self._codes)} symbols"
+                f"the oracle gave words with the codes {symbols.min()} to {symbols.max()}, but "
+                f"there are {count} symbols"
             )
-        return Words(self._codes[symbols], words.offsets)
+        return words
 
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:
@@ -207,7 +208,7 @@ class _Run:
             equivalence_seconds=seconds["equivalence"],
         )
 
-    def result(self, pdfa: PDFA, certificate: str) -> Result:
+    def result(self, pdfa: PDFA, certificate: Certificate) -> Result:
         """Put together what has been learnt."""
         counts = self._observations.counts
         depth, inner_nodes = self._learner.tree_shape()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pdfalearn.certificates import Certificate
 from pdfalearn.learners.protocol import Learner, TreeNode, Word
 from pdfalearn.pdfa import PDFA
 
@@ -47,8 +48,8 @@ class Result:
     statistics: Statistics
     history: tuple[Progress, ...]
     """How far learning had come before each equivalence query."""
-    certificate: str
-    """What is known about the automaton: "exact", or that learning was "interrupted"."""
+    certificate: Certificate
+    """What is known about the automaton."""
     _learner: Learner = field(repr=False)
 
     @cached_property

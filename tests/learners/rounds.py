@@ -15,7 +15,7 @@ def hypotheses(learner: Learner, oracle: EquivalenceOracle) -> Iterator[PDFA]:
     while True:
         hypothesis = learner.hypothesis()
         yield hypothesis
-        counterexamples = oracle.counterexamples(hypothesis)
+        counterexamples = oracle.counterexamples(hypothesis, learner.observations)
         if not len(counterexamples):
             return
         learner.refine(counterexamples)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn import PDFA, ExactOracle
+from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners.protocol import Word
+from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
 
@@ -14,7 +16,7 @@ from tests.learners.checks import label_after
 class WanderingOracle:
     """Looks for counterexamples among random walks through the target, then exactly."""
 
-    certificate = "exact"
+    certificate = Certificate("exact", "equivalent to the target")
 
     def __init__(self, target: PDFA, by: Equivalence, seed: int) -> None:
         self.alphabet = target.alphabet
@@ -23,7 +25,7 @@ class WanderingOracle:
         self._random = np.random.default_rng(seed)
         self._exact = ExactOracle(target, by=by)
 
-    def counterexamples(self, hypothesis: PDFA) -> Words:
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         walks = [self._walk() for _ in range(8)]
         found = [walk for walk in walks if self._differ(hypothesis, walk)]
         return (

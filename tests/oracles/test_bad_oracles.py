@@ -15,9 +15,11 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
+from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners.protocol import Word
 from pdfalearn.learning import LEARNERS
+from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient, label_after
 from tests.strategies import all_words
@@ -31,7 +33,7 @@ ROUNDS = 200
 class ChangedOracle:
     """Changes the batches of the exact oracle."""
 
-    certificate = "exact"
+    certificate = Certificate("tested", "nothing is known")
 
     def __init__(
         self,
@@ -44,7 +46,7 @@ class ChangedOracle:
         self._exact = ExactOracle(target, by=by)
         self._rounds = 0
 
-    def counterexamples(self, hypothesis: PDFA) -> Words:
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         self._rounds += 1
         assert self._rounds < ROUNDS
         found = self._exact.counterexamples(hypothesis)
@@ -99,9 +101,9 @@ def test_all_counterexamples_at_once_will_do(name: str) -> None:
 
     class Everything:
         alphabet = TARGET.alphabet
-        certificate = "all words up to length 7"
+        certificate = Certificate("tested", "all words up to length 7")
 
-        def counterexamples(self, hypothesis: PDFA) -> Words:
+        def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
             wrong = [
                 word
                 for word in words
@@ -110,6 +112,6 @@ def test_all_counterexamples_at_once_will_do(name: str) -> None:
             return self.alphabet.encode_words(wrong)
 
     result = learn(TARGET, by=BY, oracle=Everything(), learner=name)
-    assert result.certificate == "all words up to length 7"
+    assert result.certificate.statement == "all words up to length 7"
     for word in words:
         assert label_after(TARGET, word, BY) == label_after(result.pdfa, word, BY)

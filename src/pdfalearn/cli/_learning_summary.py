@@ -7,7 +7,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pdfalearn import Result, Statistics
+    from pdfalearn import Certificate, Result, Statistics
 
 
 def facts_of(result: Result) -> dict[str, str]:
@@ -26,19 +26,25 @@ def facts_of(result: Result) -> dict[str, str]:
         "inner nodes": f"{statistics.inner_nodes:,}",
         "seconds for learning": f"{statistics.learning_seconds:,.3f}",
         "seconds for equivalence": f"{statistics.equivalence_seconds:,.3f}",
-        "certificate": result.certificate,
+        "certificate": str(result.certificate),
     }
 
 
 def object_of(result: Result, with_access_words: bool) -> dict[str, object]:
     """Give the members of the JSON object."""
     members = {
-        "certificate": result.certificate,
+        "certificate": certificate_object(result.certificate),
         "states": len(result.pdfa),
         "statistics": {**vars(result.statistics), "batches": _batches(result.statistics)},
         "history": [vars(progress) for progress in result.history],
     }
     return {**members, "access_words": result.access_words} if with_access_words else members
+
+
+def certificate_object(certificate: Certificate) -> dict[str, object]:
+    """Give the members of a certificate's JSON object."""
+    words = {"kind": certificate.kind, "statement": certificate.statement}
+    return {**words, **certificate.details}
 
 
 def _batches(statistics: Statistics) -> dict[str, object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pdfalearn.alphabet import Symbol
+from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
@@ -40,6 +41,9 @@ class TreeNode:
 
 class Learner(Protocol):
     """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle."""
+
+    observations: ObservationTree
+    """Where the learner asks."""
 
     @property
     def size(self) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet
+from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence._pairs import Indices, Joint, Walk
 from pdfalearn.equivalence.differences import Merging
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence, checked_keys
 from pdfalearn.observations._row_numbers import RowNumbers
+from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
@@ -40,7 +41,7 @@ class ExactOracle:
     0
     """
 
-    certificate = "exact"
+    certificate = Certificate("exact", "equivalent to the target")
 
     def __init__(self, target: PDFA, *, by: Equivalence) -> None:
         self._target = target
@@ -51,13 +52,13 @@ class ExactOracle:
         self._last_rows = np.empty((0, len(target.alphabet) + 1))
         self._last_classes = np.empty(0, dtype=np.int64)
 
-    @property
-    def alphabet(self) -> Alphabet:
-        """The target's alphabet."""
-        return self._target.alphabet
+    def counterexamples(
+        self, hypothesis: PDFA, observations: ObservationTree | None = None
+    ) -> Words:
+        """Give words after which target and hypothesis differ; none if they are equivalent.
 
-    def counterexamples(self, hypothesis: PDFA) -> Words:
-        """Give words after which target and hypothesis differ; none if they are equivalent."""
+        Nothing is asked, so the observations are not needed.
+        """
         classes = self._joint_classes(hypothesis)
         walk = Walk(self._joint.transitions[: len(classes)], Merging(classes))
         start = hypothesis.initial + self._joint.offset
@@ -70,14 +71,20 @@ class ExactOracle:
             count += len(chosen)
             if count >= max(_ENOUGH, len(hypothesis) // _SHARE):
                 break
-        return walk.words(np.concatenate(found)) if found else Words.of([])
+        if not found:
+            return Words.of([])
+        words = walk.words(np.concatenate(found))
+        return Words(self._columns(hypothesis)[words.symbols], words.offsets)
+
+    def _columns(self, hypothesis: PDFA) -> NDArray[np.int32]:
+        """Where the target's symbols stand in the hypothesis's alphabet."""
+        return self._target.alphabet.positions_in(hypothesis.alphabet)
 
     def _joint_classes(self, hypothesis: PDFA) -> NDArray[np.int64]:
         """Put the hypothesis beside the target and number the classes of all states."""
         if len(hypothesis) > len(self._joint.transitions) - self._joint.offset:
             self._joint = Joint.of(self._target, hypothesis)
-        columns = self._target.alphabet.positions_in(hypothesis.alphabet)
-        self._joint.put_second(hypothesis, columns)
+        self._joint.put_second(hypothesis, self._columns(hypothesis))
         place = slice(self._joint.offset, self._joint.offset + len(hypothesis))
         rows = self._joint.probabilities[place]
         # A hypothesis mostly begins with the states of the one before.

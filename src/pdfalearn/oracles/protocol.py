@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pdfalearn.alphabet import Alphabet
+from pdfalearn.certificates import Certificate
+from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
@@ -17,18 +18,23 @@ class EquivalenceOracle(Protocol):
     """
 
     @property
-    def alphabet(self) -> Alphabet:
-        """The symbols of the words that it gives."""
+    def certificate(self) -> Certificate:
+        """What it means that the last query found no counterexample."""
         ...
 
-    @property
-    def certificate(self) -> str:
-        """What it means when no counterexample is found."""
-        ...
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        """Give words after which model and hypothesis differ, the best first; none if none found.
 
-    def counterexamples(self, hypothesis: PDFA) -> Words:
-        """Give words after which target and hypothesis differ, the best first; none if none found.
+        Parameters
+        ----------
+        hypothesis : PDFA
+            The automaton to break, over the model's alphabet.
+        observations : ObservationTree
+            What the model has answered; whoever has to ask it asks here.
 
-        The codes of the symbols are positions in this oracle's alphabet.
+        Returns
+        -------
+        Words
+            The codes of the symbols are positions in the hypothesis's alphabet.
         """
         ...
