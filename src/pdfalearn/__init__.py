@@ -6,6 +6,7 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
+    from pdfalearn.budgets import Budget as Budget
     from pdfalearn.certificates import Certificate as Certificate
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.functions import same_function as same_function
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence.relations import Equivalence as Equivalence
     from pdfalearn.equivalence.relations import Exact as Exact
     from pdfalearn.equivalence.relations import Quantization as Quantization
+    from pdfalearn.equivalence.relations import Rounded as Rounded
     from pdfalearn.equivalence.relations import Tolerance as Tolerance
     from pdfalearn.errors import FileFormatError as FileFormatError
     from pdfalearn.errors import InputError as InputError
@@ -46,14 +48,17 @@ if TYPE_CHECKING:
     from pdfalearn.results import Progress as Progress
     from pdfalearn.results import Result as Result
     from pdfalearn.results import Statistics as Statistics
+    from pdfalearn.stability import Stability as Stability
+    from pdfalearn.stability import stability as stability
 
 _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
+    "budgets": ["Budget"],
     "certificates": ["Certificate"],
     "equivalence.differences": ["distinguish"],
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],
-    "equivalence.relations": ["Equivalence", "Exact", "Quantization", "Tolerance"],
+    "equivalence.relations": ["Equivalence", "Exact", "Quantization", "Rounded", "Tolerance"],
     "errors": ["FileFormatError", "InputError", "MissingExtraError", "ModelError", "OracleError"],
     "formats": ["check_can_save", "load", "save"],
     "formats.trees": ["check_can_save_tree", "save_tree"],
@@ -75,6 +80,7 @@ _NAMES_BY_MODULE = {
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
     "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
+    "stability": ["Stability", "stability"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

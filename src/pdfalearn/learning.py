@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pdfalearn._checks import checked_integer
-from pdfalearn.certificates import Certificate
+from pdfalearn.budgets import Budget, BudgetReached
+from pdfalearn.certificates import Certificate, stopped
 from pdfalearn.equivalence.relations import Equivalence, Quantization, check_equivalence
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.protocol import Learner
@@ -15,7 +16,7 @@ from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.exact import ExactOracle
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
@@ -38,6 +39,7 @@ def learn(
     by: Equivalence = DEFAULT_EQUIVALENCE,
     oracle: EquivalenceOracle | None = None,
     learner: str = "quant",
+    budget: Budget = UNBOUNDED,
     progress: Callable[[Progress], None] | None = None,
     audit: int = 16,
     seed: int = 0,
@@ -54,6 +56,9 @@ def learn(
         Who tries to break hypotheses. A PDFA as model has the exact oracle if none is given.
     learner : {"quant", "quant-paper"}
         The fast QuaNT, or the paper's to the letter.
+    budget : Budget
+        How much learning may cost. Reaching a bound is no error: the result is the automaton as
+        far as it has come, and its certificate says where it stopped.
     progress : callable, optional
         Called with a `Progress` after every batch of questions and every equivalence query.
     audit : int
@@ -96,14 +101,18 @@ def learn(
         raise InputError(f"{oracle!r} is no equivalence oracle, such as ExactOracle(target, by=…)")
     if not isinstance(learner, str) or learner not in LEARNERS:
         raise InputError(f"there is no learner {learner!r}; there are {', '.join(LEARNERS)}")
-    observations = ObservationTree(AutomatonModel(model) if isinstance(model, PDFA) else model, by)
+    if not isinstance(budget, Budget):
+        raise InputError(f"budget {budget!r} is no Budget, such as Budget(max_words=1000)")
+    asked = AutomatonModel(model) if isinstance(model, PDFA) else model
+    observations = ObservationTree(asked, by, budget)
     run = _Run(observations, LEARNERS[learner](observations), oracle, progress)
     try:
-        hypothesis = run.last_hypothesis()
-        observations.audit(audit, seed)
-        return run.result(hypothesis, oracle.certificate)
+        certificate = run.certificate()
+        if certificate.kind != "stopped":
+            observations.audit(observations.meter.words_left(audit, observations), seed)
+        return run.result(certificate)
     except KeyboardInterrupt as interrupt:
-        partial = None if run.hypothesis is None else run.result(run.hypothesis, _INTERRUPTED)
+        partial = None if run.hypothesis is None else run.result(_INTERRUPTED)
         raise LearningInterrupted(partial) from interrupt
     finally:
         observations.release_handles()
@@ -149,14 +158,27 @@ class _Run:
         if progress is not None:
             observations.on_batch = self._report
 
-    def last_hypothesis(self) -> PDFA:
-        """Learn until the oracle finds no counterexample."""
+    def certificate(self) -> Certificate:
+        """Learn until the oracle finds no counterexample or a bound is reached; say which."""
+        try:
+            self._learn()
+            return self._oracle.certificate
+        except BudgetReached as reached:
+            with self._timed("learning"):
+                self.hypothesis = self._learner.hypothesis()
+            return stopped(reached, self._learner)
+
+    def _learn(self) -> None:
+        meter = self._observations.meter
         with self._timed("learning"):
             self._learner.start()
         while True:
             with self._timed("learning"):
                 hypothesis = self.hypothesis = self._learner.hypothesis()
             self._history.append(self._snapshot())
+            meter.check_states()
+            meter.check_seconds()
+            meter.check_equivalence_queries(self._equivalence_queries)
             with self._timed("equivalence"):
                 counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
             self._equivalence_queries += 1
@@ -164,7 +186,7 @@ class _Run:
                 raise OracleError(f"the oracle gave {counterexamples!r}, not Words")
             self._report()
             if not len(counterexamples):
-                return hypothesis
+                return
             with self._timed("learning"):
                 self._learner.refine(self._checked(counterexamples))
 
@@ -208,14 +230,18 @@ class _Run:
             equivalence_seconds=seconds["equivalence"],
         )
 
-    def result(self, pdfa: PDFA, certificate: Certificate) -> Result:
+    def result(self, certificate: Certificate) -> Result:
         """Put together what has been learnt."""
+        pdfa = self.hypothesis
+        if pdfa is None:
+            raise RuntimeError("there is no hypothesis yet")
         counts = self._observations.counts
         depth, inner_nodes = self._learner.tree_shape()
         statistics = Statistics(
             **(vars(self._snapshot()) | {"states": len(pdfa)}),
             batches=tuple(counts.batches),
             audited_words=counts.audited,
+            largest_difference=counts.largest_difference,
             tree_depth=depth,
             inner_nodes=inner_nodes,
         )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pdfalearn._checks import checked_number
 from pdfalearn.certificates import Certificate
+from pdfalearn.equivalence.relations import Quantization, Rounded
+from pdfalearn.errors import InputError
 from pdfalearn.learners.protocol import Learner, TreeNode, Word
 from pdfalearn.pdfa import PDFA
 
@@ -35,6 +38,8 @@ class Statistics(Progress):
     """The size of every call for distributions."""
     audited_words: int
     """Words that the audit asked for a second time."""
+    largest_difference: float
+    """By how much a probability differed at most the second time."""
     tree_depth: int
     inner_nodes: int
 
@@ -56,6 +61,32 @@ class Result:
     def access_words(self) -> list[Word]:
         """A word for each state that leads to it."""
         return self._learner.access_words()[: len(self.pdfa)]
+
+    def near_boundary(self, distance: float) -> int:
+        """Count the observed probabilities within a distance of a boundary between intervals.
+
+        Where a model answers a little differently from one batch to the next, these may fall into
+        another class. Each different distribution that was observed counts once.
+
+        Parameters
+        ----------
+        distance : float
+            How near, as a difference of probabilities; for instance 1e-6 for float32.
+
+        Raises
+        ------
+        InputError
+            If learning was not by quantization, as there are no boundaries then.
+        """
+        observations = self._learner.observations
+        quantization = observations.by
+        if isinstance(quantization, Rounded):
+            quantization = quantization.by
+        if not isinstance(quantization, Quantization):
+            raise InputError(f"{quantization!r} has no intervals, so nothing is near a boundary")
+        distance = checked_number(distance, "distance", 0, 1)
+        distances = quantization.boundary_distances(observations.answers.rows)
+        return int((distances <= distance).sum())
 
     @cached_property
     def tree(self) -> TreeNode:

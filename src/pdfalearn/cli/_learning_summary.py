@@ -18,6 +18,7 @@ def facts_of(result: Result) -> dict[str, str]:
         "states": f"{len(result.pdfa):,}",
         "words asked": f"{statistics.words:,}",
         "words asked again (audit)": f"{statistics.audited_words:,}",
+        "largest difference in the audit": f"{statistics.largest_difference:.3g}",
         "distributions read": f"{statistics.distributions:,}",
         "symbols": f"{statistics.symbols:,}",
         "batches": "{count:,} (median size {median:,}, largest {largest:,})".format(**batches),

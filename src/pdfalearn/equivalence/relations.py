@@ -105,9 +105,59 @@ class Quantization(Equivalence):
         clamped = np.minimum(np.maximum(floors, 0), self.kappa - 1)
         return np.asarray(clamped, dtype=np.int64)
 
+    def boundary_distances(self, values: ArrayLike) -> Floats:
+        """Give how far each probability is from the nearest boundary between two intervals.
+
+        Examples
+        --------
+        >>> Quantization(10).boundary_distances([0.25, 0.75001, 1.0]).round(5).tolist()
+        [0.05, 0.04999, 0.1]
+        >>> Quantization(1).boundary_distances(0.5)
+        array(inf)
+        """
+        numbers = np.asarray(values, dtype=np.float64)
+        if self.kappa == 1:
+            return np.full(numbers.shape, np.inf)
+        boundaries = np.clip(np.rint(numbers * self.kappa), 1, self.kappa - 1) / self.kappa
+        return np.asarray(np.abs(numbers - boundaries))
+
     def keys(self, rows: Floats) -> NDArray[np.generic]:
         """Give the quantization vectors, in the smallest type that holds them."""
         return self.intervals(rows).astype(np.min_scalar_type(self.kappa - 1))
+
+
+@dataclass(frozen=True)
+class Rounded(Equivalence):
+    """Distributions are the same when another equivalence cannot tell them apart once rounded.
+
+    For models that answer a little differently from one batch to the next.
+
+    Parameters
+    ----------
+    by : Equivalence
+        The equivalence of the rounded distributions.
+    decimals : int
+        How many decimals of each probability are kept, 1 to 15.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.5, 0.5], [0.4999999, 0.5000001]])
+    >>> Quantization(10).classes(rows).tolist()
+    [1, 0]
+    >>> Rounded(Quantization(10), decimals=6).classes(rows).tolist()
+    [0, 0]
+    """
+
+    by: Equivalence
+    decimals: int
+
+    def __post_init__(self) -> None:
+        check_equivalence(self.by)
+        object.__setattr__(self, "decimals", checked_integer(self.decimals, "decimals", 1, 15))
+
+    def keys(self, rows: Floats) -> NDArray[np.generic]:
+        """Give the other equivalence's keys of the rounded rows."""
+        return self.by.keys(np.round(rows, self.decimals))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pdfalearn.alphabet import Symbol
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
@@ -66,6 +69,13 @@ class Learner(Protocol):
 
     def hypothesis(self) -> PDFA:
         """Give the current hypothesis; its states are numbered as they were discovered."""
+        ...
+
+    def unresolved(self) -> NDArray[np.int64]:
+        """Give the transitions that lead to the best match instead of a state of their own.
+
+        There are none unless a bound was reached. A transition is state * symbols + symbol.
+        """
         ...
 
     def access_words(self) -> list[Word]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn._runs import visited_states
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Break, breaks_of, counterexamples_of
+from pdfalearn.learners._nearest import nearest
 from pdfalearn.learners.classification_tree import (
     LEAF,
     ROOT,
@@ -60,7 +61,8 @@ class Quant:
         self._access = np.empty(0, dtype=np.int64)
         self._leaves = np.empty(0, dtype=np.int64)
         self._targets = np.empty(0, dtype=np.int64)
-        """The leaf that each transition leads to, at state * symbols + symbol."""
+        """The leaf that each transition leads to, at state * symbols + symbol; an inner node as
+        long as its word has not been sifted further."""
 
     @property
     def size(self) -> int:
@@ -75,12 +77,45 @@ class Quant:
 
     def hypothesis(self) -> PDFA:
         """Give the current hypothesis; its states are numbered as they were discovered."""
-        targets = self._targets[: self._size * self._symbols].reshape(-1, self._symbols)
+        targets = self._targets[: self._size * self._symbols]
+        transitions = self._tree.states[targets]
+        unresolved = self.unresolved()
+        if len(unresolved):
+            transitions[unresolved] = self._best_matches(unresolved)
         return PDFA(
             alphabet=self.observations.model.alphabet,
-            transitions=self._tree.states[targets],
+            transitions=transitions.reshape(-1, self._symbols),
             probabilities=self.observations.rows(self._access[: self._size]),
         )
+
+    def unresolved(self) -> Numbers:
+        """Give the transitions, as state * symbols + symbol, that lead to no state of their own."""
+        targets = self._targets[: self._size * self._symbols]
+        is_lost = (self._tree.states[targets] < 0) & (targets != UNDEFINED_LEAF)
+        return np.flatnonzero(is_lost)
+
+    def _best_matches(self, unresolved: Numbers) -> Numbers:
+        """Give a state for each unresolved transition.
+
+        Of the states below the inner node that its word has reached it is the one whose
+        distribution is nearest to the word's, as far as that is known.
+        """
+        nodes, tree = self.observations.nodes, self._tree
+        words = nodes.step(self._access[unresolved // self._symbols], unresolved % self._symbols)
+        at = self._targets[unresolved]
+        at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
+        order = np.argsort(at, kind="stable")
+        different, begins = np.unique(at[order], return_index=True)
+        states_below = tree.below(different, self._leaves[: self._size])
+        chosen = np.zeros(len(unresolved), dtype=np.int64)
+        for node, here in zip(different.tolist(), np.split(order, begins[1:]), strict=True):
+            states = states_below[node]
+            chosen[here] = states.min()
+            here = here[nodes.rows[words[here]] >= 0]
+            if len(here):
+                rows = self.observations.rows(self._access[states])
+                chosen[here] = states[nearest(rows, self.observations.rows(words[here]))]
+        return chosen
 
     def access_words(self) -> list[Word]:
         """Give the access word of every state."""
@@ -129,6 +164,9 @@ class Quant:
             wrong, runs = [wrong[i] for i in still], [runs[i] for i in still]
             said = [said[i] for i in still]
             if wrong:
+                if self._size == self.observations.meter.budget.max_states:
+                    self.observations.meter.grant_states(self._size, 1)
+                    return
                 self._split(breaks_of(self.observations, self._access_of, wrong, runs, said))
 
     def _runs(self, words: list[list[int]]) -> list[list[int]]:
@@ -160,15 +198,19 @@ class Quant:
     def _split(self, breaks: list[Break]) -> None:
         """Split the leaf of every state that breaks come after, once each, and sift on."""
         chosen = {found.after: found for found in reversed(breaks)}
-        first = self._add_states(len(chosen))
+        granted = self.observations.meter.grant_states(self._size, len(chosen))
+        chosen = dict(islice(chosen.items(), granted))
+        first = self._add_states(granted)
         nodes = self.observations.nodes
         for new, found in enumerate(chosen.values(), first):
             word = nodes.step_one(self._access_of[found.before], found.symbol)
             self._access_of[new] = word
             nodes.kept[word] = True
-        self._sift(_Front([], [], []), first_new=first)
-        for new, (old, found) in enumerate(chosen.items(), first):
-            self._split_leaf(old, new, found)
+        try:
+            self._sift(_Front([], [], []), first_new=first)
+        finally:  # also where nothing may be asked any more, the new states have leaves
+            for new, (old, found) in enumerate(chosen.items(), first):
+                self._split_leaf(old, new, found)
         targets = self._targets[: self._size * self._symbols]
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
@@ -189,13 +231,14 @@ class Quant:
     def _distinguishing(self, old: int, new: int, found: Break) -> tuple[int, int, int]:
         """Give a suffix that tells two states of one leaf apart, and the classes after it."""
         tree, suffixes, symbols = self._tree, self.observations.suffixes, self._symbols
+        suffix_of = tree.suffix_of
         shortest = None
         for symbol in range(symbols):
             left, right = (
                 self._target_of[old * symbols + symbol],
                 self._target_of[new * symbols + symbol],
             )
-            if left != right:
+            if left != right and suffix_of[left] == suffix_of[right] == LEAF:
                 meeting = tree.meeting(left, right)
                 rest = tree.suffix_of[meeting.node]
                 if shortest is None or suffixes.lengths[rest] < suffixes.lengths[shortest[1]]:
@@ -209,11 +252,14 @@ class Quant:
         """Sift a front of transitions, and those of all states from ``first_new`` on."""
         while len(front.places) or first_new < self._size:
             known = self._size
-            if len(front.places) + (known - first_new) * self._symbols < _FEW:
-                front = self._step_few(self._with_few(front, first_new))
-            else:
-                front = self._step_many(self._with_many(front, first_new))
+            is_small = len(front.places) + (known - first_new) * self._symbols < _FEW
+            front = (self._with_few if is_small else self._with_many)(front, first_new)
             first_new = known
+            try:
+                front = (self._step_few if is_small else self._step_many)(front)
+            except BaseException:
+                self._targets[front.places] = front.at
+                raise
 
     def _with_few(self, front: _Front, first_new: int) -> _Front:
         """Add the transitions of new states to a front, one by one."""
@@ -246,7 +292,7 @@ class Quant:
         while class_ is not None:
             known = tree.size
             node = tree.child(node, class_)
-            if node == known:
+            if node == known and self.observations.meter.grant_states(self._size, 1):
                 self._new_state(word, node)
             suffix = tree.suffix_of[node]
             if suffix == LEAF:
@@ -276,13 +322,15 @@ class Quant:
         classes = self.observations.classes(words, tree.suffixes[at])
         known = tree.size
         at = tree.children(at, classes)
-        if tree.size > known:
-            first = self._add_states(tree.size - known)
-            new = (at >= known).nonzero()[0][::-1]  # of equal leaves the first word is written last
+        granted = self.observations.meter.grant_states(self._size, tree.size - known)
+        if granted:
+            first = self._add_states(granted)
+            new = ((at >= known) & (at < known + granted)).nonzero()[0]
+            new = new[::-1]  # of equal leaves the first word is written last
             self._access[first + at[new] - known] = words[new]
             self.observations.nodes.kept[self._access[first : self._size]] = True
-            self._leaves[first : self._size] = np.arange(known, tree.size)
-            tree.states[known : tree.size] = np.arange(first, self._size)
+            self._leaves[first : self._size] = np.arange(known, known + granted)
+            tree.states[known : known + granted] = np.arange(first, self._size)
         inner = tree.suffixes[at] != LEAF
         landed = ~inner
         self._targets[places[landed]] = at[landed]
@@ -310,7 +358,7 @@ class Quant:
 
 
 def _larger(old: Numbers, capacity: int) -> Numbers:
-    """Copy an array into a larger one; transitions not sifted yet count as undefined."""
-    new = np.full(capacity, UNDEFINED_LEAF, dtype=np.int64)
+    """Copy an array into a larger one; transitions not sifted yet are at the root."""
+    new = np.full(capacity, ROOT, dtype=np.int64)
     new[: len(old)] = old
     return new

@@ -50,6 +50,10 @@ class PaperQuant:
         self._leaf_parents: dict[Codes, _Inner] = {}
         """Acc: the access strings, each with the node above its leaf."""
         self._transitions: dict[Codes, list[Codes | None]] = {}
+        self._guesses: set[tuple[Codes, int]] = set()
+        """Transitions whose state there was no room for: they lead to another one."""
+        self._is_built = False
+        """Whether all transitions come from sifting with the newest tree."""
 
     @property
     def size(self) -> int:
@@ -59,6 +63,7 @@ class PaperQuant:
     def start(self) -> None:
         """BuildSingleStatePDFA: one state q_λ with a loop for each symbol."""
         self._add_leaf(self._root, ())
+        self._transitions[()] = [()] * len(self._symbols)
         defined = [self._class_of((symbol,)) != UNDEFINED for symbol in self._symbols]
         self._transitions[()] = [() if is_defined else None for is_defined in defined]
 
@@ -69,6 +74,9 @@ class PaperQuant:
         for word in words:
             self._check_counterexample(word)
         ce = words[0]
+        if not self.observations.meter.grant_states(self.size, 1):
+            return
+        self._is_built = False
         if len(self._leaf_parents) > 1 or self._class_of(ce) in (UNDEFINED, self._class_of(())):
             self._update_tree(ce)
         else:
@@ -89,6 +97,9 @@ class PaperQuant:
                 return None
             child = node.children.get(class_)
             if child is None:
+                if not self.observations.meter.grant_states(self.size, 1):
+                    self._guesses.add((word[:-1], word[-1]))
+                    return self._some_leaf(node)
                 self._add_leaf(node, word)
                 return word
             if not isinstance(child, _Inner):
@@ -98,13 +109,20 @@ class PaperQuant:
     def _build_automaton(self) -> None:
         """BuildAutomaton(T): τ(q_s, σ) = sift(s·σ), begun again whenever sift updates the tree."""
         while True:
+            self._guesses = set()
             states = list(self._leaf_parents)
             self._transitions = {
                 access: [self._sift((*access, symbol)) for symbol in self._symbols]
                 for access in states
             }
             if len(self._leaf_parents) == len(states):
+                self._is_built = True
                 return
+
+    def _some_leaf(self, node: _Inner) -> Codes:
+        """Give a state below a node."""
+        child = next(iter(node.children.values()))
+        return self._some_leaf(child) if isinstance(child, _Inner) else child
 
     def _update_tree(self, ce: Codes) -> None:
         """UpdateTree(T, γ): split the leaf s_{j-1}, j the first place where sift and run part."""
@@ -171,10 +189,23 @@ class PaperQuant:
             access: state for state, access in enumerate(self._leaf_parents)
         }
         numbers[None] = -1
+        not_sifted: list[Codes | None] = [()] * len(self._symbols)
+        successors = [self._transitions.get(access, not_sifted) for access in self._leaf_parents]
         return PDFA(
             alphabet=self.observations.model.alphabet,
-            transitions=[[numbers[s] for s in self._transitions[a]] for a in self._leaf_parents],
+            transitions=[[numbers[access] for access in row] for row in successors],
             probabilities=self.observations.rows(self._nodes()),
+        )
+
+    def unresolved(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Give the transitions, as state * symbols + symbol, that lead to no state of their own."""
+        count = len(self._symbols)
+        if not self._is_built:
+            return np.arange(self.size * count)
+        numbers = {access: state for state, access in enumerate(self._leaf_parents)}
+        return np.array(
+            sorted(numbers[access] * count + symbol for access, symbol in self._guesses),
+            dtype=np.int64,
         )
 
     def access_words(self) -> list[Word]:

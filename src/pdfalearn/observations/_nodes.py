@@ -192,6 +192,17 @@ class NodeTable:
                     return end
         return node
 
+    def depths(self, nodes: Nodes) -> Nodes:
+        """Give the lengths of nodes' words."""
+        depths = np.zeros(len(nodes), dtype=np.int64)
+        active, here = np.arange(len(nodes)), nodes
+        while len(active):
+            onwards = here > 0
+            active, here = active[onwards], here[onwards]
+            depths[active] += 1
+            here = self.parents[here].astype(np.int64)
+        return depths
+
     def mark_undefined(self, nodes: Nodes) -> None:
         """Note that words are undefined: from now on they lead to themselves."""
         self.classes[nodes] = UNDEFINED

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import SUM_TOLERANCE
 from pdfalearn.alphabet import shortened
+from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations._again import RestlessError, largest_difference
 from pdfalearn.observations._leading import Leader
+from pdfalearn.observations._meter import Meter
 from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations.answers import Answers, BadRowError
 from pdfalearn.observations.suffixes import Suffixes
@@ -22,8 +24,12 @@ Classes = NDArray[np.int64]
 
 _FEW = 48
 """Below this many words, one after the other is faster than array passes."""
+_PART = 1024
+"""So many words at most are asked at once where there is a budget or a store."""
 _WIDE = 8
 """Beyond this many symbols, no distribution is read twice for words that share a handle."""
+
+UNBOUNDED = Budget()
 
 __all__ = ["UNDEFINED", "Counts", "Nodes", "ObservationTree"]
 
@@ -40,6 +46,8 @@ class Counts:
     """The size of every call for distributions; words that share a handle may count once."""
     audited: int = 0
     """Words that an audit asked for a second time."""
+    largest_difference: float = 0.0
+    """By how much a probability differed at most the second time."""
 
 
 class ObservationTree:
@@ -54,16 +62,22 @@ class ObservationTree:
         Whom to ask.
     by : Equivalence
         When two distributions are in the same class.
+    budget : Budget
+        How much may be asked.
     """
 
-    def __init__(self, model: LanguageModel, by: Equivalence) -> None:
+    def __init__(self, model: LanguageModel, by: Equivalence, budget: Budget = UNBOUNDED) -> None:
         self.model = model
         self.by = by
         self.counts = Counts()
         self.nodes = NodeTable(len(model.alphabet))
         self.suffixes = Suffixes()
         self.answers = Answers(by, len(model.alphabet) + 1)
+        self.meter = Meter(budget)
         self._leader = Leader(model, self.nodes)
+        self._in_parts = not budget.is_unbounded
+        self._may_repeat = model.capacity is not None
+        """Whether words may have an answer and no handle."""
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""
         self._unchecked: dict[int, list[int]] = {}
@@ -109,10 +123,10 @@ class ObservationTree:
         """Give the class of every node's word, asking for those not known."""
         class_at = self.nodes.class_at
         unknown = list(dict.fromkeys([node for node in nodes if class_at[node] == UNKNOWN]))
-        if len(unknown) < _FEW:
-            self._ask_few(unknown)
+        if self._in_parts or len(unknown) >= _FEW:
+            self._ask(np.array(unknown, dtype=np.int64))
         else:
-            self._ask(np.array(unknown))
+            self._ask_few(unknown)
         return [class_at[node] for node in nodes]
 
     def known_class(self, node: int, suffix: int) -> int | None:
@@ -123,6 +137,18 @@ class ObservationTree:
 
     def _ask(self, nodes: Nodes) -> None:
         """Ask for nodes, all of them different and unknown."""
+        if not self._in_parts:
+            self._ask_many(nodes)
+            return
+        while len(nodes):
+            part = self.meter.allowed(self, nodes)[:_PART]
+            if len(part) < _FEW:
+                self._ask_few(part.tolist())
+            else:
+                self._ask_many(part)
+            nodes = nodes[self.nodes.classes[nodes] == UNKNOWN]
+
+    def _ask_many(self, nodes: Nodes) -> None:
         if self.model.capacity is not None:
             for begin in range(0, len(nodes), self.model.capacity):
                 part = nodes[begin : begin + self.model.capacity]
@@ -133,7 +159,8 @@ class ObservationTree:
             asked = nodes[~np.isin(nodes, rest)] if len(rest) else nodes
             read = asked
             if self.model.prefixes_free and len(path):
-                read = self.nodes.different(np.concatenate((path, asked)))
+                new = path[self.nodes.rows[path] < 0] if self._may_repeat else path
+                read = self.nodes.different(np.concatenate((new, asked)))
             defined = self.nodes.handles[read] >= 0
             if not (len(read) and defined.all()):
                 self._check_undefined(path[self.nodes.handles[path] < 0].tolist())
@@ -153,7 +180,7 @@ class ObservationTree:
         handle_at, class_at = self.nodes.handle_at, self.nodes.class_at
         while nodes:
             path, rest = self._leader.lead_few(nodes)
-            if self.model.capacity is not None:
+            if self._may_repeat:
                 path = [node for node in path if self.nodes.row_at[node] < 0]
             waiting = set(rest)
             asked = [node for node in nodes if node not in waiting]
@@ -225,6 +252,10 @@ class ObservationTree:
         """Give all handles back to the model."""
         self._leader.release_all()
 
+    def asked_again(self, words: list[list[int]]) -> list[NDArray[np.float64] | None]:
+        """Ask for words from the start, whatever is known; None where one is undefined."""
+        return self._leader.distributions_again(words)
+
     def audit(self, count: int, seed: int) -> None:
         """Ask for a sample of words again, and refuse a model that answers differently.
 
@@ -240,28 +271,14 @@ class ObservationTree:
         sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
         if not len(sample):
             return
-        again = self._leader.distributions_again(
-            [self.nodes.word(node) for node in sample.tolist()]
-        )
-        for node, before, now in zip(sample.tolist(), self.rows(sample), again, strict=True):
-            if now is None or not self._same_class(before, now):
-                raise ModelError(
-                    "the model answers differently the second time to the word "
-                    f"{shortened(self.word(node))}: {shortened(before.tolist())}, "
-                    f"then {_row_text(now)}; is anything in it random?"
-                )
+        words = [self.nodes.word(node) for node in sample.tolist()]
+        before, again = self.rows(sample), self._leader.distributions_again(words)
+        try:
+            difference = largest_difference(self.by, before, again)
+        except RestlessError as error:
+            word = shortened(self.word(int(sample[error.place])))
+            raise ModelError(
+                f"the model answers differently the second time to the word {word}: {error}"
+            ) from error
         self.counts.audited += len(sample)
-
-    def _same_class(self, before: NDArray[np.float64], now: NDArray[np.float64]) -> bool:
-        if np.array_equal(before, now):
-            return True
-        if before.shape != now.shape or now.dtype.kind not in "iuf":
-            return False
-        if not (now.min() >= -1e-12 and abs(float(now.sum()) - 1) <= SUM_TOLERANCE):
-            return False
-        old, new = self.by.classes(np.stack((before, np.maximum(now, 0.0)))).tolist()
-        return bool(old == new)
-
-
-def _row_text(row: NDArray[np.float64] | None) -> str:
-    return "undefined" if row is None else shortened(row.tolist())
+        self.counts.largest_difference = max(self.counts.largest_difference, difference)

@@ -1,0 +1,74 @@
+"""How much learning may cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pdfalearn._checks import checked_integer, checked_number
+
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Bounds on what learning may cost; None where there is none.
+
+    Reaching a bound is no error: learning stops, and gives the automaton as far as it has come. The
+    empty word is always asked, so that there is a state.
+
+    Parameters
+    ----------
+    max_words : int, optional
+        Membership queries: words asked of the model.
+    max_symbols : int, optional
+        Symbols that the model is led through.
+    max_seconds : float, optional
+        Seconds from the start of learning on; looked at before each batch of at most 1,024 words.
+    max_states : int, optional
+        States of the automaton.
+    max_word_length : int, optional
+        The length of the words asked.
+    max_equivalence_queries : int, optional
+        Equivalence queries; 0 takes the first hypothesis.
+
+    Examples
+    --------
+    >>> from pdfalearn import learn, random_pdfa
+    >>> result = learn(random_pdfa(100, seed=1), budget=Budget(max_states=1))
+    >>> len(result.pdfa), result.certificate.details["bound"]
+    (1, 'max_states')
+    """
+
+    max_words: int | None = None
+    max_symbols: int | None = None
+    max_seconds: float | None = None
+    max_states: int | None = None
+    max_word_length: int | None = None
+    max_equivalence_queries: int | None = None
+
+    def __post_init__(self) -> None:
+        least = {"max_words": 1, "max_states": 1}
+        for name, given in vars(self).items():
+            if given is None:
+                continue
+            if name == "max_seconds":
+                object.__setattr__(self, name, checked_number(given, name, 0, 1e12))
+            else:
+                checked = checked_integer(given, name, least.get(name, 0), _LARGEST)
+                object.__setattr__(self, name, checked)
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether there is no bound at all."""
+        return all(bound is None for bound in vars(self).values())
+
+
+class BudgetReached(Exception):  # noqa: N818
+    """A bound is reached: what is asked next would go beyond it."""
+
+    def __init__(self, bound: str, limit: float, where: tuple[object, ...] | None = None) -> None:
+        super().__init__(f"{bound}={limit} is reached")
+        self.bound = bound
+        self.limit = limit
+        self.where = where
+        """The word that could not be asked any more, if it was a word."""

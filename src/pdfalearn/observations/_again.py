@@ -1,0 +1,63 @@
+"""Compare a model's second answers with its first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn._checks import SUM_TOLERANCE
+from pdfalearn.alphabet import shortened
+from pdfalearn.equivalence.relations import Equivalence
+
+Floats = NDArray[np.float64]
+
+_REMEDY = (
+    "is anything in it random? If it only answers a little differently from one batch to the next, "
+    "learn with another kappa, with answers rounded (Rounded(by, decimals=6)), or ask it in float64"
+)
+
+
+class RestlessError(ValueError):
+    """A second answer is in another class; ``place`` is where it stands in the sample."""
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def largest_difference(by: Equivalence, before: Floats, again: Sequence[Floats | None]) -> float:
+    """Give the largest difference of a probability; refuse answers of another class.
+
+    Parameters
+    ----------
+    by : Equivalence
+        When two distributions are in the same class.
+    before : array of float, shape (count, symbols + 1)
+        The first answers.
+    again : sequence of array, or None
+        The second ones; None where the model now says that the word is undefined.
+    """
+    for place, row in enumerate(again):
+        if row is None or not _is_distribution(row, before.shape[1]):
+            raise _restless(before[place], row, place)
+    rows = np.maximum(np.array(again, dtype=np.float64), 0.0)
+    if np.array_equal(rows, before):
+        return 0.0
+    classes = by.classes(np.concatenate((before, rows))).reshape(2, -1)
+    if (moved := (classes[0] != classes[1])).any():
+        place = int(moved.argmax())
+        raise _restless(before[place], rows[place], place)
+    return float(np.abs(rows - before).max())
+
+
+def _is_distribution(row: Floats, width: int) -> bool:
+    if row.shape != (width,) or row.dtype.kind not in "iuf":
+        return False
+    return bool(row.min() >= -1e-12 and abs(float(row.sum()) - 1) <= SUM_TOLERANCE)
+
+
+def _restless(before: Floats, again: Floats | None, place: int) -> RestlessError:
+    now = "undefined" if again is None else shortened(again.tolist())
+    return RestlessError(f"{shortened(before.tolist())}, then {now}; {_REMEDY}", place)

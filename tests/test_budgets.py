@@ -1,0 +1,196 @@
+"""Bounds on what learning may cost: they hold, and what comes out is whole."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdfalearn import (
+    PDFA,
+    Budget,
+    ExactOracle,
+    FunctionModel,
+    InputError,
+    Quantization,
+    Result,
+    chain,
+    learn,
+    random_pdfa,
+)
+from tests.learners.checks import assert_is_quotient
+
+BY = Quantization(1000)
+LEARNERS = pytest.mark.parametrize("learner", ["quant", "quant-paper"])
+
+
+def as_function(target: PDFA) -> FunctionModel:
+    return FunctionModel(target.next_distributions, target.alphabet)
+
+
+def run(target: PDFA, learner: str, **bounds: float) -> Result:
+    budget = Budget(**bounds)  # type: ignore[arg-type]
+    oracle = ExactOracle(target, by=BY)
+    return learn(as_function(target), by=BY, oracle=oracle, learner=learner, budget=budget)
+
+
+def assert_whole(result: Result, target: PDFA) -> None:
+    """The automaton is valid, its states are the model's, and all but the listed arcs are right."""
+    pdfa, certificate = result.pdfa, result.certificate
+    assert len(result.access_words) == len(pdfa) == len(set(result.access_words))
+    rows = target.next_distributions(result.access_words)
+    assert np.array_equal(pdfa.probabilities, rows)
+    unresolved = certificate.details["unresolved"] if certificate.kind == "stopped" else []
+    assert isinstance(unresolved, list)
+    listed = {tuple(pair) for pair in unresolved}
+    assert len(listed) == len(unresolved)
+    classes = BY.classes(np.concatenate((pdfa.probabilities, target.probabilities)))
+    assert (pdfa.transitions >= 0).all()
+    for state, word in enumerate(result.access_words):
+        for code, symbol in enumerate(pdfa.alphabet.symbols):
+            if (state, symbol) not in listed:
+                truth = target.state_after((*word, symbol))
+                assert truth is not None
+                assert classes[pdfa.transitions[state, code]] == classes[len(pdfa) + truth]
+
+
+BOUNDS = st.one_of(
+    st.fixed_dictionaries({"max_words": st.integers(1, 120)}),
+    st.fixed_dictionaries({"max_symbols": st.integers(0, 300)}),
+    st.fixed_dictionaries({"max_states": st.integers(1, 30)}),
+    st.fixed_dictionaries({"max_word_length": st.integers(0, 6)}),
+    st.fixed_dictionaries({"max_equivalence_queries": st.integers(0, 5)}),
+    st.fixed_dictionaries({"max_words": st.integers(1, 60), "max_states": st.integers(1, 20)}),
+)
+
+
+@LEARNERS
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 3), st.sampled_from([None, 2]), BOUNDS, st.integers(0, 9))
+def test_every_bound_holds_and_the_automaton_is_whole(
+    learner: str,
+    size: int,
+    symbols: int,
+    shared: int | None,
+    bounds: dict[str, int],
+    seed: int,
+) -> None:
+    target = random_pdfa(size, symbols, distributions=shared, seed=seed)
+    result = run(target, learner, **bounds)
+    costs, certificate = result.statistics, result.certificate
+    assert costs.words + costs.audited_words <= bounds.get("max_words", 10**9)
+    assert costs.symbols <= bounds.get("max_symbols", 10**9)
+    assert len(result.pdfa) <= bounds.get("max_states", 10**9)
+    assert costs.equivalence_queries <= bounds.get("max_equivalence_queries", 10**9)
+    assert max(map(len, result.access_words)) <= bounds.get("max_word_length", 10**9)
+    assert_whole(result, target)
+    if certificate.kind == "stopped":
+        bound = certificate.details["bound"]
+        assert certificate.details["limit"] == bounds[str(bound)]
+    else:
+        assert_is_quotient(result.pdfa, target, BY)
+
+
+@LEARNERS
+def test_one_state(learner: str) -> None:
+    target = random_pdfa(50, 3, seed=1)
+    result = run(target, learner, max_states=1)
+    assert result.pdfa.transitions.tolist() == [[0, 0, 0]]
+    assert result.certificate.details["bound"] == "max_states"
+    assert result.certificate.details["unresolved"] == [[0, "0"], [0, "1"], [0, "2"]]
+
+
+@LEARNERS
+def test_a_bound_that_is_just_enough_is_not_reached(learner: str) -> None:
+    target = random_pdfa(40, distributions=2, seed=3)
+    free = run(target, learner)
+    costs = free.statistics
+    result = run(
+        target,
+        learner,
+        max_words=costs.words + costs.audited_words,
+        max_states=len(free.pdfa),
+        max_equivalence_queries=costs.equivalence_queries,
+        max_seconds=1e6,
+    )
+    assert result.certificate.kind == "exact"
+    assert result.pdfa == free.pdfa
+    less = run(target, learner, max_words=costs.words - 1)
+    assert less.certificate.details["bound"] == "max_words"
+    assert less.statistics.words == costs.words - 1
+
+
+def test_an_unresolved_transition_leads_to_the_nearest_distribution() -> None:
+    target = PDFA(
+        alphabet="ab",
+        transitions=[[1, 2], [1, 1], [2, 2]],
+        probabilities=[[0.2, 0.3, 0.5], [0.5, 0.3, 0.2], [0.45, 0.35, 0.2]],
+    )
+    result = learn(target, by=BY, budget=Budget(max_states=2))
+    assert result.access_words == [(), ("a",)]
+    assert result.pdfa.transitions.tolist() == [[1, 1], [1, 1]]
+    assert result.certificate.details["unresolved"] == [[0, "b"]]
+
+
+def test_the_word_that_was_too_long_is_named() -> None:
+    result = run(chain(20), "quant", max_word_length=5)
+    assert result.certificate.details["bound"] == "max_word_length"
+    where = result.certificate.details["where"]
+    assert isinstance(where, list)
+    assert len(where) > 5
+    assert "was reached at the word" in str(result.certificate)
+
+
+@LEARNERS
+def test_seconds(learner: str) -> None:
+    target = random_pdfa(2000, 4, seed=1)
+
+    def slow(words: list[tuple[object, ...]]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        time.sleep(0.01)
+        return target.next_distributions(words)
+
+    model = FunctionModel(slow, target.alphabet)
+    for seconds in (0.0, 0.03):
+        result = learn(
+            model,
+            by=BY,
+            oracle=ExactOracle(target, by=BY),
+            learner=learner,
+            budget=Budget(max_seconds=seconds),
+        )
+        assert result.certificate.details["bound"] == "max_seconds"
+        assert_whole(result, target)
+
+
+def test_a_large_run_stops_in_the_middle() -> None:
+    target = random_pdfa(20_000, seed=2)
+    result = learn(target, by=BY, budget=Budget(max_words=15_000))
+    assert result.statistics.words == 15_000
+    assert_whole(result, target)
+    again = learn(target, by=BY, budget=Budget(max_words=15_000))
+    assert again.pdfa == result.pdfa
+
+
+@pytest.mark.parametrize(
+    ("bounds", "culprit"),
+    [
+        ({"max_words": 0}, "max_words 0"),
+        ({"max_states": 0}, "max_states 0"),
+        ({"max_symbols": -1}, "max_symbols -1"),
+        ({"max_seconds": -1}, "max_seconds -1"),
+        ({"max_seconds": float("nan")}, "max_seconds nan"),
+        ({"max_word_length": 1.5}, "max_word_length 1.5"),
+        ({"max_equivalence_queries": "3"}, "max_equivalence_queries '3'"),
+    ],
+)
+def test_bounds_that_are_none(bounds: dict[str, object], culprit: str) -> None:
+    with pytest.raises(InputError, match=culprit):
+        Budget(**bounds)  # type: ignore[arg-type]
+
+
+def test_a_budget_has_to_be_one() -> None:
+    with pytest.raises(InputError, match="is no Budget"):
+        learn(random_pdfa(3, seed=1), budget=100)  # type: ignore[arg-type]

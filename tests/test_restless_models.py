@@ -1,0 +1,156 @@
+"""Models that answer a little differently from one batch to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pdfalearn import (
+    PDFA,
+    AutomatonModel,
+    Exact,
+    ExactOracle,
+    FunctionModel,
+    InputError,
+    ModelError,
+    Quantization,
+    Rounded,
+    figure_3,
+    learn,
+    random_pdfa,
+    stability,
+)
+from pdfalearn.certificates import Certificate
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.words import Words
+from tests.learners.checks import assert_is_quotient
+
+TARGET = random_pdfa(60, 3, seed=5)
+NOISE = 3e-8
+
+
+class Noisy:
+    """Adds a little to the first symbol's probability that depends on the size of the batch."""
+
+    def __init__(self, target: PDFA, noise: float = NOISE) -> None:
+        self._target = target
+        self._noise = noise
+        self.sizes: list[int] = []
+
+    def __call__(self, words: Sequence[tuple[object, ...]]) -> NDArray[np.float64]:
+        self.sizes.append(len(words))
+        rows = self._target.next_distributions(words).copy()
+        shift = self._noise * np.sin(len(words))
+        rows[:, 0] += shift
+        rows[:, 1] -= shift
+        return rows
+
+
+def noisy(target: PDFA, noise: float = NOISE) -> FunctionModel:
+    return FunctionModel(Noisy(target, noise), target.alphabet)
+
+
+def test_noise_within_classes_does_no_harm_and_is_reported() -> None:
+    by = Quantization(7)
+    result = learn(noisy(TARGET), by=by, oracle=ExactOracle(TARGET, by=by))
+    assert_is_quotient(result.pdfa, TARGET, by)
+    assert 0 < result.statistics.largest_difference <= 2 * NOISE
+
+
+ON_BOUNDARIES = PDFA(
+    alphabet="ab",
+    transitions=[[1, 0], [0, 1]],
+    probabilities=[[0.2, 0.4, 0.4], [0.4, 0.3, 0.3]],
+)
+
+
+class Silent:
+    """An oracle that never finds anything."""
+
+    certificate = Certificate("tested", "nothing was tried")
+
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        return Words.of([])
+
+
+def flipping(words: Sequence[tuple[object, ...]]) -> NDArray[np.float64]:
+    """Answer a little below the boundaries in batches of three words and more."""
+    rows = ON_BOUNDARIES.next_distributions(words).copy()
+    return rows if len(words) < 3 else rows + np.array([-1e-7, 1e-7, 0.0])
+
+
+@pytest.mark.parametrize("learner", ["quant", "quant-paper"])
+def test_an_answer_that_changes_its_class_is_refused_with_the_remedy(learner: str) -> None:
+    model = FunctionModel(flipping, "ab")
+    with pytest.raises(ModelError, match="answers differently") as caught:
+        learn(model, by=Quantization(10), oracle=Silent(), learner=learner)
+    for remedy in ("another kappa", "Rounded(by, decimals=6)", "float64"):
+        assert remedy in str(caught.value)
+    for by in (Quantization(7), Rounded(Quantization(10), decimals=6)):
+        result = learn(model, by=by, oracle=Silent(), learner=learner)
+        assert result.statistics.largest_difference == pytest.approx(1e-7)
+
+
+def test_rounding_checks_its_arguments() -> None:
+    with pytest.raises(InputError, match="decimals 0"):
+        Rounded(Exact(), decimals=0)
+    with pytest.raises(InputError, match="not an equivalence"):
+        Rounded("10", decimals=3)  # type: ignore[arg-type]
+
+
+def test_probabilities_near_boundaries_are_counted() -> None:
+    result = learn(ON_BOUNDARIES, by=Quantization(10))
+    assert result.near_boundary(1e-12) == 6
+    shifted = PDFA(
+        alphabet="ab",
+        transitions=[[0, 0]],
+        probabilities=[[0.30001, 0.35, 0.34999]],
+    )
+    result = learn(shifted, by=Quantization(10))
+    assert result.near_boundary(2e-5) == 1
+    assert result.near_boundary(1e-6) == 0
+    assert result.near_boundary(0.2) == 3
+    rounded = learn(shifted, by=Rounded(Quantization(10), decimals=4))
+    assert rounded.near_boundary(2e-5) == 1
+    with pytest.raises(InputError, match="no intervals"):
+        learn(shifted, by=Exact()).near_boundary(0.1)
+    with pytest.raises(InputError, match="distance"):
+        result.near_boundary(-1)
+
+
+@pytest.mark.parametrize("kappa", [2, 3, 10, 1000])
+def test_distances_from_boundaries(kappa: int) -> None:
+    values = np.random.default_rng(kappa).random(500)
+    boundaries = np.arange(1, kappa) / kappa
+    expected = np.abs(values[:, None] - boundaries).min(axis=1)
+    assert np.allclose(Quantization(kappa).boundary_distances(values), expected, atol=1e-15)
+
+
+def test_stability_finds_what_batches_change() -> None:
+    assert stability(AutomatonModel(TARGET)).largest_difference == 0.0
+    found = stability(noisy(TARGET, 1e-4), count=20, seed=3)
+    sizes = [20, 1, 7, 7, 6]
+    shifts = [1e-4 * np.sin(size) for size in sizes]
+    expected = max(abs(shifts[0] - shift) for shift in shifts)
+    assert found.largest_difference == pytest.approx(expected)
+    assert found.words == 20
+    named = stability(noisy(figure_3()), words=["01", "", "1"])
+    assert named.words == 3
+    assert named.word in {("0", "1"), (), ("1",)}
+
+
+def test_stability_of_a_model_with_small_capacity() -> None:
+    class Small(AutomatonModel):
+        capacity = 3  # type: ignore[assignment]
+
+    assert stability(Small(TARGET), max_length=5).largest_difference == 0.0
+
+
+def test_stability_checks_its_arguments() -> None:
+    with pytest.raises(InputError, match="no words"):
+        stability(AutomatonModel(TARGET), words=[])
+    with pytest.raises(InputError, match="count 0"):
+        stability(AutomatonModel(TARGET), count=0)
