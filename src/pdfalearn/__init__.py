@@ -39,7 +39,14 @@ if TYPE_CHECKING:
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
+    from pdfalearn.oracles.pac import PACOracle as PACOracle
+    from pdfalearn.oracles.pac import UnreachableSymbolWarning as UnreachableSymbolWarning
     from pdfalearn.oracles.protocol import EquivalenceOracle as EquivalenceOracle
+    from pdfalearn.oracles.samplers import HypothesisWords as HypothesisWords
+    from pdfalearn.oracles.samplers import Mixture as Mixture
+    from pdfalearn.oracles.samplers import ModelWords as ModelWords
+    from pdfalearn.oracles.samplers import Sampler as Sampler
+    from pdfalearn.oracles.samplers import UniformWords as UniformWords
     from pdfalearn.pdfa import PDFA as PDFA
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.reachability import reachable as reachable
@@ -76,7 +83,9 @@ _NAMES_BY_MODULE = {
     "models.function": ["FunctionModel"],
     "models.protocol": ["LanguageModel"],
     "oracles.exact": ["ExactOracle"],
+    "oracles.pac": ["PACOracle", "UnreachableSymbolWarning"],
     "oracles.protocol": ["EquivalenceOracle"],
+    "oracles.samplers": ["HypothesisWords", "Mixture", "ModelWords", "Sampler", "UniformWords"],
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
     "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],

@@ -37,6 +37,15 @@ def checked_number(value: object, name: str, low: float, high: float) -> float:
     return float(value)
 
 
+def checked_share(value: object, name: str) -> float:
+    """Give a number between 0 and 1 as Python's own; neither 0 nor 1 will do."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        raise InputError(f"{name} {value!r} is not a number")
+    if not 0 < value < 1:
+        raise InputError(f"{name} {value!r} is not a number above 0 and below 1")
+    return float(value)
+
+
 def checked_generator(seed: object) -> np.random.Generator:
     """Make a random generator of a seed, which has to be given."""
     return np.random.default_rng(checked_integer(seed, "seed", 0, 2**128 - 1))

@@ -65,7 +65,7 @@ def sampled_words(
     states = np.full(count, start, dtype=np.int32)
     steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
     for _ in range(max_length + 1):
-        columns = _drawn_columns(cumulative, states, random)
+        columns = drawn_columns(cumulative, states, random)
         going = columns > 0
         active, states, symbols = active[going], states[going], columns[going] - 1
         if not len(active):
@@ -75,10 +75,10 @@ def sampled_words(
     cut = np.zeros(count, dtype=bool)
     if len(steps) > max_length:
         cut[steps.pop()[0]] = True
-    return _collected(steps, count), cut
+    return collected_words(steps, count), cut
 
 
-def _drawn_columns(
+def drawn_columns(
     cumulative: NDArray[np.float64], states: NDArray[np.int32], random: np.random.Generator
 ) -> NDArray[np.intp]:
     """Draw a column for each state: the first whose cumulative probability exceeds the draw."""
@@ -93,7 +93,8 @@ def _drawn_columns(
     return low
 
 
-def _collected(steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]], count: int) -> Words:
+def collected_words(steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]], count: int) -> Words:
+    """Put words together: for every place the words that go on there, and each one's symbol."""
     lengths = np.zeros(count, dtype=np.int64)
     for active, _ in steps:
         lengths[active] += 1

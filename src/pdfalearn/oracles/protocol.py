@@ -9,6 +9,9 @@ from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
+NOTHING_KNOWN = Certificate("tested", "nothing is known: no query has passed")
+"""What oracles certify whose last query found counterexamples, was broken off, or is to come."""
+
 
 class EquivalenceOracle(Protocol):
     """Tries to break a hypothesis.

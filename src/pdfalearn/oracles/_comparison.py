@@ -1,0 +1,99 @@
+"""Where a hypothesis and the observations differ: what all sampling oracles share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn._runs import visited_states
+from pdfalearn.equivalence.relations import Equivalence, checked_keys
+from pdfalearn.observations.paths import asked_path_nodes
+from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.pdfa import PDFA
+from pdfalearn.words import Words, offsets_of
+
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+_MOST = 32
+"""An oracle gives at most so many counterexamples at a time."""
+_NUMBERS_AT_ONCE = 2**22
+"""So many probabilities are compared at once."""
+
+NO_WORDS = Words.of([])
+
+
+def first_differences(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
+    """Ask for every prefix of many words, and give the shortest ones that are counterexamples.
+
+    Of each word at most its shortest prefix after which model and hypothesis differ; among them one
+    for every state of the hypothesis that comes before the last symbol, and the shortest first.
+    """
+    if not len(words):
+        return NO_WORDS
+    path = asked_path_nodes(observations, words)
+    states = visited_states(hypothesis.table, hypothesis.initial, words)
+    places = differing(path, states, hypothesis, observations).nonzero()[0]
+    begins = words.offsets[:-1] + np.arange(len(words))
+    owners, firsts = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
+    places = places[firsts]
+    lengths = places - begins[owners]
+    before = np.where(lengths > 0, states[places - 1], -1)
+    chosen = one_for_each(before, lengths)
+    return prefixes(words, owners[chosen], lengths[chosen])
+
+
+def differing(
+    nodes: Nodes, states: NDArray[np.integer], hypothesis: PDFA, observations: ObservationTree
+) -> Flags:
+    """Say for pairs of an observed word and a state of the hypothesis whether they differ.
+
+    Two that are undefined agree; one that is undefined differs from one that is not.
+    """
+    is_defined = observations.nodes.classes[nodes] >= 0
+    differs: Flags = is_defined != (states >= 0)
+    both = (is_defined & (states >= 0)).nonzero()[0]
+    rows = observations.nodes.rows[nodes[both]].astype(np.int64)
+    pairs, back = np.unique(rows * len(hypothesis) + states[both], return_inverse=True)
+    numbers, partners = np.divmod(pairs, len(hypothesis))
+    differs[both] = _are_different(
+        observations.by,
+        observations.answers.rows,
+        numbers,
+        hypothesis.probabilities,
+        partners,
+    )[back]
+    return differs
+
+
+def _are_different(
+    by: Equivalence, left: Floats, left_places: Numbers, right: Floats, right_places: Numbers
+) -> Flags:
+    """Compare rows pair by pair, in parts where rows are wide."""
+    different = np.empty(len(left_places), dtype=bool)
+    step = max(1, _NUMBERS_AT_ONCE // left.shape[1])
+    for begin in range(0, len(different), step):
+        part = slice(begin, begin + step)
+        left_keys = checked_keys(by, left[left_places[part]])
+        right_keys = checked_keys(by, right[right_places[part]])
+        different[part] = (left_keys != right_keys).any(axis=1)
+    return different
+
+
+def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
+    """Choose places: for every state its first of the shortest; the shortest first, not too many.
+
+    Each leaf of a classification tree is split once a round, so that more would not help.
+    """
+    order = np.argsort(lengths, kind="stable")
+    _, firsts = np.unique(states[order], return_index=True)
+    chosen: Numbers = order[np.sort(firsts)[:_MOST]]
+    return chosen
+
+
+def prefixes(words: Words, owners: Numbers, lengths: Numbers) -> Words:
+    """Give prefixes of some of the words, of a length each."""
+    offsets = offsets_of(lengths)
+    places = np.arange(offsets[-1]) + np.repeat(words.offsets[owners] - offsets[:-1], lengths)
+    return Words(words.symbols[places], offsets)

@@ -1,0 +1,130 @@
+"""PAC sampling (Angluin 1987): how likely the automaton is how wrong at most."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+from pdfalearn._checks import checked_generator, checked_share
+from pdfalearn.certificates import Certificate
+from pdfalearn.errors import InputError, OracleError
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles._comparison import NO_WORDS, first_differences
+from pdfalearn.oracles.protocol import NOTHING_KNOWN
+from pdfalearn.oracles.samplers import Sampler
+from pdfalearn.pdfa import PDFA
+from pdfalearn.words import Words
+
+_PART = 1024
+"""Words are drawn, asked for and compared in parts of this size."""
+
+
+class UnreachableSymbolWarning(UserWarning):
+    """A sampler never draws a word with some symbol, so that a certificate says nothing of it."""
+
+
+class PACOracle:
+    """Draws words at random, and compares model and hypothesis after every prefix of them.
+
+    The i-th query draws ⌈(ln(1/δ) + i·ln 2)/ε⌉ fresh words. A hypothesis of which more than a share
+    ε of the sampler's words shows a difference passes it with a probability of at most δ/2ⁱ, so
+    that one passes any of the queries with a probability of at most δ.
+
+    Parameters
+    ----------
+    epsilon : float
+        The share ε of words, above 0 and below 1.
+    delta : float
+        The probability δ of being wrong about it, above 0 and below 1.
+    sampler : Sampler
+        Where words come from; what the certificate says is said of its words.
+    seed : int
+        Seed of all random choices.
+
+    Notes
+    -----
+    A query ends with the first part of 1,024 words in which there are differences. An oracle that
+    is used for several runs goes on counting its queries and drawing fresh words, so that δ holds
+    for all of these runs together.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, UniformWords, figure_3, learn
+    >>> oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(max_length=5), seed=0)
+    >>> print(learn(figure_3(), by=Quantization(10), oracle=oracle).certificate.kind)
+    pac
+    """
+
+    def __init__(self, *, epsilon: float, delta: float, sampler: Sampler, seed: int = 0) -> None:
+        self._epsilon = checked_share(epsilon, "epsilon")
+        self._delta = checked_share(delta, "delta")
+        if not hasattr(sampler, "draw"):
+            raise InputError(f"{sampler!r} is no sampler, such as UniformWords(max_length=20)")
+        self._sampler = sampler
+        self._random = checked_generator(seed)
+        self._queries = 0
+        self._passed: int | None = None
+        """How many words the last query has drawn, if it found no difference."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """What it means that the last query found no counterexample."""
+        if self._passed is None:
+            return NOTHING_KNOWN
+        epsilon, delta, name = self._epsilon, self._delta, self._sampler.name
+        return Certificate(
+            "pac",
+            f"with probability at least 1 - {delta}, at most a share {epsilon} of {name} have "
+            "any prefix on which model and automaton differ",
+            {
+                "epsilon": epsilon,
+                "delta": delta,
+                "sampler": name,
+                "words": self._passed,
+                "queries": self._queries,
+            },
+        )
+
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        """Give the shortest prefixes of drawn words after which model and hypothesis differ."""
+        if not self._queries:
+            self._warn(hypothesis)
+        self._passed = None
+        self._queries += 1
+        count = self._sample_size()
+        for begin in range(0, count, _PART):
+            words = self._drawn(min(_PART, count - begin), hypothesis, observations)
+            found = first_differences(words, hypothesis, observations)
+            if len(found):
+                return found
+        self._passed = count
+        return NO_WORDS
+
+    def _sample_size(self) -> int:
+        """Say how many words this query has to draw."""
+        doubts = math.log(1 / self._delta) + self._queries * math.log(2)
+        return math.ceil(doubts / self._epsilon)
+
+    def _drawn(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        """Draw words; refuse too few, as the certificate would not hold."""
+        words = self._sampler.draw(count, hypothesis, observations, self._random)
+        if not isinstance(words, Words) or len(words) != count:
+            raise OracleError(f"the sampler {self._sampler!r} did not give the {count} words asked")
+        if len(words.symbols):
+            least, most = int(words.symbols.min()), int(words.symbols.max())
+            if not 0 <= least <= most < len(hypothesis.alphabet):
+                raise OracleError(
+                    f"the sampler {self._sampler!r} gave the codes {least} to {most}, but there "
+                    f"are {len(hypothesis.alphabet)} symbols"
+                )
+        return words
+
+    def _warn(self, hypothesis: PDFA) -> None:
+        missing = self._sampler.unreachable_symbols(hypothesis.alphabet)
+        if missing:
+            warnings.warn(
+                f"{self._sampler.name} never have {', '.join(map(repr, missing))}; whatever "
+                "happens after it will not be tested",
+                UnreachableSymbolWarning,
+                stacklevel=2,
+            )

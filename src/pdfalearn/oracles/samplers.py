@@ -1,0 +1,274 @@
+"""Where sampled words come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn._checks import checked_integer, checked_share
+from pdfalearn._runs import collected_words, drawn_columns, sampled_words
+from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.errors import InputError
+from pdfalearn.observations.suffixes import EMPTY
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles._comparison import prefixes
+from pdfalearn.pdfa import PDFA
+from pdfalearn.words import Words, offsets_of
+
+
+class Sampler(Protocol):
+    """Draws words, each independently of the others and from the same distribution.
+
+    The distribution may depend on the model and on the hypothesis, and on nothing else.
+    """
+
+    @property
+    def name(self) -> str:
+        """What the words are, as it stands in a certificate: "uniform words of …"."""
+        ...
+
+    def draw(
+        self,
+        count: int,
+        hypothesis: PDFA,
+        observations: ObservationTree,
+        random: np.random.Generator,
+    ) -> Words:
+        """Draw words.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        hypothesis : PDFA
+            The automaton that they are to test.
+        observations : ObservationTree
+            Whom to ask, for a sampler that needs the model.
+        random : Generator
+            Where all random choices come from.
+        """
+        ...
+
+    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
+        """Give the symbols that no word will ever have, as far as the sampler can tell."""
+        ...
+
+
+@dataclass(frozen=True)
+class UniformWords:
+    """Words of uniform length, of uniform symbols.
+
+    Parameters
+    ----------
+    max_length : int
+        Lengths are 0 to this, each as likely.
+
+    Examples
+    --------
+    >>> UniformWords(max_length=20).name
+    'uniform words of up to 20 symbols'
+    """
+
+    max_length: int
+
+    def __post_init__(self) -> None:
+        _check_length(self)
+
+    @property
+    def name(self) -> str:
+        """What the words are."""
+        return f"uniform words of up to {self.max_length} symbols"
+
+    def draw(
+        self,
+        count: int,
+        hypothesis: PDFA,
+        observations: ObservationTree,
+        random: np.random.Generator,
+    ) -> Words:
+        """Draw words; only the alphabet matters."""
+        offsets = offsets_of(random.integers(self.max_length + 1, size=count))
+        symbols = random.integers(len(hypothesis.alphabet), size=offsets[-1], dtype=np.int32)
+        return Words(symbols, offsets)
+
+    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
+        """Give all symbols if words have no length, else none."""
+        return _all_if_empty(self.max_length, alphabet)
+
+
+@dataclass(frozen=True)
+class ModelWords:
+    """Words from the model's own distribution, drawn symbol by symbol until the terminal.
+
+    All of them go on at once, a symbol at a time, and every question is asked through the
+    observation tree, so that testing these words asks nothing more.
+
+    Parameters
+    ----------
+    max_length : int
+        Words that do not end before are cut here.
+    """
+
+    max_length: int
+
+    def __post_init__(self) -> None:
+        _check_length(self)
+
+    @property
+    def name(self) -> str:
+        """What the words are."""
+        return f"words of the model of up to {self.max_length} symbols"
+
+    def draw(
+        self,
+        count: int,
+        hypothesis: PDFA,
+        observations: ObservationTree,
+        random: np.random.Generator,
+    ) -> Words:
+        """Draw words, asking the model for the distribution after every prefix."""
+        active, nodes = np.arange(count), np.zeros(count, dtype=np.int64)
+        steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
+        while len(active) and len(steps) < self.max_length:
+            observations.classes(nodes, np.full(len(nodes), EMPTY))
+            numbers, places = np.unique(observations.nodes.rows[nodes], return_inverse=True)
+            cumulative = np.cumsum(observations.answers.rows[numbers], axis=1)
+            columns = drawn_columns(cumulative, places.astype(np.int32), random)
+            going = columns > 0
+            active, symbols = active[going], columns[going] - 1
+            nodes = observations.nodes.step(nodes[going], symbols)
+            steps.append((active, symbols.astype(np.int32)))
+        return collected_words(steps, count)
+
+    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
+        """Give all symbols if words have no length; more only the model could tell."""
+        return _all_if_empty(self.max_length, alphabet)
+
+
+@dataclass(frozen=True)
+class HypothesisWords:
+    """Walks over the support of the hypothesis: symbols of positive probability, all as likely.
+
+    Parameters
+    ----------
+    max_length : int
+        Walks that do not end before are cut here.
+    stop : float
+        The probability that a walk ends, at every state; where no symbol has a positive
+        probability it ends anyway.
+    """
+
+    max_length: int
+    stop: float = 0.1
+
+    def __post_init__(self) -> None:
+        _check_length(self)
+        object.__setattr__(self, "stop", checked_share(self.stop, "stop"))
+
+    @property
+    def name(self) -> str:
+        """What the words are."""
+        return (
+            f"walks over the automaton's support of up to {self.max_length} symbols that stop "
+            f"with probability {self.stop}"
+        )
+
+    def draw(
+        self,
+        count: int,
+        hypothesis: PDFA,
+        observations: ObservationTree,
+        random: np.random.Generator,
+    ) -> Words:
+        """Draw words; nothing is asked."""
+        supports = hypothesis.probabilities[:, 1:] > 0
+        sizes = supports.sum(axis=1)
+        rows = np.empty_like(hypothesis.probabilities)
+        rows[:, 0] = np.where(sizes, self.stop, 1.0)
+        rows[:, 1:] = supports * ((1 - self.stop) / np.maximum(sizes, 1))[:, None]
+        table, start = hypothesis.table, hypothesis.initial
+        return sampled_words(table, rows, start, count, self.max_length, random)[0]
+
+    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
+        """Give all symbols if words have no length; more only the hypothesis could tell."""
+        return _all_if_empty(self.max_length, alphabet)
+
+
+class Mixture:
+    """Words from several samplers, each word from one of them.
+
+    Parameters
+    ----------
+    parts : iterable of (Sampler, float)
+        The samplers, each with a positive weight; weights are divided by their sum.
+
+    Examples
+    --------
+    >>> print(Mixture([(UniformWords(5), 3), (UniformWords(9), 1)]).name)
+    a mixture of 0.75 × uniform words of up to 5 symbols and 0.25 × uniform words of up to 9 symbols
+    """
+
+    def __init__(self, parts: Iterable[tuple[Sampler, float]]) -> None:
+        try:
+            pairs = [(sampler, weight) for sampler, weight in parts]
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{parts!r} are not pairs of a sampler and a weight") from error
+        if not pairs:
+            raise InputError("a mixture needs at least one sampler")
+        for sampler, weight in pairs:
+            _check_weight(sampler, weight)
+        self._samplers = [sampler for sampler, _ in pairs]
+        weights = np.array([weight for _, weight in pairs], dtype=np.float64)
+        self._shares = weights / weights.sum()
+
+    @property
+    def name(self) -> str:
+        """What the words are."""
+        pairs = zip(self._shares.tolist(), self._samplers, strict=True)
+        return f"a mixture of {' and '.join(f'{share:g} × {part.name}' for share, part in pairs)}"
+
+    def draw(
+        self,
+        count: int,
+        hypothesis: PDFA,
+        observations: ObservationTree,
+        random: np.random.Generator,
+    ) -> Words:
+        """Draw which sampler each word comes from, then the words of each."""
+        choices = random.choice(len(self._shares), size=count, p=self._shares)
+        counts = np.bincount(choices, minlength=len(self._shares)).tolist()
+        drawn = [
+            sampler.draw(count, hypothesis, observations, random)
+            for sampler, count in zip(self._samplers, counts, strict=True)
+        ]
+        lengths = np.concatenate([words.lengths for words in drawn])
+        symbols = np.concatenate([words.symbols for words in drawn])
+        places = np.argsort(np.argsort(choices, kind="stable"), kind="stable")
+        return prefixes(Words(symbols, offsets_of(lengths)), places, lengths[places])
+
+    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
+        """Give the symbols that none of the samplers reaches."""
+        missing = [set(sampler.unreachable_symbols(alphabet)) for sampler in self._samplers]
+        return [symbol for symbol in alphabet if all(symbol in part for part in missing)]
+
+
+def _check_length(sampler: UniformWords | ModelWords | HypothesisWords) -> None:
+    length = checked_integer(sampler.max_length, "max_length", 0)
+    object.__setattr__(sampler, "max_length", length)
+
+
+def _all_if_empty(max_length: int, alphabet: Alphabet) -> list[Symbol]:
+    return [] if max_length else list(alphabet)
+
+
+def _check_weight(sampler: object, weight: object) -> None:
+    if not hasattr(sampler, "draw"):
+        raise InputError(f"{sampler!r} is no sampler, such as UniformWords(max_length=20)")
+    if isinstance(weight, bool) or not isinstance(weight, int | float | np.number):
+        raise InputError(f"weight {weight!r} is not a number")
+    if not 0 < weight < np.inf:
+        raise InputError(f"weight {weight!r} is not positive")
