@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
+    from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
+    from pdfalearn.oracles.chain import ChainOracle as ChainOracle
+    from pdfalearn.oracles.corpus import Corpus as Corpus
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
     from pdfalearn.oracles.pac import PACOracle as PACOracle
     from pdfalearn.oracles.pac import UnreachableSymbolWarning as UnreachableSymbolWarning
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     from pdfalearn.oracles.samplers import ModelWords as ModelWords
     from pdfalearn.oracles.samplers import Sampler as Sampler
     from pdfalearn.oracles.samplers import UniformWords as UniformWords
+    from pdfalearn.oracles.state_prefix import StatePrefixOracle as StatePrefixOracle
+    from pdfalearn.oracles.stored_answers import StoredAnswersOracle as StoredAnswersOracle
     from pdfalearn.pdfa import PDFA as PDFA
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.reachability import reachable as reachable
@@ -82,10 +87,15 @@ _NAMES_BY_MODULE = {
     "models.automaton": ["AutomatonModel"],
     "models.function": ["FunctionModel"],
     "models.protocol": ["LanguageModel"],
+    "oracles.all_words": ["AllWordsOracle"],
+    "oracles.chain": ["ChainOracle"],
+    "oracles.corpus": ["Corpus"],
     "oracles.exact": ["ExactOracle"],
     "oracles.pac": ["PACOracle", "UnreachableSymbolWarning"],
     "oracles.protocol": ["EquivalenceOracle"],
     "oracles.samplers": ["HypothesisWords", "Mixture", "ModelWords", "Sampler", "UniformWords"],
+    "oracles.state_prefix": ["StatePrefixOracle"],
+    "oracles.stored_answers": ["StoredAnswersOracle"],
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
     "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn._runs import collected_words
 from pdfalearn.pdfa import PDFA, renumbered
+from pdfalearn.words import Words, offsets_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,32 @@ def reachable_in(transitions: NDArray[np.int32], initial: int) -> Reachable:
     places[order] = np.arange(len(order))
     predecessors[initial] = initial
     return Reachable(order.astype(np.int32), places[predecessors[order]])
+
+
+def shortest_words(pdfa: PDFA) -> Words:
+    """Give for every reachable state, breadth first, the least of the shortest words to it.
+
+    Examples
+    --------
+    >>> pdfa = PDFA(
+    ...     alphabet="ab", transitions=[[0, 1], [2, 2], [2, 2]], probabilities=[[0.5, 0.5, 0]] * 3
+    ... )
+    >>> pdfa.alphabet.decode_words(shortest_words(pdfa))
+    [(), ('b',), ('b', 'a')]
+    """
+    part = reachable(pdfa)
+    count = len(part.states)
+    successors = pdfa.transitions[part.states[part.parents]]
+    last_symbols = (successors == part.states[:, None]).argmax(axis=1).astype(np.int32)
+    steps = []
+    active = here = np.arange(1, count)
+    while len(active):
+        steps.append((count - 1 - active, last_symbols[here]))
+        here = part.parents[here]
+        active, here = active[here > 0], here[here > 0]
+    # All of it is backwards: the symbols of each word, and the words.
+    backwards = collected_words(steps, count)
+    return Words(backwards.symbols[::-1].copy(), offsets_of(backwards.lengths[::-1]))
 
 
 def reachable_part(pdfa: PDFA) -> PDFA:

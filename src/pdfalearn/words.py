@@ -53,3 +53,34 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def prefixes_of(words: Words, places: NDArray[np.int64], lengths: NDArray[np.int64]) -> Words:
+    """Give a prefix of each of the words at some places, of a length each.
+
+    Examples
+    --------
+    >>> words = Words.of([(0, 1), (2, 3, 4)])
+    >>> prefixes_of(words, np.array([1, 0, 1]), np.array([2, 1, 3])).symbols.tolist()
+    [2, 3, 0, 2, 3, 4]
+    """
+    offsets = offsets_of(lengths)
+    here = np.arange(offsets[-1]) + np.repeat(words.offsets[places] - offsets[:-1], lengths)
+    return Words(words.symbols[here], offsets)
+
+
+def joined(left: Words, right: Words) -> Words:
+    """Join each word of one batch with that of another.
+
+    Examples
+    --------
+    >>> joined(Words.of([(0, 1), ()]), Words.of([(2,), (3, 4)])).symbols.tolist()
+    [0, 1, 2, 3, 4]
+    """
+    offsets = left.offsets + right.offsets
+    lengths = np.diff(offsets)
+    is_left = np.arange(offsets[-1]) < np.repeat(offsets[:-1] + left.lengths, lengths)
+    symbols = np.empty(len(is_left), dtype=np.int32)
+    symbols[is_left] = left.symbols
+    symbols[~is_left] = right.symbols
+    return Words(symbols, offsets)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import click
 
-from pdfalearn.cli._text import shortened
+from pdfalearn._text import shortened
 from pdfalearn.errors import InputError, MissingExtraError
 
 BAD_INPUT = 2

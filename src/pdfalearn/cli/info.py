@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 import pdfalearn
+from pdfalearn._text import short_word_text, shortened, symbol_text
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._output import print_facts, print_json
-from pdfalearn.cli._text import short_word_text, shortened, symbol_text
 
 
 @click.command(

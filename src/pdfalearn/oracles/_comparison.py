@@ -10,7 +10,7 @@ from pdfalearn.equivalence.relations import Equivalence, checked_keys
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.words import Words, offsets_of
+from pdfalearn.words import Words, prefixes_of
 
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
     lengths = places - begins[owners]
     before = np.where(lengths > 0, states[places - 1], -1)
     chosen = one_for_each(before, lengths)
-    return prefixes(words, owners[chosen], lengths[chosen])
+    return prefixes_of(words, owners[chosen], lengths[chosen])
 
 
 def differing(
@@ -92,8 +92,7 @@ def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
     return chosen
 
 
-def prefixes(words: Words, owners: Numbers, lengths: Numbers) -> Words:
-    """Give prefixes of some of the words, of a length each."""
-    offsets = offsets_of(lengths)
-    places = np.arange(offsets[-1]) + np.repeat(words.offsets[owners] - offsets[:-1], lengths)
-    return Words(words.symbols[places], offsets)
+def words_of(nodes: Nodes, before: NDArray[np.integer], observations: ObservationTree) -> Words:
+    """Give the words of nodes, all of one length: one for every state that comes before them."""
+    chosen = nodes[one_for_each(before, np.zeros(len(nodes), dtype=np.int64))]
+    return Words.of([observations.nodes.word(node) for node in chosen.tolist()])

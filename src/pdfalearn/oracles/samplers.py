@@ -15,9 +15,8 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles._comparison import prefixes
 from pdfalearn.pdfa import PDFA
-from pdfalearn.words import Words, offsets_of
+from pdfalearn.words import Words, offsets_of, prefixes_of
 
 
 class Sampler(Protocol):
@@ -248,7 +247,7 @@ class Mixture:
         lengths = np.concatenate([words.lengths for words in drawn])
         symbols = np.concatenate([words.symbols for words in drawn])
         places = np.argsort(np.argsort(choices, kind="stable"), kind="stable")
-        return prefixes(Words(symbols, offsets_of(lengths)), places, lengths[places])
+        return prefixes_of(Words(symbols, offsets_of(lengths)), places, lengths[places])
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
         """Give the symbols that none of the samplers reaches."""
