@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+_NOBODY = 65534
 
 
 def paper_data() -> Path:
@@ -32,6 +36,19 @@ def need_module(name: str) -> ModuleType:
     if find_spec(name) is None:
         _skip(f"the package {name} is not installed")
     return import_module(name)
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """Act as a user whom permissions bind, where the tests are run by one whom they do not."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(_NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 def _skip(reason: str) -> None:

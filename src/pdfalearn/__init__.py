@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence.relations import Quantization as Quantization
     from pdfalearn.equivalence.relations import Rounded as Rounded
     from pdfalearn.equivalence.relations import Tolerance as Tolerance
+    from pdfalearn.errors import DamagedStoreError as DamagedStoreError
     from pdfalearn.errors import FileFormatError as FileFormatError
     from pdfalearn.errors import InputError as InputError
     from pdfalearn.errors import MissingExtraError as MissingExtraError
     from pdfalearn.errors import ModelError as ModelError
     from pdfalearn.errors import OracleError as OracleError
+    from pdfalearn.errors import StoreError as StoreError
     from pdfalearn.formats import check_can_save as check_can_save
     from pdfalearn.formats import load as load
     from pdfalearn.formats import save as save
@@ -62,6 +64,8 @@ if TYPE_CHECKING:
     from pdfalearn.results import Statistics as Statistics
     from pdfalearn.stability import Stability as Stability
     from pdfalearn.stability import stability as stability
+    from pdfalearn.stores.store import AnswerStore as AnswerStore
+    from pdfalearn.stores.store import StoredModel as StoredModel
 
 _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
@@ -71,7 +75,15 @@ _NAMES_BY_MODULE = {
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],
     "equivalence.relations": ["Equivalence", "Exact", "Quantization", "Rounded", "Tolerance"],
-    "errors": ["FileFormatError", "InputError", "MissingExtraError", "ModelError", "OracleError"],
+    "errors": [
+        "DamagedStoreError",
+        "FileFormatError",
+        "InputError",
+        "MissingExtraError",
+        "ModelError",
+        "OracleError",
+        "StoreError",
+    ],
     "formats": ["check_can_save", "load", "save"],
     "formats.trees": ["check_can_save_tree", "save_tree"],
     "generate.examples": [
@@ -100,6 +112,7 @@ _NAMES_BY_MODULE = {
     "reachability": ["reachable", "reachable_part"],
     "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
     "stability": ["Stability", "stability"],
+    "stores.store": ["AnswerStore", "StoredModel"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

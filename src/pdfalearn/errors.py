@@ -19,3 +19,11 @@ class ModelError(InputError):
 
 class OracleError(InputError):
     """An equivalence oracle's answer cannot be right: a word that is no counterexample."""
+
+
+class StoreError(InputError):
+    """A store of answers cannot be used as asked; the message names the file and the remedy."""
+
+
+class DamagedStoreError(StoreError):
+    """A store of answers is damaged: what it holds is not what was written."""

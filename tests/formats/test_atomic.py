@@ -5,8 +5,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import BinaryIO, NoReturn
@@ -16,8 +14,7 @@ import pytest
 from pdfalearn import PDFA, formats, load, save
 from pdfalearn.formats._atomic import replacing
 from tests.formats.samples import ENDINGS, SMALL, load_bytes
-
-NOBODY = 65534
+from tests.support import without_privileges
 
 
 def mode_of(path: Path) -> int:
@@ -101,18 +98,6 @@ def test_modes(old: Path) -> None:
     assert mode_of(old.with_name("new.json")) == 0o640
     save(SMALL, old.with_name("usual.json"))
     assert mode_of(old.with_name("usual.json")) == 0o666 & ~before
-
-
-@contextmanager
-def without_privileges() -> Iterator[None]:
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def test_a_file_that_may_not_be_written_is_not_replaced() -> None:

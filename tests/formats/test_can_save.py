@@ -9,7 +9,7 @@ import pytest
 
 from pdfalearn import InputError, MissingExtraError, check_can_save
 from tests.formats.samples import ENDINGS
-from tests.formats.test_atomic import without_privileges
+from tests.support import without_privileges
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS, ".dot"])

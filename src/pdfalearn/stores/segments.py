@@ -1,0 +1,144 @@
+"""The answers of one writer: a tree of words, and distributions by number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pdfalearn._checks import SUM_TOLERANCE
+from pdfalearn.alphabet import shortened
+from pdfalearn.errors import InputError
+
+_MOST_NODES = 2**31 - 1
+
+Integers = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """What one writer has stored, or a part of it: words in its own numbering, and answers.
+
+    Node 0 is the empty word. A part goes on where the one before has ended: its first node and its
+    first row have the next numbers.
+
+    Examples
+    --------
+    >>> segment = Segment.of([0, 1], [0, 1], [0, 2], [0, -1], [[0.5, 0.5, 0.0]], alphabet_size=2)
+    >>> segment.word(2)
+    [0, 1]
+    """
+
+    parents: Integers
+    """Entry i is the parent of node i + 1, a smaller number."""
+    symbols: Integers
+    """Entry i is the code of the last symbol of node i + 1."""
+    nodes: Integers
+    """The nodes that have an answer."""
+    numbers: Integers
+    """For each of these the number of its row; -1 where the word is undefined."""
+    rows: NDArray[np.float64]
+    """Distributions, terminal first."""
+
+    @classmethod
+    def of(
+        cls,
+        parents: ArrayLike,
+        symbols: ArrayLike,
+        nodes: ArrayLike,
+        numbers: ArrayLike,
+        rows: ArrayLike,
+        *,
+        alphabet_size: int,
+        nodes_before: int = 1,
+        rows_before: int = 0,
+    ) -> Segment:
+        """Check what may be given as any arrays; an `InputError` says what is wrong."""
+        given = {"parents": parents, "symbols": symbols, "nodes": nodes, "numbers": numbers}
+        integers = {name: _integers(array, name) for name, array in given.items()}
+        table = np.asarray(rows, dtype=np.float64)
+        segment = cls(rows=table if table.size else table.reshape(0, alphabet_size + 1), **integers)
+        fault = segment.fault(alphabet_size, nodes_before, rows_before)
+        if fault is not None:
+            raise InputError(fault)
+        return segment
+
+    def word(self, node: int) -> list[int]:
+        """Give the codes of a node's word."""
+        parents, symbols = self.parents.data, self.symbols.data
+        codes = []
+        while node:
+            codes.append(symbols[node - 1])
+            node = parents[node - 1]
+        return codes[::-1]
+
+    def cut(self, nodes: slice, answers: slice, rows: slice) -> Segment:
+        """Give a part: some of the nodes, of the answers and of the rows."""
+        return Segment(
+            self.parents[nodes],
+            self.symbols[nodes],
+            self.nodes[answers],
+            self.numbers[answers],
+            self.rows[rows],
+        )
+
+    def arrays(self) -> Iterator[NDArray[np.generic]]:
+        """Give the five arrays in their order."""
+        return (getattr(self, field.name) for field in fields(self))
+
+    def fault(self, alphabet_size: int, nodes_before: int = 1, rows_before: int = 0) -> str | None:
+        """Say what is wrong with this part of a segment; None if nothing is.
+
+        Parameters
+        ----------
+        alphabet_size : int
+            The number of symbols.
+        nodes_before, rows_before : int
+            How many nodes, the empty word among them, and rows there are before this part.
+        """
+        if len(self.parents) != len(self.symbols):
+            return f"{len(self.parents)} parents, but {len(self.symbols)} symbols"
+        if len(self.nodes) != len(self.numbers):
+            return f"{len(self.nodes)} nodes with answers, but {len(self.numbers)} numbers of rows"
+        if self.rows.ndim != 2 or self.rows.shape[1] != alphabet_size + 1:
+            return f"the rows have shape {self.rows.shape}, not (rows, {alphabet_size + 1})"
+        total, rows = nodes_before + len(self.parents), rows_before + len(self.rows)
+        if total > _MOST_NODES:
+            return f"{total} nodes are more than {_MOST_NODES}"
+        new = np.arange(nodes_before, total)
+        return (
+            _outside(self.parents, 0, new, "parent {} is not a node before its child")
+            or _outside(self.symbols, 0, alphabet_size, f"symbol {{}} is not below {alphabet_size}")
+            or _outside(self.nodes, 0, total, f"node {{}} is not one of the {total}")
+            or _outside(self.numbers, -1, rows, f"number {{}} is not one of {rows} rows, nor -1")
+            or _bad_row(self.rows, rows_before)
+        )
+
+
+def _integers(given: ArrayLike, name: str) -> Integers:
+    array = np.asarray(given)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(f"{name} are not a list of integers, but {array.dtype} {array.shape}")
+    if array.size and not (array.min() >= -1 and array.max() <= _MOST_NODES):
+        raise InputError(f"{name} have an entry that is not from -1 to {_MOST_NODES}")
+    return array.astype(np.int32, copy=False)
+
+
+def _outside(array: Integers, low: int, high: int | NDArray[np.int64], message: str) -> str | None:
+    bad = (array < low) | (array >= high)
+    return message.format(array[bad.argmax()]) if bad.any() else None
+
+
+def _bad_row(rows: NDArray[np.float64], before: int) -> str | None:
+    if not len(rows):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        bad = ~(np.abs(rows.sum(axis=1) - 1) <= SUM_TOLERANCE)
+    if not rows.min() >= 0:
+        bad |= ~(rows >= 0).all(axis=1)
+    if not bad.any():
+        return None
+    place = int(bad.argmax())
+    return f"row {before + place} is no distribution: {shortened(rows[place].tolist())}"
