@@ -1,15 +1,17 @@
 """Every code block of the README and of docs/ runs as it is printed.
 
-The ``python`` and ``console`` blocks of a document run in order, in one empty folder; its
-``python`` blocks share one namespace. In a ``console`` block a line ``$ command`` must exit with 0,
-or with 1 where it ends in ``# exit 1``. The lines below it, if there are any, are what it prints; a
-line ``…`` stands for any number of lines. What sets up or fetches (make, pip, git) is not run.
+The ``python`` and ``console`` blocks of a document run in order, in one folder that holds nothing
+but a copy of examples/; its ``python`` blocks share one namespace. In a ``console`` block a line
+``$ command`` must exit with 0, or with 1 where it ends in ``# exit 1``. The lines below it, if
+there are any, are what it prints; a line ``…`` stands for any number of lines. What sets up or
+fetches (make, pip, git) is not run.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -92,6 +94,7 @@ def test_every_block_of_a_document_runs(
     blocks_folder, folder = tmp_path / "blocks", tmp_path / "folder"
     blocks_folder.mkdir()
     folder.mkdir()
+    shutil.copytree(ROOT / "examples", folder / "examples")
     monkeypatch.chdir(folder)
     module = ModuleType("document")
     monkeypatch.setitem(sys.modules, "document", module)

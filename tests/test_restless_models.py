@@ -115,7 +115,7 @@ def test_probabilities_near_boundaries_are_counted() -> None:
     assert result.near_boundary(0.2) == 3
     rounded = learn(shifted, by=Rounded(Quantization(10), decimals=4))
     assert rounded.near_boundary(2e-5) == 1
-    with pytest.raises(InputError, match="no intervals"):
+    with pytest.raises(InputError, match="no boundaries"):
         learn(shifted, by=Exact()).near_boundary(0.1)
     with pytest.raises(InputError, match="distance"):
         result.near_boundary(-1)

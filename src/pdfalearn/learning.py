@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +41,8 @@ def learn(
     oracle: EquivalenceOracle | None = None,
     learner: str = "quant",
     budget: Budget = UNBOUNDED,
+    store: str | os.PathLike[str] | None = None,
+    model_id: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     audit: int = 16,
     seed: int = 0,
@@ -59,6 +62,12 @@ def learn(
     budget : Budget
         How much learning may cost. Reaching a bound is no error: the result is the automaton as
         far as it has come, and its certificate says where it stopped.
+    store : path, optional
+        A file that answers are written to as they come and taken from where they are there: a run
+        that was killed goes on where it stopped. It may hold the answers of many models.
+    model_id : str, optional
+        Under which name the store keeps the answers; needed for a model without fingerprint, such
+        as a function. Another model, or the same with other settings, needs another name.
     progress : callable, optional
         Called with a `Progress` after every batch of questions and every equivalence query.
     audit : int
@@ -107,15 +116,42 @@ def learn(
     observations = ObservationTree(asked, by, budget)
     run = _Run(observations, LEARNERS[learner](observations), oracle, progress)
     try:
-        certificate = run.certificate()
-        if certificate.kind != "stopped":
-            observations.audit(observations.meter.words_left(audit, observations), seed)
-        return run.result(certificate)
+        with _recording(observations, store, model_id):
+            certificate = run.certificate()
+            if certificate.kind != "stopped":
+                observations.audit(observations.meter.words_left(audit, observations), seed)
+            return run.result(certificate)
     except KeyboardInterrupt as interrupt:
         partial = None if run.hypothesis is None else run.result(_INTERRUPTED)
         raise LearningInterrupted(partial) from interrupt
     finally:
         observations.release_handles()
+
+
+@contextmanager
+def _recording(
+    observations: ObservationTree, path: str | os.PathLike[str] | None, model_id: str | None
+) -> Iterator[None]:
+    """Keep the observations in a store, if there is to be one."""
+    if path is None:
+        yield
+        return
+    from pdfalearn.stores.store import AnswerStore
+
+    with AnswerStore(path) as store:
+        observations.record(store, _key(observations.model, model_id))
+        yield
+
+
+def _key(model: LanguageModel, model_id: str | None) -> str:
+    """Name a model in a store."""
+    parts = [part for part in (model_id, model.fingerprint) if part]
+    if not parts:
+        raise InputError(
+            "a model without fingerprint needs a model_id to keep its answers in a store: a name "
+            "of your choice for this model with these settings"
+        )
+    return " ".join(parts)
 
 
 def _check_model(model: object) -> None:
@@ -156,7 +192,7 @@ class _Run:
         self.hypothesis: PDFA | None = None
         """The newest one."""
         if progress is not None:
-            observations.on_batch = self._report
+            observations.call_after_batches(self._report)
 
     def certificate(self) -> Certificate:
         """Learn until the oracle finds no counterexample or a bound is reached; say which."""
@@ -240,6 +276,7 @@ class _Run:
         statistics = Statistics(
             **(vars(self._snapshot()) | {"states": len(pdfa)}),
             batches=tuple(counts.batches),
+            stored_words=counts.stored,
             audited_words=counts.audited,
             largest_difference=counts.largest_difference,
             tree_depth=depth,

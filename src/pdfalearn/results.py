@@ -36,6 +36,8 @@ class Statistics(Progress):
 
     batches: tuple[int, ...]
     """The size of every call for distributions."""
+    stored_words: int
+    """Words that were not asked, as a store had their answers."""
     audited_words: int
     """Words that the audit asked for a second time."""
     largest_difference: float
@@ -78,15 +80,23 @@ class Result:
         InputError
             If learning was not by quantization, as there are no boundaries then.
         """
-        observations = self._learner.observations
-        quantization = observations.by
-        if isinstance(quantization, Rounded):
-            quantization = quantization.by
-        if not isinstance(quantization, Quantization):
-            raise InputError(f"{quantization!r} has no intervals, so nothing is near a boundary")
+        quantization = self._quantization()
+        if quantization is None:
+            raise InputError("learning was not by quantization, so there are no boundaries")
         distance = checked_number(distance, "distance", 0, 1)
-        distances = quantization.boundary_distances(observations.answers.rows)
-        return int((distances <= distance).sum())
+        rows = self._learner.observations.answers.rows
+        return int((quantization.boundary_distances(rows) <= distance).sum())
+
+    @property
+    def has_boundaries(self) -> bool:
+        """Whether learning was by quantization, so that there are boundaries to be near to."""
+        return self._quantization() is not None
+
+    def _quantization(self) -> Quantization | None:
+        by = self._learner.observations.by
+        while isinstance(by, Rounded):
+            by = by.by
+        return by if isinstance(by, Quantization) else None
 
     @cached_property
     def tree(self) -> TreeNode:

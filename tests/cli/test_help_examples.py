@@ -12,6 +12,11 @@ from pdfalearn.cli import COMMANDS
 from tests.cli.program import run
 from tests.support import need_program
 
+MODULE = """
+def my_model(words):
+    return [[0.2, 0.3, 0.5] if len(word) % 2 else [0.4, 0.4, 0.2] for word in words]
+"""
+
 
 def examples_of(*arguments: str) -> list[list[str]]:
     lines = re.findall(r"^ *\$ pdfalearn (.*)$", run(*arguments, "--help").stdout, re.MULTILINE)
@@ -29,5 +34,6 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         run("quotient", "target.json", "-o", "learnt.json", "--kappa", 1000)
         run("convert", "target.json", "target.npz")
         run("convert", "target.json", "small.json")
+        (tmp_path / "my_module.py").write_text(MODULE)
     for example in examples_of(*([name] if name else [])):
         run(*example)

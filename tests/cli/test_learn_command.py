@@ -72,6 +72,8 @@ def test_json(path: Path) -> None:
         "seed": 5,
         "output": None,
         "tree": None,
+        "store": None,
+        "near_boundary": 8,
         "certificate": {"kind": "exact", "statement": "equivalent to the target"},
         "states": 4,
     }

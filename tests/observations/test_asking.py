@@ -105,7 +105,7 @@ def test_counts_are_those_of_the_model(prefixes_free: bool, capacity: int | None
 def test_batches_are_reported_as_they_are_answered() -> None:
     tree = ObservationTree(AutomatonModel(combination_lock(5)), Exact())
     seen: list[list[int]] = []
-    tree.on_batch = lambda: seen.append(list(tree.counts.batches))
+    tree.call_after_batches(lambda: seen.append(list(tree.counts.batches)))
     ask(tree, [(0,)], few=True)
     ask(tree, [(1,), (1, 0)], few=False)
     assert seen[0] == [1]

@@ -42,6 +42,10 @@ class Expected:
         given = sorted(self._number_of.values())[known:]
         assert given == list(range(known, size))
 
+    def is_in_order(self) -> bool:
+        """Whether keys were numbered as they first came."""
+        return list(self._number_of.values()) == list(range(len(self._number_of)))
+
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
@@ -55,6 +59,7 @@ def test_integers(kind: str, seed: int) -> None:
         else:
             found = numbers.get_or_add(keys).tolist()
         expected.check(keys.tolist(), found, len(numbers))
+    assert expected.is_in_order()
 
 
 def test_tens_of_thousands_of_integers_one_by_one() -> None:

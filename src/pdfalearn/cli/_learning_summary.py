@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from pdfalearn import Certificate, Result, Statistics
 
 
+_NEAR = 1e-6
+"""By more than this a network in float32 hardly differs from one batch to the next."""
+
+
 def facts_of(result: Result) -> dict[str, str]:
     """Give the rows of the table."""
     statistics = result.statistics
@@ -17,8 +21,10 @@ def facts_of(result: Result) -> dict[str, str]:
     return {
         "states": f"{len(result.pdfa):,}",
         "words asked": f"{statistics.words:,}",
+        "words taken from the store": f"{statistics.stored_words:,}",
         "words asked again (audit)": f"{statistics.audited_words:,}",
         "largest difference in the audit": f"{statistics.largest_difference:.3g}",
+        **_near_boundary(result),
         "distributions read": f"{statistics.distributions:,}",
         "symbols": f"{statistics.symbols:,}",
         "batches": "{count:,} (median size {median:,}, largest {largest:,})".format(**batches),
@@ -31,11 +37,20 @@ def facts_of(result: Result) -> dict[str, str]:
     }
 
 
+def _near_boundary(result: Result) -> dict[str, str]:
+    """Say how many probabilities might fall into another class; nothing if there are no bounds."""
+    if not result.has_boundaries:
+        return {}
+    count = result.near_boundary(_NEAR)
+    return {f"probabilities within {_NEAR:g} of a boundary": f"{count:,}"}
+
+
 def object_of(result: Result, with_access_words: bool) -> dict[str, object]:
     """Give the members of the JSON object."""
     members = {
         "certificate": certificate_object(result.certificate),
         "states": len(result.pdfa),
+        "near_boundary": result.near_boundary(_NEAR) if result.has_boundaries else None,
         "statistics": {**vars(result.statistics), "batches": _batches(result.statistics)},
         "history": [vars(progress) for progress in result.history],
     }

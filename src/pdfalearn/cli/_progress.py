@@ -65,5 +65,8 @@ class _Line:
                 f"{self._latest.words:,} membership queries",
                 f"{self._latest.equivalence_queries:,} equivalence queries",
             ]
-        parts.append(f"{time.monotonic() - self._begin:.1f} s")
+        seconds = time.monotonic() - self._begin
+        if self._latest is not None and seconds >= 1:
+            parts.append(f"{self._latest.words / seconds:,.0f} words a second")
+        parts.append(f"{seconds:.1f} s")
         return Text(", ".join(parts), no_wrap=True, overflow="ellipsis")

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._budgets import BOUNDS, budget_options
 from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._learning_outputs import Outputs
 from pdfalearn.cli._learning_summary import facts_of, object_of
+from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_facts, print_json, print_line
 from pdfalearn.cli._progress import live_progress
+from pdfalearn.cli._targets import model_of
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Result
+    from pdfalearn import Equivalence, Result
 
 _LEARNERS = ("quant", "quant-paper")
 _DEFAULT_KAPPA = 1000
@@ -28,10 +31,17 @@ _DEFAULT_KAPPA = 1000
     epilog=options.examples(
         "pdfalearn learn target.json --kappa 1000 -o learnt.json",
         "pdfalearn learn target.json --kappa 10 --tree tree.svg",
-        "pdfalearn learn target.json --exact --learner quant-paper --json",
+        "pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01 "
+        "--delta 0.01 --store answers.db --model-id my-model-v1 -o out.json",
+        "pdfalearn learn my_module:my_model --alphabet ab --max-seconds 600 --max-states 100",
     )
 )
 @click.argument("target")
+@click.option(
+    "--alphabet",
+    metavar="SYMBOLS",
+    help="The symbols of a function's words: ab, or 'yes no' if they are longer.",
+)
 @click.option(
     "--kappa",
     type=int,
@@ -41,10 +51,27 @@ _DEFAULT_KAPPA = 1000
 )
 @click.option("--exact", is_flag=True, help="Learn to the last bit.")
 @click.option(
+    "--decimals",
+    type=click.IntRange(1, 15),
+    metavar="N",
+    help="Round answers before they are compared, for models that are not always the same.",
+)
+@click.option(
     "--learner",
     type=click.Choice(_LEARNERS),
     default=_LEARNERS[0],
     help="The fast QuaNT, or the paper's to the letter.",
+)
+@oracle_options
+@budget_options
+@click.option(
+    "--store",
+    type=options.FILE,
+    metavar="FILE",
+    help="Keep all answers in FILE: a run that was stopped goes on from there.",
+)
+@click.option(
+    "--model-id", metavar="NAME", help="The model's name in the store; functions need one."
 )
 @options.output_option("Where to write the learnt PDFA.", required=False)
 @click.option(
@@ -60,37 +87,63 @@ _DEFAULT_KAPPA = 1000
     metavar="N",
     help="In the end ask N words again, to catch answers that change.",
 )
-@click.option("--seed", type=options.SEED, default=0, metavar="S", help="Seed of the audit.")
+@click.option(
+    "--seed", type=options.SEED, default=0, metavar="S", help="Seed of all that is random."
+)
 @click.option("--access-words", is_flag=True, help="With --json: print each state's access word.")
 @options.json_option
 @click.pass_context
 def learn(
     context: click.Context,
+    /,
     target: str,
+    alphabet: str | None,
     kappa: int | None,
     exact: bool,
+    decimals: int | None,
     learner: str,
+    store: Path | None,
+    model_id: str | None,
     output: Path | None,
     tree: Path | None,
     audit: int,
     seed: int,
     access_words: bool,
     as_json: bool,
+    **chosen: Any,
 ) -> None:
     """Learn a PDFA from TARGET by asking it for distributions.
 
-    TARGET is the file of a PDFA. What is learnt has one state for each class of its reachable
-    states, exactly or at the given kappa. Ctrl-C stops learning and saves the hypothesis so far
-    if -o is given; the exit code is then 130.
+    TARGET is the file of a PDFA, or module:object: a function from a list of words to an array
+    with a distribution a row, terminal first, or an object with the methods of a LanguageModel.
+
+    Reaching a bound is no error: what has been learnt is written, and the certificate says where
+    it stopped. Ctrl-C stops learning and saves the hypothesis so far if -o is given; the exit
+    code is then 130.
     """
     if access_words and not as_json:
         raise click.UsageError("--access-words needs --json.")
     if kappa is None and not exact:
         kappa = _DEFAULT_KAPPA
-    by = options.equivalence(exact, kappa)
+    by: Equivalence = options.equivalence(exact, kappa)
+    if decimals is not None:
+        by = pdfalearn.Rounded(by, decimals)
     outputs = Outputs(output, tree)
     outputs.check(target)
-    run = partial(pdfalearn.learn, _model(target), by=by, learner=learner, audit=audit, seed=seed)
+    budget = pdfalearn.Budget(**{name: chosen.pop(name) for name in BOUNDS})
+    model = model_of(target, alphabet)
+    run = partial(
+        pdfalearn.learn,
+        model,
+        by=by,
+        oracle=OracleChoice(**chosen).make(model, by, seed),
+        learner=learner,
+        budget=budget,
+        store=store,
+        model_id=model_id,
+        audit=audit,
+        seed=seed,
+    )
     result, interrupted = _learnt(run, show_progress=not as_json)
     if interrupted:
         outputs = Outputs(output, None)
@@ -100,20 +153,15 @@ def learn(
         finally:  # what was learnt is told even if it cannot be written
             if as_json:
                 given = {"target": target, "kappa": kappa, "learner": learner, "seed": seed}
-                files = {"output": outputs.pdfa, "tree": outputs.tree}
+                files = {"output": outputs.pdfa, "tree": outputs.tree, "store": store}
                 print_json({**given, **files, **object_of(result, access_words)})
             else:
                 print_facts(_title(target, kappa), facts_of(result))
     if interrupted:
-        click.echo(_interruption_text(result, output), err=True)
+        click.echo(_interruption_text(result, output, store), err=True)
         context.exit(INTERRUPTED)
     if not as_json:
         _print_written(outputs)
-
-
-def _model(target: str) -> PDFA:
-    """Make a model of what the command line calls the target."""
-    return pdfalearn.load(target)
 
 
 def _learnt(run: Callable[..., Result], *, show_progress: bool) -> tuple[Result | None, bool]:
@@ -136,9 +184,11 @@ def _print_written(outputs: Outputs) -> None:
         print_line(f"{outputs.tree}: the classification tree")
 
 
-def _interruption_text(result: Result | None, output: Path | None) -> str:
+def _interruption_text(result: Result | None, output: Path | None, store: Path | None) -> str:
     if result is None:
-        return "interrupted before the first hypothesis: nothing was saved"
-    if output is None:
-        return "interrupted: nothing was saved, as no -o was given"
-    return f"interrupted: {output} holds the hypothesis so far, of {len(result.pdfa):,} states"
+        text = "interrupted before the first hypothesis: no automaton was saved"
+    elif output is None:
+        text = "interrupted: no automaton was saved, as no -o was given"
+    else:
+        text = f"interrupted: {output} holds the hypothesis so far, of {len(result.pdfa):,} states"
+    return text if store is None else f"{text}; {store} holds all answers: start again to go on"

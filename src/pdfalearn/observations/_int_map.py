@@ -23,7 +23,8 @@ class IntMap:
     """Gives every key a number: 0, 1, … as keys are first seen.
 
     A dictionary while there are few keys; then a table with open addressing and linear probing,
-    never more than a third full, over which whole arrays of keys are looked up at once.
+    never more than a third full, over which whole arrays of keys are looked up at once. Numbers
+    depend on the order of the keys alone, not on how many are given at once.
 
     Examples
     --------
@@ -109,25 +110,39 @@ class IntMap:
     def _placed(self, keys: Keys) -> Values:
         """Find the slot of every key, taking empty ones for new keys; give its number."""
         slots = self._slots(keys)
+        known = self._size
         numbers = np.empty(len(keys), dtype=np.int64)
         rest = np.arange(len(keys))
-        while len(rest) >= _FEW:
+        firsts: list[Keys] = []
+        while len(rest):
             here = slots[rest]
             empty = rest[self._values[here] < 0]
             if len(empty):
-                self._take(empty, slots[empty], keys)
+                firsts.append(self._take(empty, slots[empty], keys))
             same = self._keys[here] == keys[rest]
             numbers[rest[same]] = self._values[here[same]]
             rest = rest[~same]
             slots[rest] = slots[rest] + 1 & self._mask
-        numbers[rest] = [self.get_or_add_one(key) for key in keys[rest].tolist()]
+        if len(firsts) > 1:
+            self._renumber(np.concatenate(firsts), known, slots, numbers)
         return numbers
 
-    def _take(self, places: Keys, slots: Values, keys: Keys) -> None:
-        """Give empty slots to the keys at places; of equal slots the first key's."""
+    def _take(self, places: Keys, slots: Values, keys: Keys) -> Keys:
+        """Give empty slots to the keys at places, of equal slots to the first; say which won."""
         self._values[slots[::-1]] = places[::-1]
         first = self._values[slots] == places
-        winners, slots = places[first], slots[first]
+        winners: Keys = places[first]
+        slots = slots[first]
         self._keys[slots] = keys[winners]
         self._values[slots] = np.arange(self._size, self._size + len(winners))
         self._size += len(winners)
+        return winners
+
+    def _renumber(self, firsts: Keys, known: int, slots: Values, numbers: Values) -> None:
+        """Number new keys by their first places, not by the passes that found them slots."""
+        ranks = np.empty(len(firsts), dtype=np.int64)
+        order = np.argsort(firsts)
+        ranks[order] = np.arange(known, known + len(firsts))
+        self._values[slots[firsts]] = ranks
+        new = numbers >= known
+        numbers[new] = ranks[numbers[new] - known]

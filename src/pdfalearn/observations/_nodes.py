@@ -20,6 +20,9 @@ UNKNOWN = -2
 NO_HANDLE = -2
 """Stands where a word has no handle, or none any more."""
 
+UNDEFINED_ROW = -2
+"""Stands for the row of a word that a store says is undefined."""
+
 _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
 _LONG = 8

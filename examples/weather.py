@@ -1,0 +1,9 @@
+"""A function as a model.
+
+pdfalearn learn weather:tomorrow --alphabet "sun rain" --kappa 10 --max-length 8
+"""
+
+
+def tomorrow(words):
+    """Say for each word how likely the end, sun and rain are after it."""
+    return [[0.5, 0.1, 0.4] if word[-2:] == ("rain", "rain") else [0.2, 0.5, 0.3] for word in words]

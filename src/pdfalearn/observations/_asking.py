@@ -1,0 +1,196 @@
+"""Ask a model, check its answers and note them in the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pdfalearn.alphabet import shortened
+from pdfalearn.errors import ModelError
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations._leading import Leader
+from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
+from pdfalearn.observations.answers import Answers, BadRowError
+
+_WIDE = 8
+"""Beyond this many symbols, no distribution is read twice for words that share a handle."""
+
+
+@dataclass
+class Counts:
+    """What the model has been asked so far."""
+
+    words: int = 0
+    """Words that were asked for."""
+    distributions: int = 0
+    """Distributions that were read: with a word's own may come those of its prefixes."""
+    batches: list[int] = field(default_factory=list)
+    """The size of every call for distributions; words that share a handle may count once."""
+    stored: int = 0
+    """Words that were not asked for, as a store had their answers."""
+    audited: int = 0
+    """Words that an audit asked for a second time."""
+    largest_difference: float = 0.0
+    """By how much a probability differed at most the second time."""
+
+
+class Asker:
+    """The only one who calls a model.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        Whom to ask.
+    nodes : NodeTable
+        The words.
+    answers : Answers
+        The distributions.
+    counts : Counts
+        What has been asked.
+    """
+
+    def __init__(
+        self, model: LanguageModel, nodes: NodeTable, answers: Answers, counts: Counts
+    ) -> None:
+        self._model = model
+        self._nodes = nodes
+        self._answers = answers
+        self._counts = counts
+        self._leader = Leader(model, nodes)
+        self._unchecked: dict[int, list[int]] = {}
+        self.may_repeat = model.capacity is not None
+        """Whether words may have an answer and no handle."""
+        self.on_batch: Callable[[], None] | None = None
+        """Called after every batch of answers."""
+        self.new: list[Nodes] | None = None
+        """If it is a list: the nodes that are answered are added to it."""
+
+    @property
+    def leader(self) -> Leader:
+        """Who keeps the handles."""
+        return self._leader
+
+    def ask_many(self, nodes: Nodes) -> None:
+        """Ask for nodes, all of them different and unknown."""
+        if self._model.capacity is not None:
+            for begin in range(0, len(nodes), self._model.capacity):
+                part = nodes[begin : begin + self._model.capacity]
+                self.ask_few(part[self._nodes.classes[part] == UNKNOWN].tolist())
+            return
+        while len(nodes):
+            path, rest = self._leader.lead(nodes)
+            asked = nodes[~np.isin(nodes, rest)] if len(rest) else nodes
+            read = asked
+            if self._model.prefixes_free and len(path):
+                new = path
+                if self.may_repeat:
+                    self.know(path)
+                    new = path[self._nodes.rows[path] < 0]
+                read = self._nodes.different(np.concatenate((new, asked)))
+            defined = self._nodes.handles[read] >= 0
+            if not (len(read) and defined.all()):
+                lost = path[self._nodes.handles[path] < 0]
+                self._note(lost)
+                self._check_undefined(lost.tolist())
+                read = read[defined]
+                asked = asked[self._nodes.handles[asked] >= 0]
+            self._counts.words += len(asked)
+            if len(read):
+                numbers = self._read(self._nodes.handles[read], read)
+                self._nodes.rows[read] = numbers
+                self._nodes.classes[read] = self._answers.classes[numbers]
+                self._note(read)
+                if self._unchecked:
+                    self._check_late(read)
+            nodes = rest
+
+    def ask_few(self, nodes: list[int]) -> None:
+        """Do what `ask_many` does, for few nodes: less to set up, more for each."""
+        handle_at, class_at = self._nodes.handle_at, self._nodes.class_at
+        while nodes:
+            path, rest = self._leader.lead_few(nodes)
+            if self.may_repeat:
+                self.know(np.array(path, dtype=np.int64))
+                path = [node for node in path if self._nodes.row_at[node] < 0]
+            waiting = set(rest)
+            asked = [node for node in nodes if node not in waiting]
+            read = asked
+            if self._model.prefixes_free:
+                read = path if path == asked else list(dict.fromkeys([*path, *asked]))
+            handles = [handle_at[node] for node in read]
+            if min(handles, default=-1) < 0:
+                lost = [node for node in path if handle_at[node] < 0]
+                self._note(lost)
+                self._check_undefined(lost)
+                read = [node for node in read if handle_at[node] >= 0]
+                asked = [node for node in asked if handle_at[node] >= 0]
+                handles = [handle_at[node] for node in read]
+            self._counts.words += len(asked)
+            if read:
+                numbers = self._read(np.array(handles), read).tolist()
+                row_at, class_of = self._nodes.row_at, self._answers.classes.data
+                for node, number in zip(read, numbers, strict=True):
+                    row_at[node] = number
+                    class_at[node] = class_of[number]
+                self._note(read)
+                if self._unchecked:
+                    self._check_late(read)
+            nodes = rest
+
+    def _check_undefined(self, nodes: list[int]) -> None:
+        """Refuse undefined words whose last symbol has a positive probability."""
+        for node in nodes:
+            parent, symbol = self._nodes.parent[node], self._nodes.last_symbol[node]
+            if self._nodes.class_at[parent] == UNKNOWN:
+                self._unchecked.setdefault(parent, []).append(symbol)
+            elif self._nodes.class_at[parent] != UNDEFINED:
+                self._check_zero(parent, symbol)
+
+    def _check_zero(self, node: int, symbol: int) -> None:
+        probability = float(self._answers.rows[self._nodes.rows[node], symbol + 1])
+        if probability > 0:
+            name = self._model.alphabet.symbols[symbol]
+            raise ModelError(
+                f"after the word {shortened(self._word(node))} the model gives the symbol {name!r} "
+                f"probability {probability}, but says that the word is undefined with it"
+            )
+
+    def _check_late(self, nodes: Nodes | list[int]) -> None:
+        """Make up for checks of undefined words whose parents were not known at the time."""
+        for node in self._unchecked.keys() & set(map(int, nodes)):
+            for symbol in self._unchecked.pop(node):
+                self._check_zero(node, symbol)
+
+    def _read(self, handles: Nodes, nodes: Nodes | list[int]) -> Nodes:
+        """Read distributions; give their numbers among the answers."""
+        self._counts.distributions += len(nodes)
+        if self._nodes.symbols > _WIDE:
+            # Equal handles have equal answers, and rows this wide are not to be handled twice.
+            handles, places, back = np.unique(handles, return_index=True, return_inverse=True)
+            return self._numbers(handles, np.asarray(nodes)[places])[back]
+        return self._numbers(handles, nodes)
+
+    def _numbers(self, handles: Nodes, nodes: Nodes | list[int]) -> Nodes:
+        rows = self._model.distributions(handles)
+        self._counts.batches.append(len(handles))
+        if self.on_batch is not None:
+            self.on_batch()
+        try:
+            return self._answers.add(rows, len(nodes))
+        except BadRowError as error:
+            word = shortened(self._word(int(nodes[error.place])))
+            raise ModelError(f"the model's answer to the word {word}: {error}") from error
+
+    def know(self, nodes: Nodes) -> None:
+        """Give nodes that have a row their class."""
+        answered = nodes[self._nodes.rows[nodes] >= 0]
+        self._nodes.classes[answered] = self._answers.classes[self._nodes.rows[answered]]
+
+    def _note(self, nodes: Nodes | list[int]) -> None:
+        if self.new is not None:
+            self.new.append(np.array(nodes, dtype=np.int64))
+
+    def _word(self, node: int) -> tuple[object, ...]:
+        return self._model.alphabet.decode(self._nodes.word(node))

@@ -1,0 +1,145 @@
+"""``pdfalearn learn`` on models that can only be asked."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from pdfalearn import Quantization, distinguish, load, random_pdfa, save
+from tests.cli.program import error_of, run, run_json
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MODULE = """
+import pdfalearn
+
+target = pdfalearn.load("target.json")
+model = pdfalearn.AutomatonModel(target)
+number = 7
+a_class = pdfalearn.AutomatonModel
+
+
+def ask(words):
+    return target.next_distributions(words)
+
+
+def broken(words):
+    return [[2.0, 0.0, 0.0] for _ in words]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    save(random_pdfa(30, seed=1), tmp_path / "target.json")
+    (tmp_path / "asked_model.py").write_text(MODULE)
+    return tmp_path
+
+
+COMMON = ("--kappa", 100, "--epsilon", 0.02, "--max-length", 12)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [["asked_model:ask", "--alphabet", "01"], ["asked_model:model"], ["asked_model:target"]],
+    ids=["function", "model", "pdfa"],
+)
+def test_the_whole_road(folder: Path, target: list[str]) -> None:
+    outcome = run_json(
+        "learn", *target, *COMMON, "--oracle", "pac", "--delta", 0.01, "--seed", 1,
+        "--max-seconds", 600, "--store", "answers.db", "--model-id", "my-model-v1",
+        "-o", "out.json",
+    )  # fmt: skip
+    assert outcome["certificate"]["kind"] == "pac"
+    assert outcome["certificate"]["epsilon"] == 0.02
+    by = Quantization(100)
+    assert distinguish(load("target.json"), load("out.json"), by=by) is None
+    again = run_json(
+        "learn", *target, *COMMON, "--oracle", "pac", "--seed", 1,
+        "--store", "answers.db", "--model-id", "my-model-v1", "-o", "again.json",
+    )  # fmt: skip
+    assert again["statistics"]["words"] == 0
+    assert again["statistics"]["stored_words"] == outcome["statistics"]["words"]
+    assert load("again.json") == load("out.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        (["--oracle", "walks", "--walks-per-state", 5], "tested"),
+        (["--oracle", "words"], "tested"),
+        (["--sampler", "model"], "pac"),
+        (["--sampler", "hypothesis", "--sampler", "uniform"], "pac"),
+        (["--sampler", "corpus.txt"], "pac"),
+        (["--max-states", 3], "stopped"),
+        (["--max-words", 10], "stopped"),
+    ],
+)
+def test_oracles_and_bounds(folder: Path, options: list[object], kind: str) -> None:
+    (folder / "corpus.txt").write_text("0110\n\n1\n000111\n")
+    common = ("--kappa", 10, "--max-length", 8)
+    outcome = run_json("learn", "asked_model:ask", "--alphabet", "01", *common, *options)
+    assert outcome["certificate"]["kind"] == kind
+
+
+def test_the_file_of_a_pdfa_may_be_a_black_box(folder: Path) -> None:
+    outcome = run_json("learn", "target.json", "--oracle", "pac", *COMMON)
+    assert outcome["certificate"]["kind"] == "pac"
+
+
+def test_answers_may_be_rounded(folder: Path) -> None:
+    plain = run_json("learn", "target.json", "--kappa", 10)
+    rounded = run_json("learn", "target.json", "--kappa", 10, "--decimals", 1)
+    assert rounded["states"] <= plain["states"]
+
+
+def test_a_bound_is_told(folder: Path) -> None:
+    text = run("learn", "target.json", "--max-words", 5, "-o", "out.json").stdout
+    assert "max_words = 5 was reached" in " ".join(text.replace("│", " ").split())
+    assert len(load("out.json")) >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "culprit"),
+    [
+        (["asked_model:ask"], "--alphabet"),
+        (["asked_model:nothing", "--alphabet", "01"], "has no 'nothing'"),
+        (["no_such_module:ask", "--alphabet", "01"], "no module 'no_such_module'"),
+        (["asked_model:number"], "neither a function"),
+        (["asked_model:a_class"], "neither a function"),
+        (["asked_model:model", "--alphabet", "01"], "has its own"),
+        (["target.json", "--alphabet", "01"], "a file has its own"),
+        (["asked_model:model", "--oracle", "exact"], "--oracle exact needs a PDFA"),
+        (["asked_model:ask", "--alphabet", "01", "--store", "x.db"], "model_id"),
+        (["asked_model:ask", "--alphabet", "01", "--epsilon", "1"], "epsilon 1"),
+        (["asked_model:ask", "--alphabet", "01", "--delta", "0"], "delta 0"),
+        (["asked_model:ask", "--alphabet", "01", "--sampler", "no.txt"], "no.txt"),
+        (["asked_model:ask", "--alphabet", "01", "--sampler", "empty.txt"], "empty.txt"),
+        (["asked_model:ask", "--alphabet", "01", "--sampler", "odd.txt"], "line 2.*'x'"),
+        (["asked_model:broken", "--alphabet", "01"], "sums to 2"),
+        (["raising:ask", "--alphabet", "01"], "ZeroDivisionError"),
+        (["needing:ask", "--alphabet", "01"], "needs 'no_such_package'"),
+        (["asked_model:ask", "--alphabet", "01", "--store", "target.json"], "target.json"),
+    ],
+)
+def test_bad_input(folder: Path, words: list[str], culprit: str) -> None:
+    (folder / "empty.txt").write_text("")
+    (folder / "odd.txt").write_text("01\n0x1\n")
+    (folder / "raising.py").write_text("1 / 0\n")
+    (folder / "needing.py").write_text("import no_such_package\n")
+    options = [] if "--store" not in words or "model_id" in culprit else ["--model-id", "m"]
+    assert re.search(culprit, error_of("learn", *words, *options))
+
+
+@pytest.mark.parametrize("name", ["weather", "parity"])
+def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = EXAMPLES / f"{name}.py"
+    command = next(line for line in path.read_text().splitlines() if "pdfalearn learn" in line)
+    monkeypatch.chdir(EXAMPLES)
+    _, *words = shlex.split(command)
+    kept = ("--store", tmp_path / "answers.db", "--model-id", name)
+    outcome = run_json(*words, *kept)
+    assert outcome["states"] == {"weather": 3, "parity": 2}[name]
+    assert outcome["certificate"]["kind"] == "pac"

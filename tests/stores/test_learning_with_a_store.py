@@ -1,0 +1,262 @@
+"""Learning that keeps its answers in a store."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pdfalearn import (
+    PDFA,
+    AnswerStore,
+    AutomatonModel,
+    Budget,
+    ExactOracle,
+    FunctionModel,
+    InputError,
+    LearningInterrupted,
+    ModelError,
+    PACOracle,
+    Quantization,
+    Result,
+    StoreError,
+    UniformWords,
+    combination_lock,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.models.protocol import Handles
+from tests.models.watched import WatchedModel
+from tests.strategies import pdfas
+
+BY = Quantization(100)
+
+
+def run(
+    target: PDFA,
+    store: Path | None,
+    *,
+    prefixes_free: bool = True,
+    capacity: int | None = None,
+    learner: str = "quant",
+    budget: Budget | None = None,
+) -> tuple[Result, WatchedModel]:
+    model = WatchedModel(AutomatonModel(target), capacity=capacity)
+    model.prefixes_free = prefixes_free
+    oracle = ExactOracle(target, by=BY)
+    result = learn(
+        model, by=BY, oracle=oracle, learner=learner, store=store, model_id="m",
+        budget=budget or Budget(), audit=0,
+    )  # fmt: skip
+    return result, model
+
+
+@pytest.mark.parametrize("learner", ["quant", "quant-paper"])
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@pytest.mark.parametrize("capacity", [None, 5])
+@settings(max_examples=15, deadline=None)
+@given(target=pdfas(), piece=st.integers(1, 40), data=st.data())
+def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
+    learner: str,
+    prefixes_free: bool,
+    capacity: int | None,
+    target: PDFA,
+    piece: int,
+    data: st.DataObject,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    store = tmp_path_factory.mktemp("store") / "answers.db"
+    whole, watched = run(
+        target, None, prefixes_free=prefixes_free, capacity=capacity, learner=learner
+    )
+    asked = []
+    for _ in range(200):
+        part, model = run(
+            target,
+            store,
+            prefixes_free=prefixes_free,
+            capacity=capacity,
+            learner=learner,
+            budget=Budget(max_words=piece) if data.draw(st.booleans()) else Budget(),
+        )
+        asked += model.asked[len(model.asked) - part.statistics.distributions :]
+        if part.certificate.kind == "exact":
+            break
+    assert part.pdfa == whole.pdfa
+    assert part.access_words == whole.access_words
+    assert len(asked) == len(set(asked))
+    assert set(asked) == set(watched.asked)
+
+
+def test_one_store_keeps_models_apart(tmp_path: Path) -> None:
+    store = tmp_path / "answers.db"
+    targets = [random_pdfa(30, seed=seed) for seed in (1, 2)]
+    for target in targets:
+        learn(target, by=BY, store=store)
+    for target in targets:
+        again = learn(target, by=BY, store=store)
+        assert again.statistics.words == 0
+        assert again.pdfa == learn(target, by=BY).pdfa
+    with AnswerStore(store, read_only=True) as opened:
+        assert len(opened.models()) == 2
+
+
+def test_another_kappa_uses_the_same_answers(tmp_path: Path) -> None:
+    target, store = random_pdfa(60, seed=1), tmp_path / "answers.db"
+    learn(target, by=Quantization(1000), store=store)
+    coarse = learn(target, by=Quantization(5), store=store)
+    assert coarse.statistics.stored_words > 50
+    assert coarse.pdfa == learn(target, by=Quantization(5)).pdfa
+
+
+def as_function(target: PDFA) -> FunctionModel:
+    return FunctionModel(target.next_distributions, target.alphabet)
+
+
+def test_another_model_of_the_same_name_is_noticed(tmp_path: Path) -> None:
+    one, other = random_pdfa(30, seed=1), random_pdfa(30, seed=2)
+    store = tmp_path / "answers.db"
+    learn(as_function(one), by=BY, oracle=ExactOracle(one, by=BY), store=store, model_id="m")
+    oracle = ExactOracle(other, by=BY)
+    with pytest.raises(ModelError, match="give it another model_id"):
+        learn(as_function(other), by=BY, oracle=oracle, store=store, model_id="m")
+    learn(as_function(other), by=BY, oracle=oracle, store=store, model_id="n")
+
+
+def test_a_function_needs_a_name(tmp_path: Path) -> None:
+    target = random_pdfa(3, seed=1)
+    oracle = ExactOracle(target, by=BY)
+    with pytest.raises(InputError, match="needs a model_id"):
+        learn(as_function(target), by=BY, oracle=oracle, store=tmp_path / "answers.db")
+
+
+def test_another_alphabet_under_the_same_name_is_refused(tmp_path: Path) -> None:
+    store = tmp_path / "answers.db"
+    for symbols, expected in ((2, None), (3, StoreError)):
+        target = random_pdfa(5, symbols, seed=1)
+        oracle = ExactOracle(target, by=BY)
+        if expected is None:
+            learn(as_function(target), by=BY, oracle=oracle, store=store, model_id="m")
+        else:
+            with pytest.raises(expected, match="alphabet"):
+                learn(as_function(target), by=BY, oracle=oracle, store=store, model_id="m")
+
+
+def test_what_a_failing_model_has_answered_is_kept(tmp_path: Path) -> None:
+    target, store = random_pdfa(200, seed=1), tmp_path / "answers.db"
+    calls = 0
+
+    def failing(words: list[tuple[object, ...]]) -> NDArray[np.float64]:
+        nonlocal calls
+        calls += 1
+        if calls == 6:
+            raise ConnectionError("the line is dead")
+        return target.next_distributions(words)
+
+    model = FunctionModel(failing, target.alphabet)
+    oracle = ExactOracle(target, by=BY)
+    with pytest.raises(ConnectionError):
+        learn(model, by=BY, oracle=oracle, store=store, model_id="m")
+    result = learn(model, by=BY, oracle=oracle, store=store, model_id="m")
+    whole = learn(target, by=BY)
+    assert result.pdfa == whole.pdfa
+    assert result.statistics.words + result.statistics.stored_words == whole.statistics.words
+    assert result.statistics.stored_words > 10
+
+
+def test_ctrl_c_keeps_all_answers(tmp_path: Path) -> None:
+    target, store = random_pdfa(300, seed=1), tmp_path / "answers.db"
+
+    class Interrupted(AutomatonModel):
+        calls = 0
+
+        def distributions(self, handles: Handles) -> NDArray[np.float64]:
+            self.calls += 1
+            if self.calls == 8:
+                raise KeyboardInterrupt
+            return super().distributions(handles)
+
+    with pytest.raises(LearningInterrupted):
+        learn(Interrupted(target), by=BY, oracle=ExactOracle(target, by=BY), store=store)
+    result = learn(target, by=BY, store=store)
+    assert result.statistics.stored_words > 50
+
+
+def test_undefined_words_are_kept(tmp_path: Path) -> None:
+    store = tmp_path / "answers.db"
+    target = PDFA(
+        alphabet="abc",
+        transitions=[[1, -1, 0], [-1, 0, 1]],
+        probabilities=[[0.5, 0.3, 0.0, 0.2], [0.1, 0.0, 0.5, 0.4]],
+    )
+    first, _ = run(target, store)
+    again, model = run(target, store)
+    assert again.pdfa == first.pdfa
+    assert again.statistics.words == 0
+    assert len(model.asked) <= 4
+
+
+def test_sampling_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    target, store = combination_lock(8), tmp_path / "answers.db"
+
+    def once(budget: Budget) -> Result:
+        oracle = PACOracle(epsilon=0.02, delta=0.1, sampler=UniformWords(max_length=12), seed=5)
+        return learn(
+            as_function(target), by=BY, oracle=oracle, store=store, model_id="m", budget=budget
+        )
+
+    fresh = learn(
+        as_function(target),
+        by=BY,
+        oracle=PACOracle(epsilon=0.02, delta=0.1, sampler=UniformWords(max_length=12), seed=5),
+    )
+    words = 0
+    for limit in (50, 300, 700, None):
+        result = once(Budget(max_words=limit))
+        words += result.statistics.words
+    assert result.certificate == fresh.certificate
+    assert result.pdfa == fresh.pdfa
+    assert words == fresh.statistics.words
+
+
+@pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\x00"])
+def test_files_that_are_no_store(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "answers.db"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="answers"):
+        learn(random_pdfa(5, seed=1), store=path)
+    assert path.read_bytes() == content
+
+
+FULL = """
+import resource, sys
+from pdfalearn import *
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+try:
+    learn(random_pdfa(20_000, seed=1), by=Quantization(1000), store=sys.argv[1])
+except StoreError as error:
+    print(error)
+else:
+    sys.exit("nothing happened")
+"""
+
+
+def test_a_full_disk_stops_learning_and_loses_nothing(tmp_path: Path) -> None:
+    assert resource.RLIMIT_FSIZE is not None
+    path = tmp_path / "answers.db"
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "answers.db" in done.stdout
+    with AnswerStore(path) as store:
+        assert store.verify().answers > 1000
+    result = learn(random_pdfa(20_000, seed=1), by=Quantization(1000), store=path)
+    assert result.statistics.stored_words > 1000
