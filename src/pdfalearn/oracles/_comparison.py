@@ -16,7 +16,7 @@ Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-_MOST = 32
+_MOST = 64
 """An oracle gives at most so many counterexamples at a time."""
 _NUMBERS_AT_ONCE = 2**22
 """So many probabilities are compared at once."""
@@ -93,6 +93,6 @@ def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
 
 
 def words_of(nodes: Nodes, before: NDArray[np.integer], observations: ObservationTree) -> Words:
-    """Give the words of nodes, all of one length: one for every state that comes before them."""
+    """Give the words of nodes, the shortest first: one for every state that comes before."""
     chosen = nodes[one_for_each(before, np.zeros(len(nodes), dtype=np.int64))]
     return Words.of([observations.nodes.word(node) for node in chosen.tolist()])

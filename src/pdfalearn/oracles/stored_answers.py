@@ -13,6 +13,9 @@ from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
+_ENOUGH = 32
+"""A query ends with the length of words at which there are so many differences."""
+
 
 class StoredAnswersOracle:
     """Compares the hypothesis with every answer that the model has ever given, and asks nothing.
@@ -47,20 +50,45 @@ class StoredAnswersOracle:
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Give the shortest words after which a stored answer and the hypothesis differ."""
         self._passed = None
-        table, size = observations.nodes, observations.nodes.size
-        is_known = table.classes[:size] != UNKNOWN
-        states = np.full(size, hypothesis.initial, dtype=np.int32)
-        for level in _levels(table.parents[:size]):
-            before = states[table.parents[level]]
-            if level[0]:
-                states[level] = hypothesis.table[before, table.last_symbols[level]]
-            known = is_known[level].nonzero()[0]
-            nodes = level[known]
-            wrong = differing(nodes, states[nodes], hypothesis, observations).nonzero()[0]
-            if len(wrong):
-                return words_of(nodes[wrong], before[known[wrong]], observations)
-        self._passed = int(is_known.sum())
+        nodes, before = _contradictions(hypothesis, observations)
+        if len(nodes):
+            return words_of(nodes, before, observations)
+        self._passed = int((observations.nodes.classes != UNKNOWN).sum())
         return NO_WORDS
+
+
+def _contradictions(
+    hypothesis: PDFA, observations: ObservationTree
+) -> tuple[Nodes, NDArray[np.int32]]:
+    """Walk down the tree, level by level, until there are enough differences.
+
+    What comes after a difference is not looked at.
+
+    Returns
+    -------
+    nodes, before : array of int
+        The words that differ, the shortest first, and the hypothesis's states before the last
+        symbol of each.
+    """
+    table, size = observations.nodes, observations.nodes.size
+    states = np.full(size, hypothesis.initial, dtype=np.int32)
+    is_open = np.ones(size, dtype=bool)
+    found = [np.empty(0, dtype=np.int64)]
+    count = 0
+    for level in _levels(table.parents[:size]):
+        if level[0]:
+            parents = table.parents[level]
+            states[level] = hypothesis.table[states[parents], table.last_symbols[level]]
+            is_open[level] = is_open[parents]
+        nodes = level[is_open[level] & (table.classes[level] != UNKNOWN)]
+        wrong = nodes[differing(nodes, states[nodes], hypothesis, observations)]
+        is_open[wrong] = False
+        found.append(wrong)
+        count += len(wrong)
+        if count >= _ENOUGH:
+            break
+    nodes = np.concatenate(found)
+    return nodes, states[table.parents[nodes]]
 
 
 def _levels(parents: NDArray[np.int32]) -> list[Nodes]:
