@@ -53,7 +53,7 @@ def share_above(outcomes: list[Outcome]) -> float:
     return mean(outcome.error > EPSILON for outcome in outcomes)
 
 
-def outcomes_of(kind: type[PACOracle], runs: int = RUNS) -> list[Outcome]:
+def outcomes_of(kind: type[PACOracle], runs: int) -> list[Outcome]:
     """Learn as many targets with an oracle of a kind."""
     return [outcome_of(kind, seed) for seed in range(runs)]
 
@@ -149,7 +149,7 @@ def main() -> None:
         ("as many as the promise needs", PACOracle, f"at most {DELTA}"),
         ("a tenth", TenthOracle, f"above {DELTA}"),
     ):
-        outcomes = outcomes_of(kind)
+        outcomes = outcomes_of(kind, RUNS)
         errors, queries = zip(*outcomes, strict=True)
         print_row([name, RUNS, share_above(outcomes), goal, mean(errors), mean(queries)])
 

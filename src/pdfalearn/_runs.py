@@ -54,12 +54,15 @@ def _run(table: NDArray[np.int32], state: int, symbols: NDArray[np.int32]) -> li
 def sampled_words(
     table: NDArray[np.int32],
     probabilities: NDArray[np.float64],
-    start: int,
+    start: int | NDArray[np.int32],
     count: int,
     max_length: int,
     random: np.random.Generator,
 ) -> tuple[Words, NDArray[np.bool_]]:
-    """Draw words symbol by symbol, all of them at once; say which were cut at the length."""
+    """Draw words symbol by symbol, all of them at once; say which were cut at the length.
+
+    They begin in one state, or in one each.
+    """
     cumulative = np.cumsum(probabilities, axis=1)
     active = np.arange(count)
     states = np.full(count, start, dtype=np.int32)

@@ -73,7 +73,7 @@ def reachable_in(transitions: NDArray[np.int32], initial: int) -> Reachable:
     return Reachable(order.astype(np.int32), places[predecessors[order]])
 
 
-def shortest_words(pdfa: PDFA) -> Words:
+def shortest_words(pdfa: PDFA, part: Reachable) -> Words:
     """Give for every reachable state, breadth first, the least of the shortest words to it.
 
     Examples
@@ -81,10 +81,9 @@ def shortest_words(pdfa: PDFA) -> Words:
     >>> pdfa = PDFA(
     ...     alphabet="ab", transitions=[[0, 1], [2, 2], [2, 2]], probabilities=[[0.5, 0.5, 0]] * 3
     ... )
-    >>> pdfa.alphabet.decode_words(shortest_words(pdfa))
+    >>> pdfa.alphabet.decode_words(shortest_words(pdfa, reachable(pdfa)))
     [(), ('b',), ('b', 'a')]
     """
-    part = reachable(pdfa)
     count = len(part.states)
     successors = pdfa.transitions[part.states[part.parents]]
     last_symbols = (successors == part.states[:, None]).argmax(axis=1).astype(np.int32)

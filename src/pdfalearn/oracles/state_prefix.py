@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn._checks import checked_generator, checked_integer
+from pdfalearn._runs import sampled_words
 from pdfalearn.certificates import Certificate
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles._comparison import NO_WORDS, first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import shortest_words
+from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.words import Words, joined, prefixes_of
+
+Floats = NDArray[np.float64]
 
 _PART = 1024
 """Walks are asked for and compared in parts of this size."""
@@ -21,15 +24,16 @@ _PART = 1024
 class StatePrefixOracle:
     """Walks at random from every state, and compares model and hypothesis all along the way.
 
-    A walk is a shortest word that leads to the state in the hypothesis, and uniform symbols after
-    it. States that hardly any sampled word would reach are tested as often as all others.
+    A walk is a shortest word that leads to the state in the hypothesis, and random symbols after
+    it: all but the last keep to transitions that the hypothesis has, and the last is any symbol.
+    States that hardly any sampled word would reach are tested as often as all others.
 
     Parameters
     ----------
     walks_per_state : int
         How many walks begin at each state; fresh ones at every query.
     walk_length : int
-        How many symbols a walk has after the state.
+        How many symbols a walk has after the state, at most: it ends where there is no way on.
     seed : int
         Seed of all random choices.
 
@@ -71,18 +75,31 @@ class StatePrefixOracle:
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Give the shortest prefixes of walks after which model and hypothesis differ."""
         self._passed = None
-        access = shortest_words(hypothesis)
-        for begin in range(0, len(access) * self._walks, _PART):
-            walks = np.arange(begin, min(begin + _PART, len(access) * self._walks))
-            words = self._walked(access, walks // self._walks, len(hypothesis.alphabet))
+        part = reachable(hypothesis)
+        access, rows = shortest_words(hypothesis, part), _ways_on(hypothesis)
+        count = len(access) * self._walks
+        for begin in range(0, count, _PART):
+            places = np.arange(begin, min(begin + _PART, count)) // self._walks
+            walks = self._walked(hypothesis, part.states[places], rows)
+            words = joined(prefixes_of(access, places, access.lengths[places]), walks)
             found = first_differences(words, hypothesis, observations)
             if len(found):
                 return found
         self._passed = len(access)
         return NO_WORDS
 
-    def _walked(self, access: Words, states: NDArray[np.int64], symbols: int) -> Words:
-        """Walk on from states."""
-        begins = prefixes_of(access, states, access.lengths[states])
-        steps = self._random.integers(symbols, size=len(states) * self._length, dtype=np.int32)
-        return joined(begins, Words(steps, np.arange(len(states) + 1) * self._length))
+    def _walked(self, hypothesis: PDFA, states: NDArray[np.int32], rows: Floats) -> Words:
+        """Walk from states, and take one symbol more."""
+        count, length = len(states), self._length - 1
+        ways, _ = sampled_words(hypothesis.table, rows, states, count, length, self._random)
+        last = self._random.integers(len(hypothesis.alphabet), size=count, dtype=np.int32)
+        return joined(ways, Words(last, np.arange(count + 1)))
+
+
+def _ways_on(hypothesis: PDFA) -> Floats:
+    """Give every transition of a state the same probability; stop only where there is none."""
+    rows: Floats = np.zeros(hypothesis.probabilities.shape)
+    rows[:, 1:] = hypothesis.transitions >= 0
+    rows[:, 0] = rows.sum(axis=1) == 0
+    rows /= rows.sum(axis=1, keepdims=True)
+    return rows

@@ -1,0 +1,66 @@
+"""What every oracle that asks a model has to keep to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdfalearn import (
+    PDFA,
+    AllWordsOracle,
+    AutomatonModel,
+    ChainOracle,
+    EquivalenceOracle,
+    PACOracle,
+    Quantization,
+    StatePrefixOracle,
+    StoredAnswersOracle,
+    UniformWords,
+)
+from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.learners.protocol import Word
+from pdfalearn.observations.paths import asked_path_nodes
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.words import Words
+from tests.learners.checks import label_after
+from tests.models.watched import WatchedModel
+from tests.strategies import equivalences, pdfas
+
+BY = Quantization(10)
+MAKERS: list[Callable[[], EquivalenceOracle]] = [
+    lambda: AllWordsOracle(6),
+    lambda: StatePrefixOracle(walks_per_state=5, walk_length=4),
+    StoredAnswersOracle,
+    lambda: ChainOracle(StoredAnswersOracle(), AllWordsOracle(3)),
+    lambda: PACOracle(epsilon=0.05, delta=0.1, sampler=UniformWords(6)),
+]
+
+
+def differs(target: PDFA, hypothesis: PDFA, word: Word, by: Equivalence) -> bool:
+    return label_after(target, word, by) != label_after(hypothesis, word, by)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@given(st.data(), equivalences(), st.booleans())
+def test_counterexamples_are_true(
+    make: Callable[[], EquivalenceOracle], data: st.DataObject, by: Equivalence, free: bool
+) -> None:
+    target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
+    model = WatchedModel(AutomatonModel(target), prefixes_free=free)
+    observations = ObservationTree(model, by)
+    asked_path_nodes(observations, Words.of([[0, 1, 1, 0], [1, 1, 0, 0, 1]]))
+    oracle = make()
+    found = target.alphabet.decode_words(oracle.counterexamples(hypothesis, observations))
+    assert all(differs(target, hypothesis, word, by) for word in found)
+    assert len(set(found)) == len(found)
+    assert list(map(len, found)) == sorted(map(len, found))
+    if found:
+        assert oracle.certificate.statement == "nothing is known: no query has passed"
+    same = oracle.counterexamples(target, observations)
+    assert len(same) == 0
+    assert oracle.certificate.statement != "nothing is known: no query has passed"
+    json.dumps(dict(oracle.certificate.details))

@@ -1,0 +1,88 @@
+"""Walks from every state of the hypothesis, fresh ones at every query."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pdfalearn import (
+    PDFA,
+    AllWordsOracle,
+    AutomatonModel,
+    InputError,
+    PACOracle,
+    Quantization,
+    StatePrefixOracle,
+    UniformWords,
+    combination_lock,
+    distinguish,
+    random_pdfa,
+)
+from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.observations.tree import ObservationTree
+from tests.models.watched import WatchedModel
+
+BY = Quantization(10)
+
+
+def tree(target: PDFA, by: Equivalence = BY) -> ObservationTree:
+    return ObservationTree(AutomatonModel(target), by)
+
+
+@pytest.mark.parametrize("length", [-1, 1.5, "2", None])
+def test_bad_numbers_are_refused(length: int) -> None:
+    with pytest.raises(InputError, match="max_length"):
+        AllWordsOracle(length)
+    with pytest.raises(InputError, match="walk_length"):
+        StatePrefixOracle(walks_per_state=1, walk_length=length)
+    with pytest.raises(InputError, match="walks_per_state"):
+        StatePrefixOracle(walks_per_state=length, walk_length=1)
+
+
+@pytest.mark.parametrize("walks", [3, 300])
+def test_walks_begin_in_every_state(walks: int) -> None:
+    target = random_pdfa(30, 3, zero_probability=0.3, undefined=True, seed=6)
+    model = WatchedModel(AutomatonModel(target), prefixes_free=False)
+    oracle = StatePrefixOracle(walks_per_state=walks, walk_length=5)
+    assert len(oracle.counterexamples(target, ObservationTree(model, BY))) == 0
+    asked = [target.alphabet.decode(word) for word in model.asked]
+    assert set(target.states_after(asked).tolist()) == set(range(len(target)))
+    assert oracle.certificate.details == {
+        "walks_per_state": walks,
+        "walk_length": 5,
+        "states": len(target),
+    }
+
+
+def test_walks_are_fresh_at_every_query() -> None:
+    target = random_pdfa(30, seed=6)
+    model = WatchedModel(AutomatonModel(target))
+    observations = ObservationTree(model, BY)
+    oracle = StatePrefixOracle(walks_per_state=3, walk_length=20)
+    sizes = []
+    for _ in range(3):
+        oracle.counterexamples(target, observations)
+        sizes.append(len(model.asked))
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_walks_find_what_is_undefined_only_in_the_hypothesis() -> None:
+    target = PDFA(alphabet="ab", transitions=[[0, 1], [0, 0]], probabilities=[[0.5, 0.5, 0.0]] * 2)
+    hypothesis = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=[[0.5, 0.5, 0.0]])
+    oracle = StatePrefixOracle(walks_per_state=20, walk_length=3)
+    (word,) = target.alphabet.decode_words(oracle.counterexamples(hypothesis, tree(target)))
+    assert word[-1] == "b"
+
+
+def test_walks_open_a_lock_that_sampling_cannot() -> None:
+    lock = combination_lock(12, seed=1)
+    almost = PDFA(
+        alphabet=lock.alphabet,
+        transitions=np.where(lock.transitions == 11, 0, lock.transitions)[:-1],
+        probabilities=lock.probabilities[:-1],
+    )
+    assert distinguish(lock, almost, by=BY) is not None
+    walks = StatePrefixOracle(walks_per_state=5, walk_length=2)
+    assert len(walks.counterexamples(almost, tree(lock))) == 1
+    sampling = PACOracle(epsilon=0.01, delta=0.1, sampler=UniformWords(14))
+    assert len(sampling.counterexamples(almost, tree(lock))) == 0

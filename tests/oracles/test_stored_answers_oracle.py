@@ -1,0 +1,97 @@
+"""Stored answers: all that is known is compared, and nothing is asked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdfalearn import (
+    PDFA,
+    AutomatonModel,
+    ChainOracle,
+    EquivalenceOracle,
+    PACOracle,
+    Quantization,
+    StoredAnswersOracle,
+    UniformWords,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.learners.protocol import Word
+from pdfalearn.observations.paths import asked_path_nodes
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import stored_answers
+from pdfalearn.words import Words
+from tests.learners.checks import label_after
+from tests.models.watched import WatchedModel
+from tests.strategies import equivalences, pdfas
+
+BY = Quantization(10)
+
+
+def tree(target: PDFA, by: Equivalence = BY) -> ObservationTree:
+    return ObservationTree(AutomatonModel(target), by)
+
+
+def differs(target: PDFA, hypothesis: PDFA, word: Word, by: Equivalence) -> bool:
+    return label_after(target, word, by) != label_after(hypothesis, word, by)
+
+
+@given(
+    st.data(),
+    equivalences(),
+    st.lists(st.lists(st.integers(0, 1), max_size=7), max_size=30),
+    st.sampled_from([1, 3, 1000]),
+)
+def test_stored_answers_are_all_that_is_compared(
+    data: st.DataObject, by: Equivalence, codes: list[list[int]], enough: int
+) -> None:
+    target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
+    model = WatchedModel(AutomatonModel(target), prefixes_free=False)
+    observations = ObservationTree(model, by)
+    suffixes = [observations.suffixes.add_word(word) for word in codes]
+    observations.classes_of_few([0] * len(codes), suffixes)
+    before = model.symbols, len(model.batches), len(observations)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_answers, "_ENOUGH", enough)
+        oracle = StoredAnswersOracle()
+        found = target.alphabet.decode_words(oracle.counterexamples(hypothesis, observations))
+    assert (model.symbols, len(model.batches), len(observations)) == before
+    asked = {target.alphabet.decode(word) for word in codes}
+    wrong = [word for word in asked if differs(target, hypothesis, word, by)]
+    stored = {
+        word[:end]
+        for word in asked
+        for end in range(len(word) + 1)
+        if word[:end] in asked or target.state_after(word[:end]) is None
+    }
+    assert set(found) <= {word for word in stored if differs(target, hypothesis, word, by)}
+    assert bool(found) == bool(wrong)
+    if wrong:
+        assert len(found[0]) <= min(map(len, wrong))
+
+
+def test_stored_answers_are_counted_and_cost_nothing() -> None:
+    target = random_pdfa(40, seed=1)
+    observations = tree(target)
+    asked_path_nodes(observations, Words.of([[0, 1] * 10, [1, 0, 0]]))
+    counts = observations.counts
+    before = counts.words, counts.distributions, len(counts.batches), observations.symbols
+    oracle = StoredAnswersOracle()
+    assert len(oracle.counterexamples(target, observations)) == 0
+    assert oracle.certificate.details == {"answers": 24}
+    after = counts.words, counts.distributions, len(counts.batches), observations.symbols
+    assert after == before
+
+
+def test_stored_answers_save_questions() -> None:
+    target = random_pdfa(300, distributions=2, seed=1)
+
+    def words_asked(*first: EquivalenceOracle) -> int:
+        sampling = PACOracle(epsilon=0.005, delta=0.01, sampler=UniformWords(20))
+        result = learn(AutomatonModel(target), oracle=ChainOracle(*first, sampling))
+        return result.statistics.distributions
+
+    assert words_asked(StoredAnswersOracle()) < words_asked() / 2
