@@ -11,27 +11,15 @@ from pdfalearn import (
     AllWordsOracle,
     AutomatonModel,
     InputError,
-    Quantization,
     chain,
     random_pdfa,
 )
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners.protocol import Word
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import all_words as all_words_module
-from tests.learners.checks import label_after
 from tests.models.watched import WatchedModel
+from tests.oracles.helpers import BY, differs, tree
 from tests.strategies import all_words, equivalences, pdfas
-
-BY = Quantization(10)
-
-
-def tree(target: PDFA, by: Equivalence = BY) -> ObservationTree:
-    return ObservationTree(AutomatonModel(target), by)
-
-
-def differs(target: PDFA, hypothesis: PDFA, word: Word, by: Equivalence) -> bool:
-    return label_after(target, word, by) != label_after(hypothesis, word, by)
 
 
 @given(st.data(), equivalences())

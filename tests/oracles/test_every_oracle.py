@@ -10,27 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
-    PDFA,
     AllWordsOracle,
     AutomatonModel,
     ChainOracle,
     EquivalenceOracle,
     PACOracle,
-    Quantization,
     StatePrefixOracle,
     StoredAnswersOracle,
     UniformWords,
 )
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners.protocol import Word
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
-from tests.learners.checks import label_after
 from tests.models.watched import WatchedModel
+from tests.oracles.helpers import differs
 from tests.strategies import equivalences, pdfas
 
-BY = Quantization(10)
 MAKERS: list[Callable[[], EquivalenceOracle]] = [
     lambda: AllWordsOracle(6),
     lambda: StatePrefixOracle(walks_per_state=5, walk_length=4),
@@ -38,10 +34,6 @@ MAKERS: list[Callable[[], EquivalenceOracle]] = [
     lambda: ChainOracle(StoredAnswersOracle(), AllWordsOracle(3)),
     lambda: PACOracle(epsilon=0.05, delta=0.1, sampler=UniformWords(6)),
 ]
-
-
-def differs(target: PDFA, hypothesis: PDFA, word: Word, by: Equivalence) -> bool:
-    return label_after(target, word, by) != label_after(hypothesis, word, by)
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -11,22 +11,15 @@ from pdfalearn import (
     AutomatonModel,
     InputError,
     PACOracle,
-    Quantization,
     StatePrefixOracle,
     UniformWords,
     combination_lock,
     distinguish,
     random_pdfa,
 )
-from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.observations.tree import ObservationTree
 from tests.models.watched import WatchedModel
-
-BY = Quantization(10)
-
-
-def tree(target: PDFA, by: Equivalence = BY) -> ObservationTree:
-    return ObservationTree(AutomatonModel(target), by)
+from tests.oracles.helpers import BY, tree
 
 
 @pytest.mark.parametrize("length", [-1, 1.5, "2", None])

@@ -7,36 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
-    PDFA,
     AutomatonModel,
     ChainOracle,
     EquivalenceOracle,
     PACOracle,
-    Quantization,
     StoredAnswersOracle,
     UniformWords,
     learn,
     random_pdfa,
 )
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners.protocol import Word
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import stored_answers
 from pdfalearn.words import Words
-from tests.learners.checks import label_after
 from tests.models.watched import WatchedModel
+from tests.oracles.helpers import differs, tree
 from tests.strategies import equivalences, pdfas
-
-BY = Quantization(10)
-
-
-def tree(target: PDFA, by: Equivalence = BY) -> ObservationTree:
-    return ObservationTree(AutomatonModel(target), by)
-
-
-def differs(target: PDFA, hypothesis: PDFA, word: Word, by: Equivalence) -> bool:
-    return label_after(target, word, by) != label_after(hypothesis, word, by)
 
 
 @given(

@@ -6,6 +6,7 @@ import math
 import warnings
 
 from pdfalearn._checks import checked_generator, checked_share
+from pdfalearn.alphabet import shortened
 from pdfalearn.certificates import Certificate
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations.tree import ObservationTree
@@ -123,8 +124,8 @@ class PACOracle:
         missing = self._sampler.unreachable_symbols(hypothesis.alphabet)
         if missing:
             warnings.warn(
-                f"{self._sampler.name} never have {', '.join(map(repr, missing))}; whatever "
-                "happens after it will not be tested",
+                f"{self._sampler.name} never have the symbols {shortened(missing)}: nothing that "
+                "comes after them will be tested",
                 UnreachableSymbolWarning,
                 stacklevel=2,
             )
