@@ -94,6 +94,23 @@ def test_a_thousand_words_take_few_batches(prefixes_free: bool) -> None:
     assert len(model.batches) < 40
 
 
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@pytest.mark.parametrize("capacity", [8, 64])
+def test_hardly_a_symbol_is_led_through_twice(capacity: int, prefixes_free: bool) -> None:
+    model = watched(random_pdfa(50, seed=1), capacity, prefixes_free)
+    tree = ObservationTree(model, Quantization(1000))
+    symbols = np.random.default_rng(1).integers(2, size=5000, dtype=np.int32)
+    asked_path_nodes(tree, Words(symbols, np.arange(51) * 100))
+    assert len(set(model.asked)) == len(model.asked) == len(tree)
+    assert model.symbols < 1.1 * len(tree)
+
+
+def test_no_words_ask_nothing() -> None:
+    model = watched(random_pdfa(50, seed=1))
+    assert len(asked_path_nodes(ObservationTree(model, Quantization(10)), Words.of([]))) == 0
+    assert model.batches == []
+
+
 def test_wide_rows_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     target, hypothesis = random_pdfa(30, seed=1), random_pdfa(30, seed=2)
     tree = ObservationTree(AutomatonModel(target), Quantization(5))

@@ -43,8 +43,16 @@ def path_nodes(observations: ObservationTree, words: Words) -> Nodes:
 
 def asked_path_nodes(observations: ObservationTree, words: Words) -> Nodes:
     """Give what `path_nodes` gives, after asking for every prefix that is not known yet."""
-    path = path_nodes(observations, words)
-    # Whole words first: they lead the model to all prefixes, and may bring their answers along.
-    for nodes in (path[words.ends], path):
-        observations.classes(nodes, np.full(len(nodes), EMPTY))
+    path, model = path_nodes(observations, words), observations.model
+    size = max(1, len(path))
+    if model.capacity is not None and not model.prefixes_free:
+        size = max(1, model.capacity // 4)  # few enough that all of a part keep their handles
+    is_end = np.zeros(len(path), dtype=bool)
+    is_end[words.ends] = True
+    is_end[size - 1 :: size] = True
+    for begin in range(0, len(path), size):
+        part = path[begin : begin + size]
+        # Ends first: they lead the model to all prefixes, and may bring their answers along.
+        for nodes in (part[is_end[begin : begin + size]], part):
+            observations.classes(nodes, np.full(len(nodes), EMPTY))
     return path
