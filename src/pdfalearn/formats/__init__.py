@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import BinaryIO
 
-from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.formats import _files, dot, json_file, npz_file
 from pdfalearn.formats._graphviz import picture_writers
 from pdfalearn.pdfa import PDFA
 
 __all__ = ["check_can_save", "load", "save"]
-
-LONGEST_MESSAGE = 600
-"""An error shows no more characters of what a file holds."""
 
 _READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
     ".json": json_file.read,
@@ -120,21 +115,4 @@ def load(path: str | os.PathLike[str]) -> PDFA:
     ...     load(pathlib.Path(folder, "small.npz")) == pdfa
     True
     """
-    name = _files.checked_name(path)
-    read = _files.by_ending(_READERS, name, "load")
-    with Path(name).open("rb") as stream:
-        try:
-            return read(stream)
-        except InputError as error:
-            raise FileFormatError(f"{_files.shown(name)}: {_shortened(str(error))}") from error
-        except MemoryError as error:
-            raise FileFormatError(
-                f"{_files.shown(name)}: needs more memory than there is"
-            ) from error
-
-
-def _shortened(message: str) -> str:
-    if len(message) <= LONGEST_MESSAGE:
-        return message
-    half = LONGEST_MESSAGE // 2
-    return f"{message[:half]} … {message[-half:]}"
+    return _files.read(path, _READERS)

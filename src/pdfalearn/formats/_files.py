@@ -7,12 +7,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from pdfalearn.errors import InputError
+from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.formats._atomic import check_replaceable, replacing
 from pdfalearn.formats._graphviz import PICTURES, graphviz
 
 _Function = TypeVar("_Function")
 _Thing = TypeVar("_Thing")
+
+LONGEST_MESSAGE = 600
+"""An error shows no more characters of what a file holds."""
+
+
+def read(path: str | os.PathLike[str], readers: dict[str, Callable[[BinaryIO], _Thing]]) -> _Thing:
+    """Read something from a file with the reader of its ending; errors name the file."""
+    name = checked_name(path)
+    reader = by_ending(readers, name, "load")
+    with Path(name).open("rb") as stream:
+        try:
+            return reader(stream)
+        except InputError as error:
+            raise FileFormatError(f"{shown(name)}: {_shortened(str(error))}") from error
+        except MemoryError as error:
+            raise FileFormatError(f"{shown(name)}: needs more memory than there is") from error
 
 
 def write(
@@ -63,3 +79,10 @@ def by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
 def shown(name: str) -> str:
     """Give a file's name so that it fits on one line."""
     return name if name and name.isprintable() else repr(name)
+
+
+def _shortened(message: str) -> str:
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    half = LONGEST_MESSAGE // 2
+    return f"{message[:half]} … {message[-half:]}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import reprlib
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.formats._header import checked_header, header_text, parsed
+from pdfalearn.formats._text import PIECE, inflate_all, joined, mebibytes, read_all
 from pdfalearn.pdfa import PDFA
 
 TEXT_LIMIT = 128 * 2**20
@@ -22,8 +22,6 @@ TEXT_LIMIT = 128 * 2**20
 
 LISTS_LIMIT = 5_000_000
 """The most lists in a JSON text: Python needs many times the memory that their brackets take."""
-
-_PIECE = 2**20
 
 
 def write(pdfa: PDFA, stream: BinaryIO) -> None:
@@ -38,45 +36,28 @@ def write_gzipped(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def read(stream: BinaryIO) -> PDFA:
     """Read a PDFA from JSON."""
-    return _pdfa(_limited(stream))
+    return _pdfa(read_all(stream, TEXT_LIMIT, _too_large()))
 
 
 def read_gzipped(stream: BinaryIO) -> PDFA:
-    """Read a PDFA from gzipped JSON; what inflates beyond the limit is not inflated further."""
-    try:
-        with gzip.GzipFile(fileobj=stream) as inflated:
-            text = _limited(inflated)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
-    return _pdfa(text)
+    """Read a PDFA from gzipped JSON."""
+    return _pdfa(inflate_all(stream, TEXT_LIMIT, _too_large()))
+
+
+def _too_large() -> FileFormatError:
+    return FileFormatError(
+        f"more than {mebibytes(TEXT_LIMIT)} of JSON text; large PDFA go into .npz files"
+    )
 
 
 def _text(pdfa: PDFA) -> bytes:
     size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
-    too_large = InputError(f"{size} are more than {_limit()} of JSON text; save as .npz")
+    too_large = InputError(
+        f"{size} are more than {mebibytes(TEXT_LIMIT)} of JSON text; save as .npz"
+    )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    return _joined(_pieces(pdfa), too_large)
-
-
-def _limited(stream: BinaryIO | gzip.GzipFile) -> bytes:
-    too_large = FileFormatError(f"more than {_limit()} of JSON text; large PDFA go into .npz files")
-    return _joined(iter(lambda: stream.read(_PIECE), b""), too_large)
-
-
-def _limit() -> str:
-    return f"{TEXT_LIMIT / 2**20:g} MiB"
-
-
-def _joined(pieces: Iterable[bytes], too_large: InputError) -> bytes:
-    kept = []
-    length = 0
-    for piece in pieces:
-        kept.append(piece)
-        length += len(piece)
-        if length > TEXT_LIMIT:
-            raise too_large
-    return b"".join(kept)
+    return joined(_pieces(pdfa), TEXT_LIMIT, too_large)
 
 
 def _pieces(pdfa: PDFA) -> Iterator[bytes]:
@@ -87,7 +68,7 @@ def _pieces(pdfa: PDFA) -> Iterator[bytes]:
     }
     for name, table in tables.items():
         yield f',\n"{name}":['.encode()
-        rows = max(1, _PIECE // table.shape[1])
+        rows = max(1, PIECE // table.shape[1])
         for begin in range(0, len(table), rows):
             text = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
             yield (",\n" if begin else "\n").encode()
