@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pdfalearn.formats import check_can_save as check_can_save
     from pdfalearn.formats import load as load
     from pdfalearn.formats import save as save
+    from pdfalearn.formats.arpa import Ngram as Ngram
+    from pdfalearn.formats.arpa import read_arpa as read_arpa
     from pdfalearn.formats.trees import check_can_save_tree as check_can_save_tree
     from pdfalearn.formats.trees import save_tree as save_tree
     from pdfalearn.generate.examples import chain as chain
@@ -85,6 +87,7 @@ _NAMES_BY_MODULE = {
         "StoreError",
     ],
     "formats": ["check_can_save", "load", "save"],
+    "formats.arpa": ["Ngram", "read_arpa"],
     "formats.trees": ["check_can_save_tree", "save_tree"],
     "generate.examples": [
         "chain",

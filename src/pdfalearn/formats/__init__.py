@@ -1,4 +1,4 @@
-"""Files of PDFA: JSON, NumPy archives, Graphviz drawings."""
+"""Files of PDFA: JSON, NumPy archives, Graphviz drawings, and the formats of other programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import BinaryIO
 
-from pdfalearn.formats import _files, dot, json_file, npz_file
+from pdfalearn.formats import _files, arpa, dot, json_file, npz_file
 from pdfalearn.formats._graphviz import picture_writers
 from pdfalearn.pdfa import PDFA
 
@@ -16,6 +16,8 @@ _READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
     ".json": json_file.read,
     ".json.gz": json_file.read_gzipped,
     ".npz": npz_file.read,
+    ".arpa": lambda stream: arpa.read(stream).pdfa,
+    ".arpa.gz": lambda stream: arpa.read_gzipped(stream).pdfa,
 }
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
@@ -97,7 +99,8 @@ def load(path: str | os.PathLike[str]) -> PDFA:
     Parameters
     ----------
     path : str or os.PathLike
-        A file that ends in ``.json``, ``.json.gz`` or ``.npz``.
+        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz``. Or one of another
+        program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it).
 
     Raises
     ------

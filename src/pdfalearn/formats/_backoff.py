@@ -1,0 +1,154 @@
+"""Back-off n-gram models as PDFA: states are contexts.
+
+The tables are filled from short contexts to long ones. A context first gets the row of the longest
+of its suffixes that is a context, and then what its own n-grams say. For the successors that is the
+construction of Aho and Corasick; the probabilities are multiplied by the back-off weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn._memory import check_fits
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.formats._arpa_text import LARGEST_CORRECTION, Grams
+from pdfalearn.formats._contexts import Contexts, Level, Nodes, contexts_of
+from pdfalearn.formats._lines import at_line
+from pdfalearn.pdfa import PDFA, Floats, States
+
+START, TERMINAL, UNKNOWN = "<s>", "</s>", ("<unk>", "<UNK>")
+
+
+def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, float]:
+    """Make a PDFA of all n-grams, and say how far from 1 a state's probabilities were at most."""
+    orders = _without_impossible(orders, vocabulary)
+    symbols = _symbols(orders, vocabulary)
+    alphabet = Alphabet(symbols, TERMINAL)
+    names = [TERMINAL, *symbols, START]
+    orders = _recoded(orders, vocabulary, names)
+    contexts = contexts_of(orders, terminal=0, width=len(names))
+    check_fits(len(contexts), len(symbols))
+    links, successors = _successors(contexts, len(symbols))
+    start = _start(contexts, len(symbols) + 1)
+    kept = np.flatnonzero(_reached(successors, start))
+    rows = _probabilities(contexts, links, orders, len(symbols))[kept]
+    sums = rows.sum(axis=1)
+    _check_sums(sums, kept, contexts, names)
+    rows /= sums[:, np.newaxis]
+    numbers = np.zeros(len(contexts), dtype=np.int32)
+    numbers[kept] = np.arange(len(kept))
+    pdfa = PDFA(
+        alphabet=alphabet,
+        transitions=numbers[successors[kept]],
+        probabilities=rows,
+        initial=int(numbers[start]),
+    )
+    return pdfa, float(np.abs(sums - 1).max())
+
+
+def _without_impossible(orders: list[Grams], vocabulary: list[str]) -> list[Grams]:
+    """Drop n-grams that go on behind the terminal or come back to the start."""
+    is_start = np.array([word == START for word in vocabulary], dtype=bool)
+    is_terminal = np.array([word == TERMINAL for word in vocabulary], dtype=bool)
+    kept = []
+    for grams in orders:
+        goes_on = np.logical_or.reduce(is_terminal[grams.words[:, :-1]], axis=1)
+        comes_back = np.logical_or.reduce(is_start[grams.words[:, 1:]], axis=1)
+        kept.append(grams.where(~(goes_on | comes_back)))
+    return kept
+
+
+def _symbols(orders: list[Grams], vocabulary: list[str]) -> list[str]:
+    """Give the words that are symbols: all, but the unknown word only if it has a probability."""
+    is_symbol = np.zeros(len(vocabulary), dtype=bool)
+    can_come = np.zeros(len(vocabulary), dtype=bool)
+    for grams in orders:
+        is_symbol[grams.words] = True
+        can_come[grams.words[grams.probabilities > 0, -1]] = True
+    for code, word in enumerate(vocabulary):
+        if word in (START, TERMINAL) or (word in UNKNOWN and not can_come[code]):
+            is_symbol[code] = False
+    return [vocabulary[code] for code in np.flatnonzero(is_symbol)]
+
+
+def _recoded(orders: list[Grams], vocabulary: list[str], names: list[str]) -> list[Grams]:
+    """Write n-grams in the codes of names; drop those with a word that is not among them."""
+    numbers = {name: code for code, name in enumerate(names)}
+    codes = np.array([numbers.get(word, -1) for word in vocabulary], dtype=np.int32)
+    recoded = []
+    for grams in orders:
+        words = codes[grams.words]
+        kept = np.logical_and.reduce(words >= 0, axis=1)
+        recoded.append(Grams(words, grams.probabilities, grams.weights, grams.lines).where(kept))
+    return recoded
+
+
+def _successors(contexts: Contexts, symbols: int) -> tuple[Nodes, States]:
+    """Give each context's longest suffix, and the context after it and each symbol."""
+    links = np.zeros(len(contexts), dtype=np.int64)
+    successors = np.zeros((len(contexts), symbols), dtype=np.int32)
+    for length, level in enumerate(contexts.levels[1:], start=1):
+        nodes = np.arange(level.begin, level.end)
+        columns = level.words - 1
+        if length > 1:
+            links[nodes] = successors[links[level.parents], columns]
+        is_symbol = columns < symbols  # the start is no symbol, but a context
+        successors[level.parents[is_symbol], columns[is_symbol]] = nodes[is_symbol]
+        _copy_rows(successors, links, level)
+    return links, successors
+
+
+def _copy_rows(table: Floats | States, links: Nodes, level: Level) -> None:
+    """Give every context of a level the row of its longest suffix, which is in a level above."""
+    above, here = table[: level.begin], table[level.begin : level.end]
+    # Any other mode, and a source that is not apart, would make a copy first.
+    np.take(above, links[level.begin : level.end], axis=0, out=here, mode="clip")
+
+
+def _start(contexts: Contexts, start: int) -> int:
+    """Give the context of the start alone, or the empty one if there is no such context."""
+    for level in contexts.levels[1:2]:
+        for place in np.flatnonzero(level.words == start).tolist():
+            return level.begin + int(place)
+    return 0
+
+
+def _reached(successors: States, start: int) -> NDArray[np.bool_]:
+    """Mark the contexts that words reach."""
+    reached = np.zeros(len(successors), dtype=bool)
+    reached[start] = True
+    front = np.array([start])
+    while len(front):
+        following = np.zeros(len(successors), dtype=bool)
+        following[successors[front]] = True
+        front = np.flatnonzero(following & ~reached)
+        reached |= following
+    return reached
+
+
+def _probabilities(contexts: Contexts, links: Nodes, orders: list[Grams], symbols: int) -> Floats:
+    """Give what comes after each context, as the file says it; the start never does."""
+    rows = np.zeros((len(contexts), symbols + 1))
+    for level, grams, before in zip(contexts.levels, orders, contexts.before, strict=True):
+        if level.begin:
+            _copy_rows(rows, links, level)
+            with np.errstate(over="ignore", invalid="ignore"):  # sums will tell
+                rows[level.begin : level.end] *= level.weights[:, np.newaxis]
+        words = grams.words[:, -1]
+        can_come = words <= symbols
+        rows[before[can_come], words[can_come]] = grams.probabilities[can_come]
+    return rows
+
+
+def _check_sums(sums: Floats, kept: Nodes, contexts: Contexts, names: list[str]) -> None:
+    bad = ~(np.abs(sums - 1) <= LARGEST_CORRECTION)
+    if bad.any():
+        place = int(np.argmax(bad))
+        words, line = contexts.path(int(kept[place]))
+        context = repr(" ".join(names[word] for word in words)) if words else "of no word"
+        raise at_line(
+            line,
+            f"after the context {context} the probabilities sum to {sums[place]:.6g}, not to 1 "
+            f"(within {LARGEST_CORRECTION:g}); train or convert the model again",
+        )

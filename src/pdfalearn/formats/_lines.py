@@ -1,0 +1,59 @@
+"""Files of lines: what is wrong with one is said with its number."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import BinaryIO
+
+from pdfalearn.errors import FileFormatError
+from pdfalearn.formats._text import inflate_all, mebibytes, read_all
+
+TEXT_LIMIT = 256 * 2**20
+"""The most bytes of text, before compression, that are read."""
+
+
+def read_bytes(stream: BinaryIO) -> bytes:
+    """Read a file of text, or of something else with text inside."""
+    return read_all(stream, TEXT_LIMIT, _too_large())
+
+
+def read_lines(stream: BinaryIO) -> list[bytes]:
+    """Read the lines of a text in UTF-8; the first one has number 1."""
+    return lines_of(read_bytes(stream))
+
+
+def inflate_lines(stream: BinaryIO) -> list[bytes]:
+    """Read the lines of a gzipped text in UTF-8."""
+    return lines_of(inflate_all(stream, TEXT_LIMIT, _too_large()))
+
+
+def lines_of(data: bytes) -> list[bytes]:
+    """Cut a text into lines."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise at_line(number, f"byte {error.start} of the file is not UTF-8 text") from error
+    return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+
+
+def at_line(number: int, message: str) -> FileFormatError:
+    """Make the error for a line."""
+    return FileFormatError(f"line {number}: {message}")
+
+
+def number_in(field: bytes, line: int) -> float:
+    """Read a number, or name what stands there instead."""
+    try:
+        return float(field)
+    except ValueError as error:
+        raise at_line(line, f"{shown(field)} is not a number") from error
+
+
+def shown(field: bytes) -> str:
+    """Quote a part of a line."""
+    return reprlib.repr(field.decode("utf-8", "backslashreplace"))
+
+
+def _too_large() -> FileFormatError:
+    return FileFormatError(f"more than {mebibytes(TEXT_LIMIT)} of text, which is too much to read")
