@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import BinaryIO
 
-from pdfalearn.formats import _files, arpa, dot, json_file, npz_file
+from pdfalearn.formats import _files, arpa, dot, json_file, npz_file, pautomac
 from pdfalearn.formats._graphviz import picture_writers
 from pdfalearn.pdfa import PDFA
 
@@ -18,6 +18,8 @@ _READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
     ".npz": npz_file.read,
     ".arpa": lambda stream: arpa.read(stream).pdfa,
     ".arpa.gz": lambda stream: arpa.read_gzipped(stream).pdfa,
+    ".pautomac": pautomac.read,
+    ".pautomac_model.txt": pautomac.read,
 }
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
@@ -100,7 +102,8 @@ def load(path: str | os.PathLike[str]) -> PDFA:
     ----------
     path : str or os.PathLike
         A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz``. Or one of another
-        program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it).
+        program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it) or a
+        deterministic model of PAutomaC (``.pautomac_model.txt``, ``.pautomac``).
 
     Raises
     ------
