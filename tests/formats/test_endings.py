@@ -16,7 +16,7 @@ def test_what_cannot_be_loaded_names_what_can(ending: str) -> None:
     expected = f"x{ending}: cannot load a file of this ending; those that work: "
     with pytest.raises(InputError, match=f"^{re.escape(expected)}") as caught:
         load(f"x{ending}")
-    assert str(caught.value).endswith(".json, .json.gz, .npz")
+    assert ".json, .json.gz, .npz, .arpa, .arpa.gz, .pautomac, " in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", [".txt", ".gz", ""])

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdfalearn import FileFormatError
+from tests.formats.foreign import FOREIGN
 from tests.formats.samples import ENDINGS, SMALL, bytes_of, load_bytes, members_of, zipped
 
 endings = pytest.mark.parametrize("ending", ENDINGS)
+foreign = pytest.mark.parametrize("ending", FOREIGN)
 thoroughly = settings(max_examples=400)
 
 
@@ -25,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def valid(folder: Path) -> dict[str, bytes]:
-    return {ending: bytes_of(SMALL, ending, folder) for ending in ENDINGS}
+    return FOREIGN | {ending: bytes_of(SMALL, ending, folder) for ending in ENDINGS}
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,9 @@ def mutations(draw: st.DrawFn) -> list[tuple[str, float, bytes]]:
     scraps = st.one_of(
         st.binary(min_size=1, max_size=8),
         st.sampled_from([b"[", b"]", b"-", b"9" * 30, b"1e999", b"null", b'"', b"\xff" * 4, b"{}"]),
+        st.sampled_from(
+            [b"\n", b"\t", b" ", b"1", b"-99", b"nan", b"(0,0) 1\n", b"<s>", b"State\n"]
+        ),
     )
     places = st.floats(0, 1, exclude_max=True)
     return draw(st.lists(st.tuples(kinds, places, scraps), min_size=1, max_size=4))
@@ -73,6 +78,15 @@ def only_our_error(data: bytes, ending: str, folder: Path) -> None:
 @given(data=st.binary(max_size=400))
 def test_random_bytes(data: bytes, ending: str, folder: Path) -> None:
     only_our_error(data, ending, folder)
+
+
+@foreign
+@settings(max_examples=200)
+@given(changes=mutations())
+def test_mutated_foreign_files(
+    changes: list[tuple[str, float, bytes]], ending: str, folder: Path, valid: dict[str, bytes]
+) -> None:
+    only_our_error(mutated(valid[ending], changes), ending, folder)
 
 
 @endings
@@ -109,6 +123,14 @@ def test_every_truncation(ending: str, folder: Path, valid: dict[str, bytes]) ->
     for length in range(len(whole)):
         with pytest.raises(FileFormatError):
             load_bytes(whole[:length], ending, folder)
+
+
+@foreign
+def test_every_truncation_of_foreign_files(
+    ending: str, folder: Path, valid: dict[str, bytes]
+) -> None:
+    for length in range(len(valid[ending])):
+        only_our_error(valid[ending][:length], ending, folder)
 
 
 @endings

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import BinaryIO
 
-from pdfalearn.formats import _files, arpa, dot, json_file, npz_file, pautomac
+from pdfalearn.formats import _files, arpa, dot, json_file, npz_file, pautomac, pythautomata
 from pdfalearn.formats._graphviz import picture_writers
 from pdfalearn.pdfa import PDFA
 
@@ -20,6 +20,10 @@ _READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
     ".arpa.gz": lambda stream: arpa.read_gzipped(stream).pdfa,
     ".pautomac": pautomac.read,
     ".pautomac_model.txt": pautomac.read,
+    ".pythautomata": pythautomata.read,
+    ".pickle": pythautomata.read,
+    ".pkl": pythautomata.read,
+    ".joblib": pythautomata.read,
 }
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
@@ -102,8 +106,10 @@ def load(path: str | os.PathLike[str]) -> PDFA:
     ----------
     path : str or os.PathLike
         A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz``. Or one of another
-        program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it) or a
-        deterministic model of PAutomaC (``.pautomac_model.txt``, ``.pautomac``).
+        program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a
+        deterministic model of PAutomaC (``.pautomac_model.txt``, ``.pautomac``) or a PDFA of
+        pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
+        ``.pythautomata``; nothing is unpickled).
 
     Raises
     ------
