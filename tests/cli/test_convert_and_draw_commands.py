@@ -6,6 +6,7 @@ import pytest
 
 from pdfalearn import figure_3, load, save
 from tests.cli.program import error_of, run, run_json
+from tests.formats.foreign import FOREIGN
 from tests.support import need_program
 
 
@@ -25,6 +26,15 @@ def test_converted_files_hold_the_same(ending: str, source: Path) -> None:
         "target": str(source),
         "states": 4,
     }
+
+
+@pytest.mark.parametrize("ending", FOREIGN)
+def test_files_of_other_programs_are_read_but_not_written(ending: str, tmp_path: Path) -> None:
+    source, target = tmp_path / f"source{ending}", tmp_path / "target.npz"
+    source.write_bytes(FOREIGN[ending])
+    run("convert", source, target)
+    assert load(target) == load(source)
+    assert "cannot save" in error_of("convert", target, source)
 
 
 @pytest.mark.parametrize("command", ["convert", "draw"])

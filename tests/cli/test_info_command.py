@@ -6,6 +6,7 @@ import pytest
 
 from pdfalearn import PDFA, save
 from tests.cli.program import error_of, run, run_json
+from tests.formats.test_arpa import SMALL
 
 
 @pytest.fixture
@@ -53,6 +54,16 @@ def test_table(path: Path) -> None:
         "weakly minimal": "yes",
     }.items():
         assert any(name in line and value in line for line in text.splitlines()), text
+
+
+def test_an_n_gram_model(tmp_path: Path) -> None:
+    path = tmp_path / "small.arpa"
+    path.write_text(SMALL.replace("-0.30103\tb", "-0.3\tb"))
+    facts = run_json("info", path)
+    assert (facts["states"], facts["order"], facts["terminal"]) == (3, 2, "</s>")
+    assert facts["largest_correction"] == pytest.approx(10**-0.3 - 0.5, abs=1e-6)
+    text = run("info", path).stdout
+    assert any("largest correction" in line and "0.0012" in line for line in text.splitlines())
 
 
 def test_a_large_alphabet_is_shortened_in_the_table_only(tmp_path: Path) -> None:

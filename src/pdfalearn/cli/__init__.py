@@ -60,9 +60,10 @@ class CommandLine(click.Group):
 def cli(context: click.Context) -> None:
     """Make, learn, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
 
-    Files are .json, .json.gz or .npz, and .dot, .svg, .png or .pdf to look at. Every command has
-    --help with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2
-    for bad input.
+    Files are .json, .json.gz or .npz, and .dot, .svg, .png or .pdf to look at; .arpa, .pautomac and
+    .pickle files of other programs can be read too (see convert --help). Every command has --help
+    with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2 for bad
+    input.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -25,7 +25,9 @@ def convert(source: Path, target: Path, as_json: bool) -> None:
 
     The endings of SOURCE and TARGET name the formats: .json, .json.gz and .npz can be read and
     written, .dot, .svg, .png and .pdf only written. Nothing is lost between the first three:
-    probabilities are kept to the last bit.
+    probabilities are kept to the last bit. Files of other programs can be read: n-gram models
+    (.arpa, .arpa.gz), models of PAutomaC (.pautomac_model.txt, .pautomac) and PDFA of pythautomata
+    (.pickle, .pkl, .joblib, .pythautomata).
     """
     pdfalearn.check_can_save(target)
     pdfa = pdfalearn.load(source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ import pdfalearn
 from pdfalearn._text import short_word_text, shortened, symbol_text
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._output import print_facts, print_json
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA
 
 
 @click.command(
@@ -28,10 +32,12 @@ def info(file: Path, kappa: int, as_json: bool) -> None:
     """Describe a PDFA and say whether it can be reduced.
 
     It is weakly minimal if no two of its reachable states are equivalent at the given kappa. Its
-    depth is the length of the longest word that is needed to reach a state.
+    depth is the length of the longest word that is needed to reach a state. Of an n-gram model
+    (.arpa) it says the order too, and the largest correction: how far from 1 the probabilities
+    after a context sum.
     """
     relation = pdfalearn.Quantization(kappa)
-    pdfa = pdfalearn.load(file)
+    pdfa, more = _read(file)
     reached = pdfalearn.reachable(pdfa)
     classes = len(pdfalearn.quotient(pdfa, by=relation))
     counts: dict[str, object] = {
@@ -43,6 +49,7 @@ def info(file: Path, kappa: int, as_json: bool) -> None:
         "kappa": kappa,
         "classes": classes,
         "weakly_minimal": classes == len(reached.states),
+        **more,
     }
     symbols, terminal = pdfa.alphabet.symbols, pdfa.alphabet.terminal
     if as_json:
@@ -58,6 +65,14 @@ def info(file: Path, kappa: int, as_json: bool) -> None:
     )
 
 
+def _read(file: Path) -> tuple[PDFA, dict[str, object]]:
+    """Load a PDFA, and what only files of its kind say."""
+    if not file.name.lower().endswith((".arpa", ".arpa.gz")):
+        return pdfalearn.load(file), {}
+    ngram = pdfalearn.read_arpa(file)
+    return ngram.pdfa, {"order": ngram.order, "largest_correction": ngram.largest_correction}
+
+
 def _label(name: str) -> str:
     return name.replace("_", " ")
 
@@ -65,4 +80,6 @@ def _label(name: str) -> str:
 def _value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.2g}"
     return f"{value:,}"

@@ -1,0 +1,75 @@
+"""The phones of English: a real n-gram model as a PDFA, learnt as a black box at several κ.
+
+The package pocketsphinx brings a trigram of 40 phones. Its contexts are the states of a PDFA, so
+that the truth is known, and what is learnt can be held against it. Run with
+``python -m examples.phone_trigram``; needs ``pip install pocketsphinx==5.1.1``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Hashable
+from pathlib import Path
+
+import numpy as np
+
+from pdfalearn import PDFA, ExactOracle, FunctionModel, Quantization, learn, quotient, read_arpa
+
+KAPPAS = (2, 3, 5, 10, 20, 100, 1000)
+TITLES = ("κ", "states of the quotient", "states learnt", "words asked", "mean L1", "perplexity")
+
+Words = list[tuple[Hashable, ...]]
+
+
+def write_arpa(path: Path) -> None:
+    """Write the trigram of pocketsphinx as an ARPA file."""
+    from pocketsphinx import Config, LogMath, NGramModel, get_model_path
+
+    config, logarithms = Config(), LogMath()  # the model uses these and does not keep them alive
+    model = NGramModel(config, logarithms, get_model_path("en-us/en-us-phone.lm.bin"))
+    model.write(str(path), NGramModel.str_to_type("arpa"))
+
+
+def learnt_at(kappa: int, truth: PDFA) -> tuple[PDFA, list[int]]:
+    """Learn the trigram from its answers alone; give the first figures of a row of the table."""
+    by = Quantization(kappa)
+    model = FunctionModel(truth.next_distributions, truth.alphabet)
+    result = learn(model, by=by, oracle=ExactOracle(truth, by=by))
+    classes = len(quotient(truth, by=by))
+    return result.pdfa, [kappa, classes, len(result.pdfa), result.statistics.words]
+
+
+def mean_distance(pdfa: PDFA, truth: PDFA, words: Words) -> float:
+    """Give the mean L1 distance of the two distributions after every prefix of the words."""
+    prefixes = [word[:length] for word in words for length in range(len(word) + 1)]
+    gaps = np.abs(pdfa.next_distributions(prefixes) - truth.next_distributions(prefixes))
+    return float(gaps.sum(axis=1).mean())
+
+
+def perplexity(pdfa: PDFA, words: Words) -> float:
+    """Say how many symbols, the terminal among them, the automaton hesitates between."""
+    symbols = sum(len(word) + 1 for word in words)
+    return float(np.exp(-pdfa.log_probabilities(words).sum() / symbols))
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "phones.arpa")
+        write_arpa(path)
+        trigram = read_arpa(path)
+    truth = trigram.pdfa
+    words = truth.sample(200, seed=1).words
+    print(f"{len(truth):,} states, {len(truth.alphabet)} phones, order {trigram.order};", end=" ")
+    print(f"perplexity {perplexity(truth, words):.3f};", end=" ")
+    print(f"largest correction {trigram.largest_correction:.2g}\n")
+    print(f"| {' | '.join(TITLES)} |", f"|{' --- |' * len(TITLES)}", sep="\n")
+    for kappa in KAPPAS:
+        pdfa, counts = learnt_at(kappa, truth)
+        cells = [f"{count:,}" for count in counts]
+        cells += [f"{mean_distance(pdfa, truth, words):.2g}", f"{perplexity(pdfa, words):.3f}"]
+        print(f"| {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()
