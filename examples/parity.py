@@ -3,9 +3,13 @@
 pdfalearn learn parity:model --kappa 10 --max-length 8
 """
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn import Alphabet
+from pdfalearn.words import Words
 
 
 class Parity:
@@ -13,19 +17,17 @@ class Parity:
 
     alphabet, fingerprint, capacity, prefixes_free = Alphabet("ab"), "parity-1", None, True
 
-    def start(self):
+    def start(self) -> int:
         return 0
 
-    def extend(self, handles, words):
-        runs = np.split(words.symbols, words.offsets[1:-1])
-        return np.concatenate(
-            [(h + run.cumsum()) % 2 for h, run in zip(handles, runs, strict=True)]
-        )
+    def extend(self, handles: NDArray[np.int64], words: Words) -> NDArray[np.int64]:
+        pairs = zip(handles, np.split(words.symbols, words.offsets[1:-1]), strict=True)
+        return np.concatenate([(parity + run.cumsum()) % 2 for parity, run in pairs])
 
-    def distributions(self, handles):
+    def distributions(self, handles: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.array([[0.4, 0.3, 0.3], [0.0, 0.5, 0.5]])[handles]
 
-    def release(self, handles):
+    def release(self, handles: NDArray[np.int64]) -> None:
         pass
 
 

@@ -3,7 +3,9 @@
 pdfalearn learn weather:tomorrow --alphabet "sun rain" --kappa 10 --max-length 8
 """
 
+from __future__ import annotations
 
-def tomorrow(words):
+
+def tomorrow(words: list[tuple[str, ...]]) -> list[list[float]]:
     """Say for each word how likely the end, sun and rain are after it."""
     return [[0.5, 0.1, 0.4] if word[-2:] == ("rain", "rain") else [0.2, 0.5, 0.3] for word in words]
