@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pdfalearn import (
     PDFA,
     AutomatonModel,
+    Budget,
     Corpus,
     InputError,
     OracleError,
@@ -147,6 +148,14 @@ def test_a_query_that_is_broken_off_counts_and_certifies_nothing() -> None:
     model.fails = False
     assert len(oracle.counterexamples(TARGET, observations)) == 0
     assert oracle.certificate.details["queries"] == 3
+
+
+def test_a_budget_ends_a_query_without_a_promise() -> None:
+    oracle = PACOracle(epsilon=0.01, delta=0.1, sampler=UniformWords(30))
+    result = learn(TARGET, by=BY, oracle=oracle, budget=Budget(max_words=50))
+    assert result.certificate.kind == "stopped"
+    assert result.statistics.words == 50
+    assert oracle.certificate.kind == "tested"
 
 
 def test_an_oracle_may_serve_another_run() -> None:
