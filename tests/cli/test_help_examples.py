@@ -10,6 +10,7 @@ import pytest
 
 from pdfalearn.cli import COMMANDS
 from tests.cli.program import run
+from tests.stores.parts import some, stored
 from tests.support import need_program
 
 MODULE = """
@@ -24,7 +25,10 @@ def examples_of(*arguments: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines]
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS])
+STORE_COMMANDS = ("store info", "store verify", "store compact", "store export")
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS, *STORE_COMMANDS])
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if name in ("draw", "learn"):
@@ -35,5 +39,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         run("convert", "target.json", "target.npz")
         run("convert", "target.json", "small.json")
         (tmp_path / "my_module.py").write_text(MODULE)
-    for example in examples_of(*([name] if name else [])):
+    if name.startswith("store"):
+        stored(Path("answers.db"), some(1), key="my-model-v1")
+    for example in examples_of(*name.split()):
         run(*example)

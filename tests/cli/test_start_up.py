@@ -26,7 +26,14 @@ finally:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)]
+    "arguments",
+    [
+        [],
+        ["--help"],
+        ["--version"],
+        *([name, "--help"] for name in COMMANDS),
+        ["store", "info", "--help"],
+    ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     command = [sys.executable, "-c", MODULES_AFTER, *arguments]

@@ -64,6 +64,17 @@ def test_killed_writers_lose_nothing_that_they_have_acknowledged(tmp_path: Path)
         assert_same(segment, some(seed, stored_count))
 
 
+def test_a_store_is_whole_at_every_moment_of_another_process_writing(tmp_path: Path) -> None:
+    path = stored(tmp_path / "answers.db", some(1))
+    with Writing(path, seed=2) as writing, AnswerStore(path, read_only=True) as store:
+        writing.wait_for(1)
+        counts = [store.verify().batches]
+        while counts[-1] < counts[0] + 50:
+            counts.append(store.verify().batches)
+        assert counts[0] >= 5
+        assert counts == sorted(counts)
+
+
 def test_compacting_is_refused_while_another_process_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

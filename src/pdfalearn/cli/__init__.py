@@ -12,7 +12,7 @@ import pdfalearn
 from pdfalearn.cli._failures import CLOSED_PIPE, exit_code_of, prepare_streams
 from pdfalearn.cli._options import examples
 
-COMMANDS = ("random", "learn", "info", "compare", "quotient", "sample", "convert", "draw")
+COMMANDS = ("random", "learn", "info", "compare", "quotient", "sample", "convert", "draw", "store")
 
 
 class CommandLine(click.Group):

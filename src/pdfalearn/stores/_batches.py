@@ -105,14 +105,14 @@ def read_segment(
 ) -> Segment:
     """Read all that a writer has written."""
     buffers = [bytearray() for _ in range(5)]
-    batch = None
+    last = 0
     for batch in read_batches(connection, path, model, writer):
+        last = batch.sequence
         for buffer, blob in zip(buffers, batch.blobs, strict=True):
             buffer += blob
     try:
         return parsed(buffers, alphabet_size)
     except ValueError as error:
-        last = -1 if batch is None else batch.sequence
         raise bad_batch(path, model, writer, last, f"up to it, {error}") from error
 
 

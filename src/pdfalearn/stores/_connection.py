@@ -72,6 +72,17 @@ def transaction(connection: sqlite3.Connection, end: str = "COMMIT") -> Iterator
         raise
 
 
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read the same state of the file throughout, whatever others write."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
 def touch(connection: sqlite3.Connection) -> None:
     """Write the format's version, which in a store is there already."""
     connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -18,16 +18,18 @@ _LONGEST_REASON = 400
 
 _PERMISSIONS = "check the permissions of the file and of its folder"
 
+_IN_USE = "another process uses it and did not let go in time; wait until that ends, or end it"
+
 _MEANINGS = {
-    sqlite3.SQLITE_BUSY: (
-        "another process uses it and did not let go in time; wait until that ends, or end it"
-    ),
+    sqlite3.SQLITE_BUSY: _IN_USE,
+    sqlite3.SQLITE_LOCKED: _IN_USE,
+    sqlite3.SQLITE_PROTOCOL: _IN_USE,
     sqlite3.SQLITE_READONLY: f"may not be written to; {_PERMISSIONS}",
     sqlite3.SQLITE_CANTOPEN: f"cannot be opened; {_PERMISSIONS}",
     sqlite3.SQLITE_FULL: (
         "the disk is full; make room and go on: all that was written before is safe"
     ),
-    sqlite3.SQLITE_IOERR: "the disk or its driver fails; see whether others can use it",
+    sqlite3.SQLITE_IOERR: "the disk refuses to read or write; check its state and your quota",
     sqlite3.SQLITE_NOTADB: "not a store of answers; name another file",
     sqlite3.SQLITE_CONSTRAINT: (
         "this writer's last batch was stored, but it was interrupted; make a new writer"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pdfalearn.stores._batches import bad_batch, parsed, read_batches, writers_of
+from pdfalearn.stores._connection import snapshot
 from pdfalearn.stores._failures import damaged
 from pdfalearn.stores._models import ModelRow, model_rows
 
@@ -25,6 +26,11 @@ def verify(connection: sqlite3.Connection, path: Path) -> Verified:
     (message,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if message != "ok":
         raise damaged(path, f"SQLite finds {message!r}")
+    with snapshot(connection):
+        return _verify_models(connection, path)
+
+
+def _verify_models(connection: sqlite3.Connection, path: Path) -> Verified:
     models = model_rows(connection)
     counts = [
         _verify_writer(connection, path, model, writer)

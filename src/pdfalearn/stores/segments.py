@@ -14,6 +14,9 @@ from pdfalearn.errors import InputError
 
 _MOST_NODES = 2**31 - 1
 
+_TOLERANCE = 2 * SUM_TOLERANCE
+"""Whoever asks a model checks its rows more strictly, and may round them afterwards."""
+
 Integers = NDArray[np.int32]
 
 
@@ -135,7 +138,7 @@ def _bad_row(rows: NDArray[np.float64], before: int) -> str | None:
     if not len(rows):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        bad = ~(np.abs(rows.sum(axis=1) - 1) <= SUM_TOLERANCE)
+        bad = ~(np.abs(rows.sum(axis=1) - 1) <= _TOLERANCE)
     if not rows.min() >= 0:
         bad |= ~(rows >= 0).all(axis=1)
     if not bad.any():
