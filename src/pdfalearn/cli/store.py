@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 import pdfalearn
+from pdfalearn._text import shortened
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._output import print_json, print_line, print_table
-from pdfalearn.cli._text import shortened
 
 if TYPE_CHECKING:
     from pdfalearn import AnswerStore
