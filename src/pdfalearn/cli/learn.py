@@ -185,10 +185,11 @@ def _print_written(outputs: Outputs) -> None:
 
 
 def _interruption_text(result: Result | None, output: Path | None, store: Path | None) -> str:
+    lost = "nothing" if store is None else "no automaton"
     if result is None:
-        text = "interrupted before the first hypothesis: no automaton was saved"
+        text = f"interrupted before the first hypothesis: {lost} was saved"
     elif output is None:
-        text = "interrupted: no automaton was saved, as no -o was given"
+        text = f"interrupted: {lost} was saved, as no -o was given"
     else:
         text = f"interrupted: {output} holds the hypothesis so far, of {len(result.pdfa):,} states"
     return text if store is None else f"{text}; {store} holds all answers: start again to go on"
