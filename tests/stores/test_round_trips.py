@@ -234,6 +234,19 @@ def test_bad_parts_are_refused_and_leave_nothing(
     assert_same(segment, [before, good])
 
 
+def test_an_interrupt_right_after_a_commit_is_not_written_over(tmp_path: Path) -> None:
+    """The writer does not know then that its batch is stored."""
+    first, second = some(1, count=2)
+    with AnswerStore(tmp_path / "answers.db") as store:
+        writer = store.writer("model", ALPHABET)
+        writer.append(*first)
+        writer._sequence = 0
+        with pytest.raises(StoreError, match="was interrupted; make a new writer"):
+            writer.append(*second)
+        [segment] = store.segments("model")
+    assert_same(segment, [first])
+
+
 def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path / "answers.db")
     writer = store.writer("model", ALPHABET)

@@ -62,8 +62,8 @@ def opened_alone(path: Path) -> sqlite3.Connection:
 @contextmanager
 def transaction(connection: sqlite3.Connection, end: str = "COMMIT") -> Iterator[None]:
     """Write all or nothing, while nobody else writes."""
-    connection.execute("BEGIN IMMEDIATE")
     try:
+        connection.execute("BEGIN IMMEDIATE")
         yield
         connection.execute(end)
     except BaseException:
@@ -75,8 +75,8 @@ def transaction(connection: sqlite3.Connection, end: str = "COMMIT") -> Iterator
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
     """Read the same state of the file throughout, whatever others write."""
-    connection.execute("BEGIN")
     try:
+        connection.execute("BEGIN")
         yield
     finally:
         if connection.in_transaction:

@@ -16,9 +16,10 @@ from pdfalearn.stores._failures import translated
 SYNC_SECONDS = 0.05
 """A commit waits for the disk if the last one that did so is this long ago, and so does closing.
 
-All others are with the operating system: they survive the death of the process, and a power failure
-can take only those of the last moment, cleanly. If every commit waited, writing a million answers
-in batches of 1,024 would take 1.2 to 4 times as long, as the disk is idle or busy.
+All others are with the operating system: they survive the death of the process. A power failure can
+take those that came so soon after one that waited, and these took no longer than this to ask for.
+If every commit waited, writing a million answers in batches of 1,024 would take 1.2 to 5 times as
+long, as the disk is idle or busy (see benchmarks/store.py).
 """
 
 

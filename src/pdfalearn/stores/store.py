@@ -58,10 +58,10 @@ class StoredModel:
 class AnswerStore:
     """A file of answers, safe against crashes, that several processes may use at once.
 
-    Every batch is on the disk when `Writer.append` returns. Each process, and each thread, opens
-    the store for itself. The file must not be on a network drive, where SQLite cannot share it.
-    While it is open, SQLite keeps files beside it that end in ``-wal`` and ``-shm``: they belong
-    to it.
+    What `Writer.append` has written survives the death of the process; a power failure can cost
+    the answers of the last twentieth of a second. Each process, and each thread, opens the store
+    for itself. The file must not be on a network drive, where SQLite cannot share it. While it is
+    open, SQLite keeps files beside it that end in ``-wal`` and ``-shm``: they belong to it.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class Writer:
         numbers: ArrayLike,
         rows: ArrayLike,
     ) -> None:
-        """Store what is new since the last call, for good: all of it, or nothing and an error.
+        """Store what is new since the last call: all of it, or nothing and an error.
 
         Parameters
         ----------
