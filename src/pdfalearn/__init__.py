@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
     from pdfalearn.budgets import Budget as Budget
     from pdfalearn.certificates import Certificate as Certificate
+    from pdfalearn.dfa import DFA as DFA
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.functions import same_function as same_function
     from pdfalearn.equivalence.quotients import is_weakly_minimal as is_weakly_minimal
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
     from pdfalearn.learning import learn as learn
     from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
+    from pdfalearn.models.constrained.guided import Guided as Guided
+    from pdfalearn.models.constrained.temperature import Temperature as Temperature
+    from pdfalearn.models.constrained.top import TopK as TopK
+    from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
@@ -73,6 +78,7 @@ _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
     "budgets": ["Budget"],
     "certificates": ["Certificate"],
+    "dfa": ["DFA"],
     "equivalence.differences": ["distinguish"],
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],
@@ -100,6 +106,9 @@ _NAMES_BY_MODULE = {
     "generate.targets": ["random_pdfa"],
     "learning": ["learn"],
     "models.automaton": ["AutomatonModel"],
+    "models.constrained.guided": ["Guided"],
+    "models.constrained.temperature": ["Temperature"],
+    "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
     "models.protocol": ["LanguageModel"],
     "oracles.all_words": ["AllWordsOracle"],

@@ -1,4 +1,4 @@
-"""Whether the tables of a PDFA fit into memory."""
+"""Whether tables fit into memory."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ ASSUMED_MEMORY = 4 * 2**30
 """The bytes that count as available where the system does not say how many are."""
 
 _COPIES = 3
-"""While a PDFA is made and checked, its tables are there about so many times."""
+"""While tables are made and checked, they are there about so many times."""
 
 
 def check_fits(states: int, symbols: int) -> None:
     """Refuse a PDFA of so many states and symbols if there is no room for its tables."""
-    tables = states * (8 * (symbols + 1) + 4 * symbols)
+    check_tables_fit(
+        states * (8 * (symbols + 1) + 4 * symbols),
+        f"{states:,} states and {symbols:,} symbols",
+        "prune the model, or take a machine with more memory",
+    )
+
+
+def check_tables_fit(size: int, what: str, remedy: str) -> None:
+    """Refuse tables of so many bytes if there is no room for them."""
     available = available_memory()
-    if _COPIES * tables > available:
+    if _COPIES * size > available:
         raise InputError(
-            f"{states:,} states and {symbols:,} symbols need {_gibibytes(tables)} of tables, and "
-            f"{_COPIES} times that to make them, but {_gibibytes(available)} of memory are "
-            "available; prune the model, or take a machine with more memory"
+            f"{what} need {_gibibytes(size)} of tables, and {_COPIES} times that to make them, but "
+            f"{_gibibytes(available)} of memory are available; {remedy}"
         )
 
 

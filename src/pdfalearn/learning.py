@@ -15,7 +15,7 @@ from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
-from pdfalearn.models.automaton import AutomatonModel
+from pdfalearn.models.automaton import as_model
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.exact import ExactOracle
@@ -103,7 +103,7 @@ def learn(
     """
     by = check_equivalence(by)
     audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
-    _check_model(model)
+    asked = as_model(model)
     if oracle is None:
         oracle = _default_oracle(model, by)
     if not hasattr(oracle, "counterexamples"):
@@ -112,7 +112,6 @@ def learn(
         raise InputError(f"there is no learner {learner!r}; there are {', '.join(LEARNERS)}")
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is no Budget, such as Budget(max_words=1000)")
-    asked = AutomatonModel(model) if isinstance(model, PDFA) else model
     observations = ObservationTree(asked, by, budget)
     run = _Run(observations, LEARNERS[learner](observations), oracle, progress)
     try:
@@ -152,14 +151,6 @@ def _key(model: LanguageModel, model_id: str | None) -> str:
             "of your choice for this model with these settings"
         )
     return " ".join(parts)
-
-
-def _check_model(model: object) -> None:
-    if not isinstance(model, PDFA) and not hasattr(model, "distributions"):
-        raise InputError(
-            f"{model!r} is neither a PDFA nor a LanguageModel; a function becomes one by "
-            "FunctionModel(function, alphabet)"
-        )
 
 
 def _default_oracle(model: PDFA | LanguageModel, by: Equivalence) -> EquivalenceOracle:

@@ -305,8 +305,12 @@ class Quant:
         places, words, at = (np.asarray(part, dtype=np.int64) for part in front)
         if first_new == self._size:
             return _Front(places, words, at)
-        new = np.arange(first_new * self._symbols, self._size * self._symbols)
-        successors = self.observations.nodes.successors(self._access[first_new : self._size])
+        new, successors = self.observations.successors(self._access[first_new : self._size])
+        new = new + first_new * self._symbols
+        if len(new) < (self._size - first_new) * self._symbols:
+            left_out = np.ones(self._size * self._symbols, dtype=bool)
+            left_out[: first_new * self._symbols] = left_out[new] = False
+            self._targets[left_out.nonzero()[0]] = UNDEFINED_LEAF
         if not len(places):
             return _Front(new, successors, np.full(len(new), ROOT))
         return _Front(

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from pdfalearn._runs import visited_states
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.models.protocol import Handles
+from pdfalearn.errors import InputError
+from pdfalearn.models.protocol import Handles, LanguageModel
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
@@ -75,5 +76,21 @@ class AutomatonModel:
         """Give the states' distributions."""
         return self.pdfa.probabilities[handles]
 
+    def undefined_after(self, handles: Handles) -> NDArray[np.bool_]:
+        """Say which transitions are undefined."""
+        return self.pdfa.transitions[handles] < 0
+
     def release(self, handles: Handles) -> None:
         """Do nothing: a state costs nothing to remember."""
+
+
+def as_model(given: PDFA | LanguageModel) -> LanguageModel:
+    """Give a model as it is, and a PDFA as a model; refuse anything else."""
+    if isinstance(given, PDFA):
+        return AutomatonModel(given)
+    if not hasattr(given, "distributions"):
+        raise InputError(
+            f"{given!r} is neither a PDFA nor a LanguageModel; a function becomes one by "
+            "FunctionModel(function, alphabet)"
+        )
+    return given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,4 +63,23 @@ class LanguageModel(Protocol):
 
     def release(self, handles: Handles) -> None:
         """Take back handles that will not be used again."""
+        ...
+
+
+@runtime_checkable
+class SaysUndefined(Protocol):
+    """What a model may offer besides: to say at no cost after which symbols words are undefined.
+
+    A learner then leaves these symbols out, so that its time and memory follow the support of the
+    distributions and not the alphabet.
+    """
+
+    def undefined_after(self, handles: Handles) -> NDArray[np.bool_]:
+        """Say for each handle and each symbol whether its word is known to be undefined with it.
+
+        Returns
+        -------
+        array of bool, shape (len(handles), symbols)
+            True only where `extend` would give -1; False says nothing.
+        """
         ...

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import LanguageModel, SaysUndefined
 from pdfalearn.observations._leading import Leader
 from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations.answers import Answers, BadRowError
@@ -138,6 +139,22 @@ class Asker:
                 if self._unchecked:
                     self._check_late(read)
             nodes = rest
+
+    def undefined_after(self, nodes: Nodes) -> NDArray[np.bool_] | None:
+        """Say after which symbols answered words are undefined; None if the model cannot say."""
+        model, rest = self._model, nodes
+        if not isinstance(model, SaysUndefined) or self._model.capacity is not None:
+            return None
+        while len(rest):
+            _, rest = self._leader.lead(rest)
+        handles = self._nodes.handles[nodes]
+        if handles.min() < 0:  # a store has answers that the model contradicts
+            return None
+        undefined = model.undefined_after(handles)
+        rows = self._answers.rows[self._nodes.rows[nodes]]
+        for place, symbol in np.argwhere(undefined & (rows[:, 1:] > 0))[:1].tolist():
+            self._check_zero(int(nodes[place]), symbol)
+        return undefined
 
     def _check_undefined(self, nodes: list[int]) -> None:
         """Refuse undefined words whose last symbol has a positive probability."""

@@ -121,7 +121,8 @@ def _check_values(rows: Floats, places: Numbers) -> None:
     bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
     if bad.any():
         place = int(bad.argmax())
+        hint = "" if sums[place] else ": what may follow has probability 0, or what a guide allows"
         raise BadRowError(
-            f"{shortened(rows[place].tolist())} sums to {sums[place]:.9g}, not to 1",
+            f"{shortened(rows[place].tolist())} sums to {sums[place]:.9g}, not to 1{hint}",
             int(places[place]),
         )

@@ -42,6 +42,8 @@ _LARGEST_PART = 2**16
 """… but up to so many as long as the model is so fast that a part takes less than so long."""
 _ASKED_AGAIN = 4
 """So many stored words are asked again when a store is opened."""
+_LARGE = 32
+"""From more symbols than this on, it pays to ask first which of them are undefined."""
 
 UNBOUNDED = Budget()
 
@@ -127,6 +129,23 @@ class ObservationTree:
         else:
             self._asker.ask_few(unknown)
         return [class_at[node] for node in nodes]
+
+    def successors(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
+        """Give the successors of words that have been asked for.
+
+        Returns
+        -------
+        places, successors : array of int
+            Of word i the successor by symbol j is at the place i · symbols + j. Where the alphabet
+            is large, successors that the model knows to be undefined are left out.
+        """
+        width = self.nodes.symbols
+        undefined = self._asker.undefined_after(nodes) if width > _LARGE else None
+        if undefined is None:
+            return np.arange(len(nodes) * width), self.nodes.successors(nodes)
+        places = (~undefined).reshape(-1).nonzero()[0]
+        words, symbols = np.divmod(places, width)
+        return places, self.nodes.step(nodes[words], symbols)
 
     def known_class(self, node: int, suffix: int) -> int | None:
         """Give the class after a node's word and a suffix, or None if it has not been asked for."""

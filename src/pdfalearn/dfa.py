@@ -1,0 +1,110 @@
+"""DFA: deterministic finite automata, which say of words only whether they are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pdfalearn._checks import checked_integer, checked_transitions
+from pdfalearn._frozen import Frozen
+from pdfalearn._runs import visited_states
+from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.errors import InputError
+
+
+class DFA(Frozen):
+    """A deterministic finite automaton, for use as a guide.
+
+    States are the integers 0, 1, …. A DFA never changes after it is made.
+
+    Parameters
+    ----------
+    alphabet : iterable of hashable, or Alphabet
+        The symbols, in the order of the columns of ``transitions``.
+    transitions : array_like of int, shape (states, symbols)
+        The successor of every state and symbol; -1 where there is none.
+    accepting : array_like of bool, shape (states,)
+        Whether a word may end in each state.
+    initial : int
+        The initial state.
+
+    Examples
+    --------
+    >>> even = DFA(alphabet="ab", transitions=[[1, 0], [0, -1]], accepting=[True, False])
+    >>> even
+    DFA(2 states, 2 symbols, initial=0)
+    >>> even.accepts("baab"), even.accepts("ba"), even.accepts("abba")
+    (True, False, False)
+    """
+
+    alphabet: Alphabet
+    transitions: NDArray[np.int32]
+    accepting: NDArray[np.bool_]
+    initial: int
+    table: NDArray[np.int32]  # one row more, all -1, as in a PDFA
+
+    def __init__(
+        self,
+        *,
+        alphabet: Iterable[Symbol] | Alphabet,
+        transitions: ArrayLike,
+        accepting: ArrayLike,
+        initial: int = 0,
+    ) -> None:
+        if not isinstance(alphabet, Alphabet):
+            alphabet = Alphabet(alphabet)
+        ends = _checked_accepting(accepting)
+        _check_length(transitions, ends)
+        no_probability = np.broadcast_to(0.0, (len(ends), len(alphabet) + 1))
+        table = checked_transitions(transitions, no_probability, alphabet)
+        self.__dict__.update(alphabet=alphabet, transitions=table[:-1], accepting=ends, table=table)
+        self.__dict__["initial"] = checked_integer(initial, "initial state", 0, len(self) - 1)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (self.alphabet, self.transitions, self.accepting, self.initial)
+
+    def __len__(self) -> int:
+        return len(self.transitions)
+
+    def __repr__(self) -> str:
+        sizes = [
+            f"{size} {name}{'' if size == 1 else 's'}"
+            for size, name in ((len(self), "state"), (len(self.alphabet), "symbol"))
+        ]
+        return f"DFA({', '.join(sizes)}, initial={self.initial})"
+
+    def accepts(self, word: Word) -> bool:
+        """Say whether a word is allowed."""
+        end = int(visited_states(self.table, self.initial, self.alphabet.encode_words([word]))[-1])
+        return end >= 0 and bool(self.accepting[end])
+
+
+def _checked_accepting(given: ArrayLike) -> NDArray[np.bool_]:
+    ends = np.array(given)
+    if ends.ndim != 1 or not len(ends) or ends.dtype.kind != "b":
+        raise InputError(f"accepting {given!r} has to be True or False for each state")
+    ends.setflags(write=False)
+    return ends
+
+
+def _check_length(transitions: ArrayLike, accepting: NDArray[np.bool_]) -> None:
+    try:
+        rows = len(np.asarray(transitions))
+    except (TypeError, ValueError):
+        return  # no table at all, as the next check will say
+    if rows != len(accepting):
+        raise InputError(
+            f"transitions have {rows} rows and accepting {len(accepting)} values; "
+            "both need one for each state"
+        )
+
+
+def _rebuilt(
+    alphabet: Alphabet,
+    transitions: NDArray[np.int32],
+    accepting: NDArray[np.bool_],
+    initial: int,
+) -> DFA:
+    return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting, initial=initial)
