@@ -1,0 +1,157 @@
+"""A constrained model is learnt as the quotient of the automaton that is filtered directly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from pdfalearn import (
+    DFA,
+    PDFA,
+    Alphabet,
+    AutomatonModel,
+    ExactOracle,
+    Quantization,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.learning import LEARNERS
+from tests.learners.checks import assert_is_quotient
+from tests.models.constrained.direct import (
+    Best,
+    Constraint,
+    Guide,
+    Heat,
+    NothingLeftError,
+    Nucleus,
+    product,
+    wrapped,
+)
+from tests.models.constrained.recording import RecordingModel
+from tests.strategies import KAPPAS, pdfas
+
+
+@st.composite
+def dfas(draw: st.DrawFn, alphabet: str) -> DFA:
+    """A DFA of few states, some of which may be of no use; every second accepts, or more."""
+    states, symbols = draw(st.integers(1, 4)), len(alphabet)
+    successor = st.one_of(st.integers(0, states - 1), st.integers(-1, states - 1))
+    cells = draw(st.lists(successor, min_size=states * symbols, max_size=states * symbols))
+    ends = draw(st.lists(st.sampled_from([True, True, False]), min_size=states, max_size=states))
+    return DFA(
+        alphabet=alphabet,
+        transitions=np.reshape(cells, (states, symbols)),
+        accepting=ends,
+        initial=draw(st.integers(0, states - 1)),
+    )
+
+
+def constraints(alphabet: str) -> st.SearchStrategy[list[Constraint]]:
+    """Up to three constraints of any kind, in any order."""
+    return st.lists(
+        st.one_of(
+            dfas(alphabet).map(Guide),
+            st.integers(1, len(alphabet) + 2).map(Best),
+            st.sampled_from(["0.1", "0.3", "0.5", "0.6", "0.75", "0.9", "0.99", "1"]).map(Nucleus),
+            st.sampled_from([0.25, 0.5, 1.0, 2.0, 3.5]).map(Heat),
+        ),
+        min_size=1,
+        max_size=3,
+    )
+
+
+def filtered(target: PDFA, chosen: list[Constraint]) -> PDFA:
+    """The product, where all of its states have something left."""
+    try:
+        return product(target, chosen)
+    except NothingLeftError:
+        assume(False)
+        raise
+
+
+@settings(max_examples=200)
+@given(pdfas(alphabet="abc"), constraints("abc"), st.sampled_from(KAPPAS))
+def test_learnt_as_the_quotient_of_what_is_filtered(
+    target: PDFA, chosen: list[Constraint], kappa: int
+) -> None:
+    expected, by = filtered(target, chosen), Quantization(kappa)
+    oracle = ExactOracle(expected, by=by)
+    for name in LEARNERS:
+        model = wrapped(AutomatonModel(target), chosen)
+        assert_is_quotient(learn(model, by=by, oracle=oracle, learner=name).pdfa, expected, by)
+
+
+@settings(max_examples=100)
+@given(
+    pdfas(alphabet="ab", allow_undefined=False),
+    constraints("ab"),
+    st.sampled_from(KAPPAS),
+    st.sampled_from([None, 3, 16]),
+    st.booleans(),
+)
+def test_the_model_inside_is_never_asked_outside(
+    target: PDFA,
+    chosen: list[Constraint],
+    kappa: int,
+    capacity: int | None,
+    prefixes_free: bool,
+) -> None:
+    expected, by = filtered(target, chosen), Quantization(kappa)
+    inside = RecordingModel(target, capacity=capacity, prefixes_free=prefixes_free)
+    result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by), audit=0)
+    assert_is_quotient(result.pdfa, expected, by)
+    inside.assert_stayed_in(expected)
+    if capacity is None:
+        assert len(set(inside.asked)) == len(inside.asked) == result.statistics.distributions
+
+
+def in_hundredths(pdfa: PDFA) -> PDFA:
+    """Round probabilities to two decimals; the terminal has what is left."""
+    rows = np.floor(100 * pdfa.probabilities)
+    rows[:, 0] = 100 - rows[:, 1:].sum(axis=1)
+    return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows / 100)
+
+
+@pytest.mark.parametrize("capacity", [None, 3, 16])
+@pytest.mark.parametrize(
+    "chosen",
+    [[Best(3)], [Nucleus("0.7")], [Heat(0.5), Best(3)], [Nucleus("0.9"), Heat(2.0), Best(4)]],
+    ids=str,
+)
+def test_larger_targets(chosen: list[Constraint], capacity: int | None) -> None:
+    target = in_hundredths(random_pdfa(25, 6, distributions=3, zero_probability=0.2, seed=5))
+    expected, by = product(target, chosen), Quantization(100)
+    inside = RecordingModel(target, capacity=capacity)
+    result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by))
+    assert_is_quotient(result.pdfa, expected, by)
+    inside.assert_stayed_in(expected)
+
+
+def random_guide(alphabet: Alphabet, states: int, seed: int) -> Guide:
+    """A DFA with a third of its transitions, in which every state accepts."""
+    random = np.random.default_rng(seed)
+    transitions = random.integers(0, states, (states, len(alphabet)))
+    transitions[random.random(transitions.shape) < 2 / 3] = -1
+    return Guide(DFA(alphabet=alphabet, transitions=transitions, accepting=[True] * states))
+
+
+@pytest.mark.parametrize("capacity", [None, 16])
+@pytest.mark.parametrize("symbols", [32, 60])
+def test_large_alphabets(symbols: int, capacity: int | None) -> None:
+    target = in_hundredths(random_pdfa(5, symbols, distributions=3, seed=6))
+    guide = random_guide(target.alphabet, 3, seed=7)
+    stacks: list[list[Constraint]] = [
+        [guide],
+        [Best(5)],
+        [guide, Best(4)],
+        [Nucleus("0.5"), guide],
+        [Heat(0.5), guide],
+    ]
+    for chosen in stacks:
+        expected, by = product(target, chosen), Quantization(100)
+        inside = RecordingModel(target, capacity=capacity)
+        result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by))
+        assert_is_quotient(result.pdfa, expected, by)
+        inside.assert_stayed_in(expected)

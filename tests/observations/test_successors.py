@@ -1,0 +1,99 @@
+"""Successors of words: with large alphabets, those known to be undefined are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pdfalearn import (
+    PDFA,
+    AllWordsOracle,
+    AutomatonModel,
+    Budget,
+    ExactOracle,
+    LanguageModel,
+    ModelError,
+    Quantization,
+    TopK,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.models.protocol import Handles
+from pdfalearn.observations.tree import ObservationTree
+from tests.learners.checks import assert_is_quotient
+from tests.models.watched import WatchedModel
+
+BY = Quantization(100)
+
+
+@pytest.mark.parametrize("symbols", [32, 33, 100])
+@pytest.mark.parametrize("undefined", [True, False])
+def test_only_large_alphabets_leave_out_what_is_undefined(symbols: int, undefined: bool) -> None:
+    target = random_pdfa(5, symbols, zero_probability=0.6, undefined=undefined, seed=1)
+    tree = ObservationTree(AutomatonModel(target), BY)
+    tree.classes(np.array([0]), np.array([0]))
+    places, successors = tree.successors(np.array([0]))
+    expected = np.arange(symbols)
+    if symbols > 32:
+        expected = (target.transitions[target.initial] >= 0).nonzero()[0]
+    assert places.tolist() == expected.tolist()
+    assert [tree.nodes.word(node) for node in successors.tolist()] == [[s] for s in places]
+
+
+@pytest.mark.parametrize("undefined", [True, False])
+def test_symbols_follow_the_support(undefined: bool) -> None:
+    target = random_pdfa(20, 60, zero_probability=0.9, undefined=undefined, seed=2)
+    result = learn(target, by=BY)
+    assert_is_quotient(result.pdfa, target, BY)
+    assert result.statistics.symbols == (target.transitions >= 0).sum()
+
+
+def test_a_model_that_does_not_say_is_led_to_all() -> None:
+    target = random_pdfa(6, 40, zero_probability=0.8, undefined=True, seed=3)
+    tree = ObservationTree(WatchedModel(AutomatonModel(target)), BY)
+    tree.classes(np.array([0]), np.array([0]))
+    places, _ = tree.successors(np.array([0]))
+    assert len(places) == 40
+
+
+def test_undefined_with_a_positive_probability_is_an_error() -> None:
+    class Lying(AutomatonModel):
+        def undefined_after(self, handles: Handles) -> NDArray[np.bool_]:
+            return np.tile(np.arange(60) == 59, (len(handles), 1))
+
+    target = random_pdfa(6, 60, seed=3)
+    with pytest.raises(
+        ModelError, match=r"after the word \(\) the model gives the symbol '59' pro"
+    ):
+        learn(Lying(target), by=BY, oracle=ExactOracle(target, by=BY))
+
+
+def test_what_a_bound_leaves_unresolved_is_defined() -> None:
+    target = random_pdfa(20, 60, zero_probability=0.9, undefined=True, seed=2)
+    result = learn(target, by=BY, budget=Budget(max_states=4))
+    access, unresolved = result.access_words, result.certificate.details["unresolved"]
+    assert isinstance(unresolved, list)
+    assert len(access) == 4
+    assert unresolved
+    words = [(*access[state], symbol) for state, symbol in unresolved]
+    assert target.states_after(words).min() >= 0
+    expected = target.states_after(access)
+    assert ((result.pdfa.transitions < 0) == (target.transitions[expected] < 0)).all()
+
+
+@pytest.mark.parametrize("wrap", [AutomatonModel, lambda target: TopK(target, 4)], ids=["all", "k"])
+def test_a_store_leaves_nothing_to_ask(
+    wrap: Callable[[PDFA], LanguageModel], tmp_path: Path
+) -> None:
+    target = random_pdfa(10, 60, zero_probability=0.8, undefined=True, seed=4)
+    truth = learn(wrap(target), by=BY, oracle=AllWordsOracle(1)).pdfa
+    oracle, store = ExactOracle(truth, by=BY), tmp_path / "answers.sqlite"
+    first = learn(wrap(target), by=BY, oracle=oracle, store=store)
+    second = learn(wrap(target), by=BY, oracle=oracle, store=store)
+    assert first.pdfa == second.pdfa == truth
+    assert first.statistics.words > 0
+    assert second.statistics.words == 0
