@@ -4,7 +4,8 @@ The ``python`` and ``console`` blocks of a document run in order, in one folder 
 but a copy of examples/; its ``python`` blocks share one namespace. In a ``console`` block a line
 ``$ command`` must exit with 0, or with 1 where it ends in ``# exit 1``. The lines below it, if
 there are any, are what it prints; a line ``…`` stands for any number of lines. What sets up or
-fetches (make, pip, git) is not run.
+fetches (make, pip, git) is not run. A document that says ``<!-- needs package -->`` is skipped
+where the package is not installed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+
+from tests.support import need_module
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -98,7 +101,10 @@ def test_every_block_of_a_document_runs(
     monkeypatch.chdir(folder)
     module = ModuleType("document")
     monkeypatch.setitem(sys.modules, "document", module)
-    for block in blocks_of(document.read_text(encoding="utf-8")):
+    text = document.read_text(encoding="utf-8")
+    for package in re.findall(r"<!-- needs (\w+) -->", text):
+        need_module(package)
+    for block in blocks_of(text):
         where = f"{document.name}, line {block.line}"
         assert block.language not in UNTESTED_NAMES, f"{where}: call it python or console"
         if block.language == "python":
