@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from pdfalearn.results import Progress as Progress
     from pdfalearn.results import Result as Result
     from pdfalearn.results import Statistics as Statistics
-    from pdfalearn.stability import Stability as Stability
-    from pdfalearn.stability import stability as stability
+    from pdfalearn.stability_checks import Stability as Stability
+    from pdfalearn.stability_checks import stability as stability
     from pdfalearn.stores.store import AnswerStore as AnswerStore
     from pdfalearn.stores.store import StoredModel as StoredModel
 
@@ -123,7 +123,7 @@ _NAMES_BY_MODULE = {
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
     "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
-    "stability": ["Stability", "stability"],
+    "stability_checks": ["Stability", "stability"],
     "stores.store": ["AnswerStore", "StoredModel"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
