@@ -27,6 +27,9 @@ from pdfalearn.words import Words
 DEFAULT_EQUIVALENCE = Quantization(1000)
 _INTERRUPTED = Certificate("interrupted", "stopped by hand, the newest hypothesis")
 
+_KEY_DIGITS = 20
+"""So much of a hash tells models apart, and can be read in a table."""
+
 LEARNERS: dict[str, Callable[[ObservationTree], Learner]] = {
     "quant": Quant,
     "quant-paper": PaperQuant,
@@ -144,13 +147,15 @@ def _recording(
 
 def _key(model: LanguageModel, model_id: str | None) -> str:
     """Name a model in a store."""
-    parts = [part for part in (model_id, model.fingerprint) if part]
-    if not parts:
+    fingerprint = model.fingerprint
+    if not (model_id or fingerprint):
         raise InputError(
             "a model without fingerprint needs a model_id to keep its answers in a store: a name "
             "of your choice for this model with these settings"
         )
-    return " ".join(parts)
+    # The same model under another guide or temperature gives other answers.
+    said = fingerprint or getattr(model, "settings", "")
+    return " ".join(part for part in (model_id, said[:_KEY_DIGITS]) if part)
 
 
 def _default_oracle(model: PDFA | LanguageModel, by: Equivalence) -> EquivalenceOracle:

@@ -18,6 +18,19 @@ def my_model(words):
     return [[0.2, 0.3, 0.5] if len(word) % 2 else [0.4, 0.4, 0.2] for word in words]
 """
 
+ARPA = """
+\\data\\
+ngram 1=4
+
+\\1-grams:
+-99 <s>
+-0.30103 </s>
+-0.60206 a
+-0.60206 b
+
+\\end\\
+"""
+
 
 def examples_of(*arguments: str) -> list[list[str]]:
     lines = re.findall(r"^ *\$ pdfalearn (.*)$", run(*arguments, "--help").stdout, re.MULTILINE)
@@ -39,6 +52,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         run("convert", "target.json", "target.npz")
         run("convert", "target.json", "small.json")
         (tmp_path / "my_module.py").write_text(MODULE)
+        (tmp_path / "model.arpa").write_text(ARPA)
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")
     for example in examples_of(*name.split()):

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from pdfalearn import Quantization, distinguish, load, random_pdfa, save
+from pdfalearn import (
+    PDFA,
+    Guided,
+    LanguageModel,
+    Quantization,
+    Temperature,
+    TopK,
+    TopP,
+    distinguish,
+    load,
+    random_pdfa,
+    save,
+)
 from tests.cli.program import error_of, run, run_json
+from tests.support import need_module
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODULE = """
@@ -27,6 +42,18 @@ def ask(words):
 
 def broken(words):
     return [[2.0, 0.0, 0.0] for _ in words]
+
+
+def failing(words):
+    return words[0][5]
+
+
+def make_model():
+    return model
+
+
+def make_nothing():
+    return None
 """
 
 
@@ -89,6 +116,47 @@ def test_the_file_of_a_pdfa_may_be_a_black_box(folder: Path) -> None:
     assert outcome["certificate"]["kind"] == "pac"
 
 
+def test_models_that_a_file_makes(folder: Path) -> None:
+    outcome = run_json("learn", "torch:asked_model.py:make_model", *COMMON)
+    assert outcome["certificate"]["kind"] == "pac"
+
+
+@pytest.mark.parametrize(
+    ("constraint", "wrapped"),
+    [
+        (["--top-k", 2], lambda model: TopK(model, 2)),
+        (["--top-p", 0.7, "--temperature", 0.5], lambda m: TopP(Temperature(m, 0.5), 0.7)),
+        (["--guide", "(0|10*1)*"], lambda model: Guided(model, "(0|10*1)*")),
+    ],
+    ids=["top-k", "top-p", "guide"],
+)
+def test_constraints(
+    folder: Path, constraint: list[object], wrapped: Callable[[PDFA], LanguageModel]
+) -> None:
+    if "--guide" in constraint:
+        need_module("interegular")
+    run("learn", "target.json", *COMMON, *constraint, "-o", "out.json")
+    learnt, model = load("out.json"), wrapped(load("target.json"))
+    words = learnt.sample(50, max_length=12, seed=1).words
+    for word in words[:20]:
+        handles = np.array([model.start()])
+        for symbol in word:
+            handles = model.extend(handles, learnt.alphabet.encode_words([[symbol]]))
+        row = learnt.next_distribution(word)
+        assert row is not None
+        assert np.abs(model.distributions(handles)[0] - row).max() < 0.01
+
+
+def test_constraints_do_not_share_answers(folder: Path) -> None:
+    common = ("learn", "asked_model:ask", "--alphabet", "01", *COMMON)
+    kept = ("--store", "answers.db", "--model-id", "m")
+    first = run_json(*common, *kept, "--top-k", 2)
+    other = run_json(*common, *kept, "--top-k", 1)
+    again = run_json(*common, *kept, "--top-k", 2)
+    assert first["statistics"]["words"] > 0 < other["statistics"]["words"]
+    assert other["statistics"]["stored_words"] == again["statistics"]["words"] == 0
+
+
 def test_answers_may_be_rounded(folder: Path) -> None:
     plain = run_json("learn", "target.json", "--kappa", 10)
     rounded = run_json("learn", "target.json", "--kappa", 10, "--decimals", 1)
@@ -119,6 +187,18 @@ def test_a_bound_is_told(folder: Path) -> None:
         (["asked_model:ask", "--alphabet", "01", "--sampler", "empty.txt"], "empty.txt"),
         (["asked_model:ask", "--alphabet", "01", "--sampler", "odd.txt"], "line 2.*'x'"),
         (["asked_model:broken", "--alphabet", "01"], "sums to 2"),
+        (["asked_model:failing", "--alphabet", "01"], r"IndexError.*line 19 of .*asked_model"),
+        (["torch:asked_model.py:make_nothing"], "RecurrentModel"),
+        (["torch:asked_model.py:failing"], "failed with TypeError"),
+        (["torch:asked_model.py:number"], "not a function that makes a model"),
+        (["torch:asked_model.py:nothing"], "has no 'nothing'"),
+        (["torch:nothing.py:make_model"], "nothing.py: there is no such file"),
+        (["torch:asked_model.py"], "not of the form"),
+        (["torch:asked_model.py:make_model", "--alphabet", "01"], "has its own"),
+        (["asked_model:model", "--guide", "(0"], "does not parse.*position"),
+        (["asked_model:model", "--guide", "2"], "(?i)guide"),
+        (["asked_model:model", "--top-p", "1.5"], "p 1.5"),
+        (["asked_model:model", "--temperature", "0"], "temperature 0"),
         (["raising:ask", "--alphabet", "01"], "ZeroDivisionError"),
         (["needing:ask", "--alphabet", "01"], "needs 'no_such_package'"),
         (["asked_model:ask", "--alphabet", "01", "--store", "target.json"], "target.json"),

@@ -46,7 +46,7 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME|FILE",
         help="pac: uniform, model, hypothesis, or a file with a word a line; several are mixed in "
-        "equal shares. Default: uniform.",
+        "equal shares. Default: uniform, or hypothesis for a constrained model.",
     ),
     click.option(
         "--max-length",
@@ -82,6 +82,8 @@ class OracleChoice:
     samplers: tuple[str, ...]
     max_length: int
     walks_per_state: int
+    default_sampler: str
+    """Uniform words are mostly undefined where a model is constrained."""
 
     def make(self, model: PDFA | LanguageModel, by: Equivalence, seed: int) -> EquivalenceOracle:
         """Make the oracle for a model."""
@@ -107,7 +109,7 @@ class OracleChoice:
         )
 
     def _sampler(self) -> Sampler:
-        parts = [self._part(name) for name in self.samplers or ("uniform",)]
+        parts = [self._part(name) for name in self.samplers or (self.default_sampler,)]
         return parts[0] if len(parts) == 1 else pdfalearn.Mixture([(part, 1) for part in parts])
 
     def _part(self, name: str) -> Sampler:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pdfalearn
-from pdfalearn.errors import InputError
+from pdfalearn.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Alphabet, LanguageModel
@@ -20,10 +22,14 @@ def model_of(target: str, alphabet: str | None) -> PDFA | LanguageModel:
     Parameters
     ----------
     target : str
-        A file, or ``module:object``.
+        A file, ``module:object``, or ``torch:FILE.py:function``.
     alphabet : str, optional
         The symbols of a function's words: characters side by side, or separated by blanks.
     """
+    if target.startswith("torch:"):
+        if alphabet is not None:
+            raise InputError(f"--alphabet is for functions of words; {target} has its own")
+        return _made(target.removeprefix("torch:"))
     module, colon, name = target.partition(":")
     is_object = colon and name.isidentifier() and not Path(target).exists()
     if not is_object:
@@ -42,7 +48,7 @@ def model_of(target: str, alphabet: str | None) -> PDFA | LanguageModel:
         )
     if alphabet is None:
         raise InputError(f"{target} is a function: say with --alphabet what its symbols are")
-    return pdfalearn.FunctionModel(found, alphabet_of(alphabet))
+    return pdfalearn.FunctionModel(explained(found, target), alphabet_of(alphabet))
 
 
 def _is_model(found: object) -> TypeGuard[LanguageModel]:
@@ -52,6 +58,46 @@ def _is_model(found: object) -> TypeGuard[LanguageModel]:
 def alphabet_of(text: str) -> Alphabet:
     """Read an alphabet: characters side by side, or symbols separated by blanks."""
     return pdfalearn.Alphabet(text.split() if " " in text else text)
+
+
+def explained(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Say in one line where and why a user's function has failed."""
+
+    def call(*arguments: object) -> Any:
+        try:
+            return function(*arguments)
+        except InputError:
+            raise
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            where = f", line {frames[-1].lineno} of {frames[-1].filename}" if frames[1:] else ""
+            raise ModelError(
+                f"{name} failed with {type(error).__name__}: {error}{where}"
+            ) from error
+
+    return call
+
+
+def _made(target: str) -> LanguageModel:
+    """Make a model by calling a function of a file."""
+    path, colon, name = target.rpartition(":")
+    if not (colon and path.endswith(".py") and name.isidentifier()):
+        raise InputError(f"torch:{target} is not of the form torch:FILE.py:make_model")
+    if not Path(path).is_file():
+        raise InputError(f"{path}: there is no such file")
+    folder = str(Path(path).resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    make = _object(Path(path).stem, name)
+    if not callable(make):
+        raise InputError(f"{name} in {path} is {make!r}, not a function that makes a model")
+    model: object = explained(make, f"{name}() in {path}")()
+    if not _is_model(model):
+        raise InputError(
+            f"{name}() in {path} gave {model!r}, which has not the methods of a LanguageModel; "
+            "RecurrentModel makes one of a network"
+        )
+    return model
 
 
 def _object(module: str, name: str) -> object:

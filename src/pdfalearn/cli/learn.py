@@ -12,6 +12,8 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._budgets import BOUNDS, budget_options
+from pdfalearn.cli._constraints import NAMES as CONSTRAINTS
+from pdfalearn.cli._constraints import Constraints, constraint_options
 from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._learning_outputs import Outputs
 from pdfalearn.cli._learning_summary import facts_of, object_of
@@ -34,6 +36,7 @@ _DEFAULT_KAPPA = 1000
         "pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01 "
         "--delta 0.01 --store answers.db --model-id my-model-v1 -o out.json",
         "pdfalearn learn my_module:my_model --alphabet ab --max-seconds 600 --max-states 100",
+        "pdfalearn learn model.arpa --kappa 100 --top-k 10 --epsilon 0.05 -o out.json",
     )
 )
 @click.argument("target")
@@ -62,6 +65,7 @@ _DEFAULT_KAPPA = 1000
     default=_LEARNERS[0],
     help="The fast QuaNT, or the paper's to the letter.",
 )
+@constraint_options
 @oracle_options
 @budget_options
 @click.option(
@@ -114,8 +118,9 @@ def learn(
 ) -> None:
     """Learn a PDFA from TARGET by asking it for distributions.
 
-    TARGET is the file of a PDFA, or module:object: a function from a list of words to an array
-    with a distribution a row, terminal first, or an object with the methods of a LanguageModel.
+    TARGET is a file of a PDFA or of an n-gram model (.arpa); or module:object, a function from a
+    list of words to an array with a distribution a row, terminal first, or an object with the
+    methods of a LanguageModel; or torch:FILE.py:make_model, a function that makes such an object.
 
     Reaching a bound is no error: what has been learnt is written, and the certificate says where
     it stopped. Ctrl-C stops learning and saves the hypothesis so far if -o is given; the exit
@@ -131,12 +136,15 @@ def learn(
     outputs = Outputs(output, tree)
     outputs.check(target)
     budget = pdfalearn.Budget(**{name: chosen.pop(name) for name in BOUNDS})
-    model = model_of(target, alphabet)
+    constraints = Constraints(**{name: chosen.pop(name) for name in CONSTRAINTS})
+    model = constraints.around(model_of(target, alphabet))
+    default_sampler = "hypothesis" if constraints.is_any else "uniform"
+    oracle = OracleChoice(**chosen, default_sampler=default_sampler).make(model, by, seed)
     run = partial(
         pdfalearn.learn,
         model,
         by=by,
-        oracle=OracleChoice(**chosen).make(model, by, seed),
+        oracle=oracle,
         learner=learner,
         budget=budget,
         store=store,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,14 +42,18 @@ class Wrapper(ABC):
     @property
     def fingerprint(self) -> str | None:
         """A hash of the inner model's fingerprint and of what the wrapper does; None without."""
-        from hashlib import sha256
-
         inner = self.model.fingerprint
-        if inner is None:
-            return None
-        return sha256(
-            f"{type(self).__name__}({self._parameters()}) of {inner}".encode()
-        ).hexdigest()
+        return None if inner is None else sha256(f"{self._does} of {inner}".encode()).hexdigest()
+
+    @property
+    def settings(self) -> str:
+        """What this wrapper and those inside do, in one word, whatever the model is."""
+        inner = getattr(self.model, "settings", "")
+        return sha256(f"{self._does} {inner}".encode()).hexdigest()
+
+    @property
+    def _does(self) -> str:
+        return f"{type(self).__name__}({self._parameters()})"
 
     @property
     def capacity(self) -> int | None:

@@ -1,0 +1,78 @@
+"""The options that constrain a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+import pdfalearn
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA, LanguageModel
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--guide",
+        metavar="REGEX",
+        help="Only words that match this regular expression (needs the extra regex).",
+    ),
+    click.option(
+        "--temperature",
+        type=float,
+        metavar="T",
+        help="Probabilities to the power 1/T: below 1 sharper, above 1 flatter.",
+    ),
+    click.option(
+        "--top-k",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Only the K most probable symbols.",
+    ),
+    click.option(
+        "--top-p",
+        type=float,
+        metavar="P",
+        help="Only the fewest symbols with a mass of at least P.",
+    ),
+)
+
+NAMES = ("guide", "temperature", "top_k", "top_p")
+
+
+def constraint_options(command: Command) -> Command:
+    """Add the options that constrain a model."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What the options say; they are applied in this order, as is usual for sampling."""
+
+    guide: str | None
+    temperature: float | None
+    top_k: int | None
+    top_p: float | None
+
+    @property
+    def is_any(self) -> bool:
+        """Whether there is a constraint."""
+        return any(value is not None for value in vars(self).values())
+
+    def around(self, model: PDFA | LanguageModel) -> PDFA | LanguageModel:
+        """Wrap a model by what is asked for."""
+        if self.guide is not None:
+            model = pdfalearn.Guided(model, self.guide)
+        if self.temperature is not None:
+            model = pdfalearn.Temperature(model, self.temperature)
+        if self.top_k is not None:
+            model = pdfalearn.TopK(model, self.top_k)
+        if self.top_p is not None:
+            model = pdfalearn.TopP(model, self.top_p)
+        return model
