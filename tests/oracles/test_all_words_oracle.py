@@ -12,6 +12,7 @@ from pdfalearn import (
     AutomatonModel,
     InputError,
     chain,
+    combination_lock,
     random_pdfa,
 )
 from pdfalearn.equivalence.relations import Equivalence
@@ -60,6 +61,21 @@ def test_all_words_are_asked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(oracle.certificate) == (
         "tested: model and automaton agree on all words of up to 5 symbols"
     )
+
+
+def test_differences_are_found_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(all_words_module, "_PART", 3)
+    for seed in range(8):
+        lock = combination_lock(4, seed=seed)
+        found = AllWordsOracle(5).counterexamples(closed(lock), tree(lock))
+        (word,) = lock.alphabet.decode_words(found)
+        assert lock.state_after(word) == 3
+        assert len(word) == 3
+
+
+def closed(lock: PDFA) -> PDFA:
+    """A single state, as long as the lock is closed."""
+    return PDFA(alphabet=lock.alphabet, transitions=[[0, 0]], probabilities=lock.probabilities[:1])
 
 
 @pytest.mark.parametrize(

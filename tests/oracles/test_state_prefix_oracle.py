@@ -13,6 +13,7 @@ from pdfalearn import (
     PACOracle,
     StatePrefixOracle,
     UniformWords,
+    chain,
     combination_lock,
     distinguish,
     random_pdfa,
@@ -79,3 +80,10 @@ def test_walks_open_a_lock_that_sampling_cannot() -> None:
     assert len(walks.counterexamples(almost, tree(lock))) == 1
     sampling = PACOracle(epsilon=0.01, delta=0.1, sampler=UniformWords(14))
     assert len(sampling.counterexamples(almost, tree(lock))) == 0
+
+
+def test_walks_are_as_long_as_they_should_be() -> None:
+    loop = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
+    for length, found in ((8, 0), (9, 1)):
+        oracle = StatePrefixOracle(walks_per_state=1, walk_length=length)
+        assert len(oracle.counterexamples(loop, tree(chain(10)))) == found

@@ -47,17 +47,16 @@ def test_stored_answers_are_all_that_is_compared(
         found = target.alphabet.decode_words(oracle.counterexamples(hypothesis, observations))
     assert (model.symbols, len(model.batches), len(observations)) == before
     asked = {target.alphabet.decode(word) for word in codes}
-    wrong = [word for word in asked if differs(target, hypothesis, word, by)]
-    stored = {
+    known = {
         word[:end]
         for word in asked
         for end in range(len(word) + 1)
         if word[:end] in asked or target.state_after(word[:end]) is None
     }
-    assert set(found) <= {word for word in stored if differs(target, hypothesis, word, by)}
-    assert bool(found) == bool(wrong)
-    if wrong:
-        assert len(found[0]) <= min(map(len, wrong))
+    wrong = {word for word in known if differs(target, hypothesis, word, by)}
+    assert set(found) <= wrong
+    assert not any(word[:end] in wrong for word in found for end in range(len(word)))
+    assert [len(word) for word in found[:1]] == sorted(map(len, wrong))[:1]
 
 
 def test_stored_answers_are_counted_and_cost_nothing() -> None:
