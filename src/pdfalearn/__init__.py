@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from pdfalearn.oracles.chain import ChainOracle as ChainOracle
     from pdfalearn.oracles.corpus import Corpus as Corpus
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
+    from pdfalearn.oracles.mixture import Mixture as Mixture
     from pdfalearn.oracles.pac import PACOracle as PACOracle
     from pdfalearn.oracles.pac import UnreachableSymbolWarning as UnreachableSymbolWarning
     from pdfalearn.oracles.protocol import EquivalenceOracle as EquivalenceOracle
     from pdfalearn.oracles.samplers import HypothesisWords as HypothesisWords
-    from pdfalearn.oracles.samplers import Mixture as Mixture
     from pdfalearn.oracles.samplers import ModelWords as ModelWords
     from pdfalearn.oracles.samplers import Sampler as Sampler
     from pdfalearn.oracles.samplers import UniformWords as UniformWords
@@ -115,9 +115,10 @@ _NAMES_BY_MODULE = {
     "oracles.chain": ["ChainOracle"],
     "oracles.corpus": ["Corpus"],
     "oracles.exact": ["ExactOracle"],
+    "oracles.mixture": ["Mixture"],
     "oracles.pac": ["PACOracle", "UnreachableSymbolWarning"],
     "oracles.protocol": ["EquivalenceOracle"],
-    "oracles.samplers": ["HypothesisWords", "Mixture", "ModelWords", "Sampler", "UniformWords"],
+    "oracles.samplers": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "oracles.state_prefix": ["StatePrefixOracle"],
     "oracles.stored_answers": ["StoredAnswersOracle"],
     "pdfa": ["PDFA", "Sample"],
