@@ -154,7 +154,7 @@ def _key(model: LanguageModel, model_id: str | None) -> str:
             "of your choice for this model with these settings"
         )
     # The same model under another guide or temperature gives other answers.
-    said = fingerprint or getattr(model, "settings", "")
+    said: str = fingerprint or getattr(model, "settings", "")
     return " ".join(part for part in (model_id, said[:_KEY_DIGITS]) if part)
 
 
