@@ -154,8 +154,9 @@ def _key(model: LanguageModel, model_id: str | None) -> str:
             "of your choice for this model with these settings"
         )
     # The same model under another guide or temperature gives other answers.
-    said: str = fingerprint or getattr(model, "settings", "")
-    return " ".join(part for part in (model_id, said[:_KEY_DIGITS]) if part)
+    settings: str = getattr(model, "settings", "")
+    said = (fingerprint or settings)[:_KEY_DIGITS]
+    return " ".join(part for part in (model_id, said) if part)
 
 
 def _default_oracle(model: PDFA | LanguageModel, by: Equivalence) -> EquivalenceOracle:
