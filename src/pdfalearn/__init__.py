@@ -40,6 +40,15 @@ if TYPE_CHECKING:
     from pdfalearn.generate.examples import tomita as tomita
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
     from pdfalearn.learning import learn as learn
+    from pdfalearn.metrics.distributions import distribution_differences as distribution_differences
+    from pdfalearn.metrics.distributions import kl_divergences as kl_divergences
+    from pdfalearn.metrics.distributions import l1_distances as l1_distances
+    from pdfalearn.metrics.distributions import ndcg_scores as ndcg_scores
+    from pdfalearn.metrics.distributions import word_errors as word_errors
+    from pdfalearn.metrics.evaluation import evaluate as evaluate
+    from pdfalearn.metrics.exactly import evaluate_exactly as evaluate_exactly
+    from pdfalearn.metrics.results import Comparison as Comparison
+    from pdfalearn.metrics.results import Evaluation as Evaluation
     from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
     from pdfalearn.models.constrained.guided import Guided as Guided
     from pdfalearn.models.constrained.temperature import Temperature as Temperature
@@ -105,6 +114,16 @@ _NAMES_BY_MODULE = {
     ],
     "generate.targets": ["random_pdfa"],
     "learning": ["learn"],
+    "metrics.distributions": [
+        "distribution_differences",
+        "kl_divergences",
+        "l1_distances",
+        "ndcg_scores",
+        "word_errors",
+    ],
+    "metrics.evaluation": ["evaluate"],
+    "metrics.exactly": ["evaluate_exactly"],
+    "metrics.results": ["Comparison", "Evaluation"],
     "models.automaton": ["AutomatonModel"],
     "models.constrained.guided": ["Guided"],
     "models.constrained.temperature": ["Temperature"],

@@ -44,6 +44,11 @@ class WatchedModel:
         """Every word whose distribution was asked for."""
         return [word for batch in self.batches for word in batch]
 
+    @property
+    def live(self) -> int:
+        """How many handles are alive."""
+        return len(self._live)
+
     def start(self) -> int:
         return self._handed_out(self._inner.start(), ())
 

@@ -12,7 +12,18 @@ import pdfalearn
 from pdfalearn.cli._failures import CLOSED_PIPE, exit_code_of, prepare_streams
 from pdfalearn.cli._options import examples
 
-COMMANDS = ("random", "learn", "info", "compare", "quotient", "sample", "convert", "draw", "store")
+COMMANDS = (
+    "random",
+    "learn",
+    "info",
+    "compare",
+    "evaluate",
+    "quotient",
+    "sample",
+    "convert",
+    "draw",
+    "store",
+)
 
 
 class CommandLine(click.Group):

@@ -128,22 +128,29 @@ class ModelWords:
         random: np.random.Generator,
     ) -> Words:
         """Draw words, asking the model for the distribution after every prefix."""
-        active, nodes = np.arange(count), np.zeros(count, dtype=np.int64)
-        steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
-        while len(active) and len(steps) < self.max_length:
-            observations.classes(nodes, np.full(len(nodes), EMPTY))
-            numbers, places = np.unique(observations.nodes.rows[nodes], return_inverse=True)
-            cumulative = np.cumsum(observations.answers.rows[numbers], axis=1)
-            columns = drawn_columns(cumulative, places.astype(np.int32), random)
-            going = columns > 0
-            active, symbols = active[going], columns[going] - 1
-            nodes = observations.nodes.step(nodes[going], symbols)
-            steps.append((active, symbols.astype(np.int32)))
-        return collected_words(steps, count)
+        return model_words(count, self.max_length, observations, random)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
         """Give all symbols if words have no length; more only the model could tell."""
         return _all_if_empty(self.max_length, alphabet)
+
+
+def model_words(
+    count: int, max_length: int, observations: ObservationTree, random: np.random.Generator
+) -> Words:
+    """Draw words from a model through its observations; those that do not end are cut."""
+    active, nodes = np.arange(count), np.zeros(count, dtype=np.int64)
+    steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
+    while len(active) and len(steps) < max_length:
+        observations.classes(nodes, np.full(len(nodes), EMPTY))
+        numbers, places = np.unique(observations.nodes.rows[nodes], return_inverse=True)
+        cumulative = np.cumsum(observations.answers.rows[numbers], axis=1)
+        columns = drawn_columns(cumulative, places.astype(np.int32), random)
+        going = columns > 0
+        active, symbols = active[going], columns[going] - 1
+        nodes = observations.nodes.step(nodes[going], symbols)
+        steps.append((active, symbols.astype(np.int32)))
+    return collected_words(steps, count)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,171 @@
+"""``pdfalearn evaluate``: measure how well a PDFA stands in for another."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import pdfalearn
+from pdfalearn.cli import _options as options
+from pdfalearn.cli._output import print_facts, print_json, print_table
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA, Evaluation
+    from pdfalearn.alphabet import Symbol
+
+
+@click.command(
+    epilog=options.examples(
+        "pdfalearn evaluate target.json learnt.json --kappa 1000",
+        "pdfalearn evaluate target.json learnt.json --words 100000 --seed 7 --tolerance 0.01",
+        "pdfalearn evaluate target.json learnt.json --all-words --json",
+    )
+)
+@click.argument("a", type=options.FILE)
+@click.argument("b", type=options.FILE)
+@click.option(
+    "--words", type=int, metavar="N", show_default="1000", help="How many words to draw from A."
+)
+@click.option("--seed", type=options.SEED, default=0, metavar="S", help="Same seed, same words.")
+@click.option("--max-length", type=int, default=1000, metavar="L", help="Cut longer words here.")
+@click.option(
+    "--corpus",
+    type=options.FILE,
+    metavar="FILE",
+    help="Use the words of a text file, one a line, as 'pdfalearn sample' prints them.",
+)
+@click.option(
+    "--all-words",
+    is_flag=True,
+    help="Use all words, each with its probability in A; none are drawn.",
+)
+@options.exact_option
+@options.kappa_option
+@options.tolerance_option
+@click.option(
+    "--k",
+    type=int,
+    metavar="K",
+    show_default="half the symbols, rounded up",
+    help="Places that count for NDCG.",
+)
+@options.json_option
+def evaluate(
+    a: Path,
+    b: Path,
+    words: int | None,
+    seed: int,
+    max_length: int,
+    corpus: Path | None,
+    all_words: bool,
+    exact: bool,
+    kappa: int | None,
+    tolerance: float | None,
+    k: int | None,
+    as_json: bool,
+) -> None:
+    """Measure how well the PDFA B stands in for the PDFA A.
+
+    The two are compared after every prefix of words drawn from A, and after whole words only. Word
+    error rate: how often B's likeliest symbol is not A's. NDCG: how well B orders the likeliest
+    symbols; 1 is perfect. Different: the share of distributions that --exact, --kappa or
+    --tolerance tells apart. L1 and KL: how far distributions are apart. Symbols are matched by
+    name.
+    """
+    if (words is not None) + (corpus is not None) + all_words > 1:
+        raise click.UsageError("Give only one of --words, --corpus and --all-words.")
+    by = options.relation(exact, kappa, tolerance)
+    target, candidate = pdfalearn.load(a), pdfalearn.load(b)
+    if all_words:
+        result = pdfalearn.evaluate_exactly(target, candidate, by=by, k=k)
+    elif corpus is not None:
+        result = pdfalearn.evaluate(target, candidate, _words(corpus, target), by=by, k=k)
+    else:
+        result = _on_drawn_words(target, candidate, words, seed, max_length, by=by, k=k)
+    fields = vars(result) | ({} if corpus else {"kl_of_words": result.kl_of_words})
+    if as_json:
+        names = {"a": str(a), "b": str(b), "corpus": corpus, "kappa": kappa, "tolerance": tolerance}
+        print_json({**names, **_object_of(fields)})
+        return
+    difference = _difference_text(kappa, tolerance)
+    print_table(f"{b} against {a}", *_comparison(result, difference))
+    print_facts("the words", _facts(fields))
+
+
+def _words(corpus: Path, target: PDFA) -> list[tuple[Symbol, ...]]:
+    from pdfalearn.formats.word_lines import WordLines
+
+    return target.alphabet.decode_words(WordLines.read(corpus).encoded(target.alphabet))
+
+
+def _on_drawn_words(
+    target: PDFA,
+    candidate: PDFA,
+    words: int | None,
+    seed: int,
+    max_length: int,
+    *,
+    by: options.Relation,
+    k: int | None,
+) -> Evaluation:
+    count = 1000 if words is None else words
+    return pdfalearn.evaluate(
+        target, candidate, count=count, seed=seed, max_length=max_length, by=by, k=k
+    )
+
+
+def _object_of(fields: dict[str, object]) -> dict[str, object]:
+    """Make a JSON object of an evaluation; JSON has no infinity, so that is the text "inf"."""
+    plain: dict[str, object] = {}
+    for name, value in fields.items():
+        if isinstance(value, pdfalearn.Comparison):
+            plain[name] = _object_of(vars(value))
+        elif name != "by":
+            plain[name] = "inf" if value == math.inf else value
+    return plain
+
+
+def _comparison(
+    result: Evaluation, difference: str
+) -> tuple[tuple[str, str, str], list[tuple[str, str, str]]]:
+    """Give the header and the rows of the table of means."""
+    labels = {
+        "word_error_rate": "word error rate",
+        "ndcg": f"NDCG@{result.k}",
+        "difference": difference,
+        "l1": "L1",
+        "kl": "KL",
+        "infinite_kl": "KL is infinite",
+    }
+    over = vars(result.over_prefixes), vars(result.over_words)
+    rows = [(label, _text(over[0][name]), _text(over[1][name])) for name, label in labels.items()]
+    return ("", "all prefixes", "whole words"), rows
+
+
+def _difference_text(kappa: int | None, tolerance: float | None) -> str:
+    if kappa is not None:
+        return f"different at kappa {kappa}"
+    return "different" if tolerance is None else f"out of tolerance {tolerance}"
+
+
+def _facts(fields: dict[str, object]) -> dict[str, str]:
+    labels = {
+        "words": "number",
+        "cut_words": "of these cut",
+        "mean_length": "mean length",
+        "log_probability_error": "log-probability error",
+        "kl_of_words": "KL of whole words",
+        "one_sided_words": "possible in one only",
+        "target_perplexity": "perplexity of A",
+        "perplexity": "perplexity of B",
+    }
+    shown = {label: fields.get(name) for name, label in labels.items()}
+    facts = {label: _text(value) for label, value in shown.items() if value is not None}
+    return {"number": "all, with their probabilities"} | facts
+
+
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else f"{value:,}"

@@ -1,0 +1,1 @@
+"""How well one language model stands in for another."""

@@ -1,0 +1,216 @@
+"""How far a candidate's distribution is from the target's: one figure for every pair of rows.
+
+Rows are distributions, the terminal first; a row of NaN stands for an undefined word. Where both
+are undefined they agree; where only one is, they are as far apart as can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import rel_entr
+
+from pdfalearn._checks import checked_integer
+from pdfalearn.equivalence.relations import (
+    Equivalence,
+    Tolerance,
+    check_equivalence,
+    checked_keys,
+)
+from pdfalearn.errors import InputError
+
+Floats = NDArray[np.float64]
+
+_ROUNDING = 2.0**-49
+"""Probabilities that differ by no more are equal, as in `Tolerance`."""
+
+
+def word_errors(target: ArrayLike, candidate: ArrayLike) -> Floats:
+    """Say whether the candidate's likeliest symbol is wrong: the terms of the word error rate.
+
+    Parameters
+    ----------
+    target, candidate : array_like of float, shape (count, symbols + 1)
+        Distributions; NaN where a word is undefined.
+
+    Returns
+    -------
+    array of float, shape (count,)
+        0 if the candidate's likeliest symbol is one of the target's likeliest, else 1. Where the
+        candidate has several, the share of them that are not among the target's. 1 where only one
+        of the two is defined, 0 where neither is.
+
+    Examples
+    --------
+    >>> word_errors([[0.4, 0.4, 0.2]] * 3, [[0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.3, 0.3, 0.4]])
+    array([0., 1., 1.])
+    >>> word_errors([[0.5, 0.3, 0.2]], [[0.4, 0.4, 0.2]])
+    array([0.5])
+    """
+
+    def errors(rows: Floats, others: Floats) -> Floats:
+        likeliest = others >= others.max(axis=1, keepdims=True) - _ROUNDING
+        right = likeliest & (rows >= rows.max(axis=1, keepdims=True) - _ROUNDING)
+        return np.asarray(1 - right.sum(axis=1) / likeliest.sum(axis=1))
+
+    return _measured(target, candidate, errors, agreed=0, apart=1)
+
+
+def ndcg_scores(target: ArrayLike, candidate: ArrayLike, k: int | None = None) -> Floats:
+    """Say how well the candidate orders the symbols: the terms of NDCG@k.
+
+    Parameters
+    ----------
+    target, candidate : array_like of float, shape (count, symbols + 1)
+        Distributions; NaN where a word is undefined.
+    k : int, optional
+        How many places of the order count; half the symbols, rounded up, if not given.
+
+    Returns
+    -------
+    array of float, shape (count,)
+        Σ p(σᵢ) / log₂(i + 1) over the first k symbols σ₁, σ₂, … in the candidate's order, p being
+        the target's probabilities, divided by the same in the target's own order. Where the
+        candidate has ties, the mean over all orders of the tied symbols. 0 where only one of the
+        two is defined, 1 where neither is.
+
+    Examples
+    --------
+    >>> ndcg_scores([[0.5, 0.25, 0.25]] * 2, [[0.9, 0.1, 0.0], [0.1, 0.9, 0.0]], k=1)
+    array([1. , 0.5])
+    """
+
+    def scores(rows: Floats, others: Floats) -> Floats:
+        width = rows.shape[1]
+        places = checked_places(k, width - 1)
+        discounts = np.zeros(width)
+        discounts[:places] = 1 / np.log2(np.arange(2, places + 2))
+        best = np.sort(rows, axis=1)[:, ::-1] @ discounts
+        return np.minimum((_gains(rows, others) @ discounts) / best, 1.0)
+
+    return _measured(target, candidate, scores, agreed=1, apart=0)
+
+
+def checked_places(k: int | None, symbols: int) -> int:
+    """Give the k of NDCG@k: half the symbols, rounded up, if it is not given."""
+    return (symbols + 1) // 2 if k is None else checked_integer(k, "k", 1, symbols + 1)
+
+
+def _gains(rows: Floats, others: Floats) -> Floats:
+    """Give the target's probabilities in the candidate's order; ties have their mean."""
+    order = np.argsort(-others, axis=1, kind="stable")
+    gains = np.take_along_axis(rows, order, axis=1)
+    ordered = np.take_along_axis(others, order, axis=1)
+    opens = np.ones(rows.shape, dtype=bool)
+    opens[:, 1:] = ordered[:, :-1] - ordered[:, 1:] > _ROUNDING
+    begins = opens.ravel().nonzero()[0]
+    if len(begins) == rows.size:
+        return gains
+    sizes = np.diff(begins, append=rows.size)
+    return np.repeat(np.add.reduceat(gains.ravel(), begins) / sizes, sizes).reshape(rows.shape)
+
+
+def l1_distances(target: ArrayLike, candidate: ArrayLike) -> Floats:
+    """Give Σ |p(σ) - p̂(σ)| over the terminal and all symbols: from 0 to 2.
+
+    It is 2 where only one of the two is defined, and 0 where neither is.
+
+    Examples
+    --------
+    >>> l1_distances([[0.5, 0.5], [0.5, 0.5]], [[0.25, 0.75], [np.nan, np.nan]])
+    array([0.5, 2. ])
+    """
+    return _measured(target, candidate, _l1, agreed=0, apart=2)
+
+
+def _l1(rows: Floats, others: Floats) -> Floats:
+    return np.asarray(np.abs(rows - others).sum(axis=1))
+
+
+def kl_divergences(target: ArrayLike, candidate: ArrayLike) -> Floats:
+    """Give Σ p(σ) ln(p(σ) / p̂(σ)), Kullback and Leibler's divergence from target to candidate.
+
+    Symbols that the target gives 0 add nothing. It is infinite where the candidate gives 0 to a
+    symbol that the target does not, and where only one of the two is defined; 0 where neither is.
+
+    Examples
+    --------
+    >>> kl_divergences([[0.0, 1.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]).round(4)
+    array([0.6931,    inf])
+    """
+    return _measured(target, candidate, _kl, agreed=0, apart=np.inf)
+
+
+def _kl(rows: Floats, others: Floats) -> Floats:
+    return np.asarray(np.maximum(rel_entr(rows, others).sum(axis=1), 0.0))
+
+
+def distribution_differences(
+    target: ArrayLike, candidate: ArrayLike, *, by: Equivalence | Tolerance
+) -> Floats:
+    """Say whether the distributions are in different classes, or out of tolerance.
+
+    Parameters
+    ----------
+    target, candidate : array_like of float, shape (count, symbols + 1)
+        Distributions; NaN where a word is undefined, which is a class of its own.
+    by : Equivalence or Tolerance
+        When two distributions are the same, or similar.
+
+    Returns
+    -------
+    array of float, shape (count,)
+        1 where they differ, else 0.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization
+    >>> distribution_differences([[0.5, 0.5]] * 2, [[0.55, 0.45], [0.65, 0.35]], by=Quantization(5))
+    array([0., 1.])
+    """
+
+    def differ(rows: Floats, others: Floats) -> Floats:
+        if isinstance(by, Tolerance):
+            return (~by.similar(rows, others)).astype(np.float64)
+        relation = check_equivalence(by)
+        unequal = checked_keys(relation, rows) != checked_keys(relation, others)
+        return np.asarray(unequal.any(axis=1), dtype=np.float64)
+
+    return _measured(target, candidate, differ, agreed=0, apart=1)
+
+
+def _measured(
+    target: ArrayLike,
+    candidate: ArrayLike,
+    measure: Callable[[Floats, Floats], Floats],
+    *,
+    agreed: float,
+    apart: float,
+) -> Floats:
+    """Measure the pairs of which both are defined, and fill in the others."""
+    rows, others = _checked_rows(target, "target"), _checked_rows(candidate, "candidate")
+    if rows.shape != others.shape:
+        raise InputError(
+            f"the target's rows have shape {rows.shape} and the candidate's {others.shape}; "
+            "both need a row for each word, in it the terminal and every symbol"
+        )
+    lacking, others_lacking = np.isnan(rows[:, 0]), np.isnan(others[:, 0])
+    figures = np.where(lacking == others_lacking, float(agreed), float(apart))
+    both = ~(lacking | others_lacking)
+    if both.all():
+        return measure(rows, others)
+    if both.any():
+        figures[both] = measure(rows[both], others[both])
+    return figures
+
+
+def _checked_rows(given: ArrayLike, name: str) -> Floats:
+    rows = np.asarray(given)
+    if rows.ndim != 2 or rows.dtype.kind not in "iuf" or rows.shape[1] < 2:
+        raise InputError(
+            f"the {name}'s rows are an array of {rows.dtype} of shape {rows.shape}; they have to "
+            "be distributions: the terminal's probability first, then every symbol's"
+        )
+    return rows.astype(np.float64, copy=False)

@@ -1,0 +1,150 @@
+"""Evaluate a candidate against a target on words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn._checks import checked_generator, checked_integer
+from pdfalearn.alphabet import Alphabet, Word
+from pdfalearn.equivalence.relations import Equivalence, Exact, Tolerance
+from pdfalearn.errors import InputError
+from pdfalearn.metrics._asking import Asked, Floats, Numbers, check_model
+from pdfalearn.metrics.distributions import checked_places
+from pdfalearn.metrics.results import Evaluation, figures_of, weighted
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.pdfa import PDFA
+from pdfalearn.words import Words
+
+EXACT = Exact()
+
+
+def evaluate(
+    target: PDFA | LanguageModel,
+    candidate: PDFA | LanguageModel,
+    words: Iterable[Word] | None = None,
+    *,
+    count: int = 1000,
+    seed: int = 0,
+    max_length: int = 1000,
+    by: Equivalence | Tolerance = EXACT,
+    k: int | None = None,
+) -> Evaluation:
+    """Evaluate how well a candidate stands in for a target, on given words or on the target's own.
+
+    Parameters
+    ----------
+    target, candidate : PDFA or LanguageModel
+        Models over the same symbols, in any order. The terminals may have different names.
+    words : iterable of words, optional
+        The words to evaluate on; drawn from the target if not given.
+    count, seed, max_length : int
+        If no words are given: how many to draw, the seed, and where longer ones are cut.
+    by : Equivalence or Tolerance
+        When two distributions are the same, or similar.
+    k : int, optional
+        How many places count for NDCG; half the symbols, rounded up, if not given.
+
+    Returns
+    -------
+    Evaluation
+        Word error rate, NDCG@k, share of different distributions, distances and divergences, over
+        all prefixes and over whole words; log-probability error and perplexities.
+
+    Notes
+    -----
+    A word or a prefix that is undefined in both models agrees: its errors and distances are 0, its
+    NDCG is 1. One that is undefined in one of them only has error 1, NDCG 0, L1 2 and an infinite
+    divergence. The log-probability error of a word that has probability 0 in both is 0, and in one
+    only infinite. A perplexity is infinite if a word has probability 0.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_3, quotient
+    >>> target, coarse = figure_3(), quotient(figure_3(), by=Quantization(1))
+    >>> result = evaluate(target, coarse, ["", "0", "01"])
+    >>> result.words, result.over_prefixes.word_error_rate, result.over_words.difference
+    (3, 0.25, 0.6666666666666666)
+    """
+    for model in (target, candidate):
+        check_model(model)
+    codes = target.alphabet.positions_in(candidate.alphabet)
+    places = checked_places(k, len(codes))
+    with Asked(target) as asked:
+        if words is None:
+            batch, cut = _drawn(asked, count, seed, max_length)
+        else:
+            batch, cut = _given(target.alphabet, words), 0
+        numbers = asked.numbers_along(batch)
+    with Asked(candidate) as other:
+        others = other.numbers_along(Words(codes[batch.symbols], batch.offsets))
+    rows, other_rows = asked.rows, other.rows[:, [0, *codes + 1]]
+    pairs = _Pairs(numbers, others, len(other_rows))
+    figures = figures_of(rows[pairs.lefts], other_rows[pairs.rights], by, places)
+    logs, other_logs = _logs(rows, numbers, batch), _logs(other_rows, others, batch)
+    return Evaluation(
+        words=len(batch),
+        cut_words=cut,
+        mean_length=float(batch.lengths.mean()),
+        by=by,
+        k=places,
+        over_prefixes=weighted(figures, pairs.counts(np.arange(len(numbers)))),
+        over_words=weighted(figures, pairs.counts(batch.ends)),
+        log_probability_error=float(_log_errors(logs, other_logs).mean()),
+        one_sided_words=float((np.isinf(logs) != np.isinf(other_logs)).mean()),
+        target_perplexity=_perplexity(logs, len(numbers)),
+        perplexity=_perplexity(other_logs, len(numbers)),
+    )
+
+
+def _drawn(asked: Asked, count: int, seed: int, max_length: int) -> tuple[Words, int]:
+    count = checked_integer(count, "count", 1)
+    max_length = checked_integer(max_length, "max_length", 0)
+    words = asked.drawn(count, max_length, checked_generator(seed))
+    return words, int((words.lengths == max_length).sum())
+
+
+def _given(alphabet: Alphabet, words: Iterable[Word]) -> Words:
+    batch = alphabet.encode_words(words)
+    if not len(batch):
+        raise InputError("there are no words to evaluate on; give one or more")
+    return batch
+
+
+class _Pairs:
+    """The different pairs of distributions after prefixes."""
+
+    def __init__(self, numbers: Numbers, others: Numbers, width: int) -> None:
+        codes = (numbers + 1) * width + others + 1
+        different, self._places = np.unique(codes, return_inverse=True)
+        self.lefts: NDArray[np.int64] = different // width - 1
+        self.rights: NDArray[np.int64] = different % width - 1
+
+    def counts(self, positions: Numbers) -> Floats:
+        """Count how often each pair stands at these positions."""
+        return np.bincount(self._places[positions], minlength=len(self.lefts)).astype(np.float64)
+
+
+def _logs(rows: Floats, numbers: Numbers, words: Words) -> Floats:
+    """Give the logarithm of the probability of every whole word."""
+    columns = np.zeros(len(numbers), dtype=np.int64)
+    is_symbol = np.ones(len(numbers), dtype=bool)
+    is_symbol[words.ends] = False
+    columns[is_symbol] = words.symbols + 1
+    factors = rows[numbers, columns]
+    factors[numbers < 0] = 0.0
+    with np.errstate(divide="ignore"):
+        logs = np.log(factors)
+    return np.add.reduceat(logs, words.offsets[:-1] + np.arange(len(words)))
+
+
+def _log_errors(logs: Floats, others: Floats) -> Floats:
+    """Give the absolute differences; two words of probability 0 agree."""
+    return np.abs(np.subtract(logs, others, out=np.zeros(len(logs)), where=logs != others))
+
+
+def _perplexity(logs: Floats, symbols: int) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.exp(-logs.sum() / symbols))

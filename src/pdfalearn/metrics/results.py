@@ -1,0 +1,104 @@
+"""What an evaluation gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.equivalence.relations import Equivalence, Tolerance
+from pdfalearn.metrics.distributions import (
+    distribution_differences,
+    kl_divergences,
+    l1_distances,
+    ndcg_scores,
+    word_errors,
+)
+
+Floats = NDArray[np.float64]
+
+_MOST_CELLS = 2**20
+"""Distributions are compared in parts of so many probabilities."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Means over pairs of distributions, the target's and the candidate's after the same word."""
+
+    word_error_rate: float
+    """How often the candidate's likeliest symbol is not one of the target's likeliest."""
+    ndcg: float
+    """How well the candidate orders the likeliest symbols, NDCG@k: 1 is as the target does."""
+    difference: float
+    """The share of distributions in another class, or out of tolerance."""
+    l1: float
+    """The distance Σ |p - p̂|."""
+    kl: float
+    """The divergence Σ p ln(p / p̂); infinite if it is so for one pair."""
+    infinite_kl: float
+    """The share of pairs whose divergence is infinite."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How well a candidate stands in for a target."""
+
+    words: int | None
+    """How many words; None for all words, each with its probability in the target."""
+    cut_words: int
+    """How many of them were drawn up to the maximal length and cut there."""
+    mean_length: float
+    """The mean length of the words."""
+    by: Equivalence | Tolerance
+    """When two distributions are the same, or similar."""
+    k: int
+    """How many places count for NDCG."""
+    over_prefixes: Comparison
+    """After every prefix of every word, as Weiss et al. (2019) average."""
+    over_words: Comparison
+    """After whole words only, as the program of the paper's authors averages."""
+    log_probability_error: float | None
+    """The mean of |ln P(w) - ln P̂(w)| over whole words; None where it is over all words."""
+    one_sided_words: float
+    """The share of words that are possible in one of the two only."""
+    target_perplexity: float
+    """exp of the target's mean of -ln p over all symbols and terminals of the words."""
+    perplexity: float
+    """The same of the candidate."""
+
+    @property
+    def kl_of_words(self) -> float:
+        """The divergence of whole words, if the words are the target's own: E ln(P(w) / P̂(w))."""
+        return self.over_prefixes.kl * (self.mean_length + 1)
+
+
+def figures_of(target: Floats, candidate: Floats, by: Equivalence | Tolerance, k: int) -> Floats:
+    """Measure pairs of distributions: one column for each field of a `Comparison`, in order.
+
+    NDCG stands there as what it lacks to 1: so a perfect candidate's mean is 1 without rounding.
+    """
+    figures = np.empty((len(target), 6))
+    part = max(1, _MOST_CELLS // target.shape[1])
+    for begin in range(0, len(target), part):
+        rows, others = target[begin : begin + part], candidate[begin : begin + part]
+        divergences = kl_divergences(rows, others)
+        figures[begin : begin + part] = np.column_stack(
+            (
+                word_errors(rows, others),
+                1 - ndcg_scores(rows, others, k),
+                distribution_differences(rows, others, by=by),
+                l1_distances(rows, others),
+                divergences,
+                np.isinf(divergences),
+            )
+        )
+    return figures
+
+
+def weighted(figures: Floats, weights: Floats) -> Comparison:
+    """Average the figures of pairs by weights, which need not sum to 1."""
+    counted = weights > 0
+    means = np.average(figures[counted], axis=0, weights=weights[counted])
+    error, lack, *others = means.tolist()
+    return Comparison(error, 1 - lack, *others)
