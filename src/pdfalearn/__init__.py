@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
+    from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
+    from pdfalearn.models.recurrent import StepNetwork as StepNetwork
     from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
     from pdfalearn.oracles.chain import ChainOracle as ChainOracle
     from pdfalearn.oracles.corpus import Corpus as Corpus
@@ -130,6 +132,7 @@ _NAMES_BY_MODULE = {
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
     "models.protocol": ["LanguageModel"],
+    "models.recurrent": ["RecurrentModel", "StepNetwork"],
     "oracles.all_words": ["AllWordsOracle"],
     "oracles.chain": ["ChainOracle"],
     "oracles.corpus": ["Corpus"],

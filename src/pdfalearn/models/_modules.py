@@ -1,0 +1,93 @@
+"""Modules of torch: put together from layers, checked, and hashed."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from pdfalearn.models._nests import Nest
+
+
+class Layers:
+    """An embedding, a recurrent network of torch and a head, as a network that takes steps.
+
+    Tokens are 0, which begins a word, and 1, 2, … for the symbols.
+    """
+
+    def __init__(self, embedding: nn.Module, recurrent: nn.RNNBase, head: nn.Module) -> None:
+        from torch import nn
+
+        if not isinstance(recurrent, nn.RNNBase):
+            raise InputError(
+                f"{type(recurrent).__name__} is not a torch.nn.RNN, GRU or LSTM; a network of your "
+                "own needs the methods start and step"
+            )
+        if recurrent.bidirectional:
+            raise InputError("a bidirectional network reads ahead, and cannot say what comes next")
+        self.module = nn.ModuleList([embedding, recurrent, head])
+        self._embedding, self._recurrent, self._head = embedding, recurrent, head
+        self._time = 1 if recurrent.batch_first else 0
+
+    def start(self, count: int) -> tuple[Tensor, Nest]:
+        """Give logits and state after the token that begins a word."""
+        import torch
+
+        device = next(self._recurrent.parameters()).device
+        return self._after(torch.zeros(count, dtype=torch.long, device=device), None)
+
+    def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
+        """Give logits and state after one symbol more."""
+        return self._after(symbols + 1, state)
+
+    def _after(self, tokens: Tensor, state: Nest | None) -> tuple[Tensor, Nest]:
+        vectors = self._embedding(tokens).unsqueeze(self._time)
+        outputs, state = self._recurrent(vectors, state)
+        return self._head(outputs.squeeze(self._time)), state
+
+
+def module_of(network: object) -> nn.Module | None:
+    """Give the module that holds a network's parameters, if there is one."""
+    from torch import nn
+
+    module = network if isinstance(network, nn.Module) else getattr(network, "module", None)
+    return module if isinstance(module, nn.Module) else None
+
+
+def check_not_training(module: nn.Module) -> None:
+    """Refuse a network whose answers are random because it is being trained."""
+    from torch import nn
+
+    for part in module.modules():
+        is_random = isinstance(part, nn.modules.batchnorm._BatchNorm)
+        is_random |= isinstance(part, nn.modules.dropout._DropoutNd) and part.p > 0
+        is_random |= isinstance(part, nn.RNNBase) and part.dropout > 0
+        if part.training and is_random:
+            raise InputError(
+                f"the network's {type(part).__name__} is in training mode, where a word's answer "
+                "is another every time; call .eval() on the network first"
+            )
+
+
+def module_hash(module: nn.Module, alphabet: Alphabet) -> str | None:
+    """Give a hash of a module's layers and parameters, and the alphabet; None without parameters.
+
+    Layers count by their types: what else their code does cannot be hashed.
+    """
+    import torch
+
+    tensors = module.state_dict()
+    if not tensors:
+        return None
+    parts = sha256(repr((*alphabet.symbols, alphabet.terminal)).encode())
+    for name, part in module.named_modules():
+        parts.update(f"{name} {type(part).__qualname__}\n".encode())
+    for name, tensor in tensors.items():
+        parts.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        parts.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return parts.hexdigest()

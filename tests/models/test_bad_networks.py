@@ -1,0 +1,153 @@
+"""What is refused of networks, and how it is said."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import pytest
+
+from pdfalearn import (
+    PDFA,
+    InputError,
+    MissingExtraError,
+    ModelError,
+    PACOracle,
+    RecurrentModel,
+    UniformWords,
+    learn,
+    random_pdfa,
+)
+from tests.models.networks import OneHotNetwork, gru, layers, needed_torch
+
+TARGET = random_pdfa(5, 2, exact_size=True, seed=1)
+
+
+@pytest.fixture
+def torch() -> Any:
+    return needed_torch()
+
+
+class Changed(OneHotNetwork):
+    """A network whose answers to a step are changed."""
+
+    def __init__(self, pdfa: PDFA, change: Any) -> None:
+        super().__init__(pdfa)
+        self._change = change
+
+    def step(self, symbols: Any, state: Any) -> tuple[Any, Any]:
+        answer: tuple[Any, Any] = self._change(*super().step(symbols, state))
+        return answer
+
+
+def learn_changed(change: Any) -> None:
+    model = RecurrentModel(Changed(TARGET, change), TARGET.alphabet)
+    oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(5))
+    learn(model, oracle=oracle)
+
+
+@pytest.mark.usefixtures("torch")
+def test_nan_logits_name_the_word() -> None:
+    with pytest.raises(ModelError, match=r"the word \('0',\).*NaN"):
+        learn_changed(lambda logits, state: (logits * math.nan, state))
+    with pytest.raises(ModelError, match="NaN"):
+        learn_changed(lambda logits, state: (logits + math.inf, state))
+
+
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize(
+    ("change", "culprit"),
+    [
+        (lambda logits, state: (logits[:, 1:], state), r"logits of shape \(\d+, 2\).*terminal"),
+        (lambda logits, state: (logits[0], state), r"logits of shape \(3,\)"),
+        (
+            lambda logits, state: (logits, state[:, 1:]),
+            r"a state of shape \(2, 4\) in torch\.float64, not \(2, 5\)",
+        ),
+        (
+            lambda logits, state: (logits, state.float()),
+            r"in torch\.float32, not .* in torch\.float64",
+        ),
+        (lambda logits, state: (logits, (state, state)), "1 tensors before a step and 2 after"),
+        (lambda logits, state: (logits, {"x": 1}), "there is a int in it"),
+    ],
+)
+def test_answers_of_the_wrong_form(change: Any, culprit: str) -> None:
+    with pytest.raises(ValueError, match=culprit):
+        learn_changed(change)
+
+
+@pytest.mark.parametrize(
+    ("wrap", "culprit"),
+    [
+        (lambda x: x[0], r"shape \(5,\) for 2 words and \(5,\) for 3"),
+        (lambda x: x[:1], r"shape \(1, 5\) for 2 words"),
+        (lambda x: [x] * len(x), "states of different forms"),
+        (lambda x: {"x": None}, "there is a NoneType in it"),
+    ],
+)
+@pytest.mark.usefixtures("torch")
+def test_states_without_an_axis_for_words(wrap: Any, culprit: str) -> None:
+    with pytest.raises(InputError, match=culprit):
+        RecurrentModel(OneHotNetwork(TARGET, wrap), TARGET.alphabet)
+
+
+def test_random_answers_of_a_network_in_training(torch: Any) -> None:
+    embedding, recurrent, head = layers("GRU", 3, num_layers=2, dropout=0.5)
+    with pytest.raises(InputError, match=r"GRU is in training mode.*call \.eval\(\)"):
+        RecurrentModel.of_layers(embedding, recurrent, head, "abc")
+    RecurrentModel.of_layers(embedding, recurrent.eval(), head, "abc")
+    dropping = torch.nn.Sequential(torch.nn.Dropout(0.1), head)
+    with pytest.raises(InputError, match="Dropout is in training mode"):
+        RecurrentModel.of_layers(embedding, recurrent, dropping, "abc")
+    RecurrentModel.of_layers(embedding, recurrent, dropping.eval(), "abc")
+    RecurrentModel.of_layers(
+        embedding, recurrent, torch.nn.Sequential(torch.nn.Dropout(0.0), head), "abc"
+    )
+
+
+@pytest.mark.usefixtures("torch")
+def test_dropout_of_ones_own_is_noticed_by_the_audit() -> None:
+    answers = iter(range(10**9))
+
+    def restless(logits: Any, state: Any) -> tuple[Any, Any]:
+        return logits * (1 + 0.01 * (next(answers) % 7)), state
+
+    with pytest.raises(ModelError, match="is anything in it random"):
+        learn_changed(restless)
+
+
+def test_layers_that_do_not_fit(torch: Any) -> None:
+    embedding, recurrent, head = layers("GRU", 3)
+    with pytest.raises(InputError, match="bidirectional"):
+        RecurrentModel.of_layers(embedding, layers("GRU", 3, bidirectional=True)[1], head, "abc")
+    with pytest.raises(InputError, match="Linear is not a torch"):
+        RecurrentModel.of_layers(embedding, head, head, "abc")
+    with pytest.raises(ModelError, match=r"logits of shape \(2, 4\) for 2 words, not \(2, 6\)"):
+        RecurrentModel.of_layers(embedding, recurrent, head, "abcde")
+    with pytest.raises(InputError, match="GRU has not the methods start and step"):
+        RecurrentModel(recurrent, "abc")
+
+
+@pytest.mark.usefixtures("torch")
+def test_memory() -> None:
+    with pytest.raises(InputError, match="memory of 100 bytes is too little: a word takes 88"):
+        gru(memory=100)
+    with pytest.raises(InputError, match="memory 'much' is not an integer"):
+        gru(memory="much")  # type: ignore[arg-type]
+    model = gru(memory=500)
+    assert model.capacity == 3
+    for _ in range(3):
+        model.start()
+    with pytest.raises(InputError, match="room for the states of 3 words is to hold 4"):
+        model.start()
+
+
+def test_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    nothing: Any = None
+    with pytest.raises(MissingExtraError, match=r"pip install 'pdfalearn\[torch\]'"):
+        RecurrentModel(nothing, "abc")
+    with pytest.raises(MissingExtraError, match=r"pip install 'pdfalearn\[torch\]'"):
+        RecurrentModel.of_layers(nothing, nothing, nothing, "abc")
