@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pdfalearn.errors import DamagedStoreError as DamagedStoreError
     from pdfalearn.errors import FileFormatError as FileFormatError
     from pdfalearn.errors import InputError as InputError
+    from pdfalearn.errors import LearningError as LearningError
     from pdfalearn.errors import MissingExtraError as MissingExtraError
     from pdfalearn.errors import ModelError as ModelError
     from pdfalearn.errors import OracleError as OracleError
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from pdfalearn.generate.examples import figure_3 as figure_3
     from pdfalearn.generate.examples import tomita as tomita
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
+    from pdfalearn.learners.lpstar import LPStar as LPStar
+    from pdfalearn.learners.wlstar import WLStar as WLStar
     from pdfalearn.learning import learn as learn
     from pdfalearn.metrics.distributions import distribution_differences as distribution_differences
     from pdfalearn.metrics.distributions import kl_divergences as kl_divergences
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
     from pdfalearn.oracles.samplers import UniformWords as UniformWords
     from pdfalearn.oracles.state_prefix import StatePrefixOracle as StatePrefixOracle
     from pdfalearn.oracles.stored_answers import StoredAnswersOracle as StoredAnswersOracle
+    from pdfalearn.oracles.weiss import WeissOracle as WeissOracle
     from pdfalearn.pdfa import PDFA as PDFA
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.reachability import reachable as reachable
@@ -98,6 +102,7 @@ _NAMES_BY_MODULE = {
         "DamagedStoreError",
         "FileFormatError",
         "InputError",
+        "LearningError",
         "MissingExtraError",
         "ModelError",
         "OracleError",
@@ -115,6 +120,8 @@ _NAMES_BY_MODULE = {
         "tomita",
     ],
     "generate.targets": ["random_pdfa"],
+    "learners.lpstar": ["LPStar"],
+    "learners.wlstar": ["WLStar"],
     "learning": ["learn"],
     "metrics.distributions": [
         "distribution_differences",
@@ -143,6 +150,7 @@ _NAMES_BY_MODULE = {
     "oracles.samplers": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "oracles.state_prefix": ["StatePrefixOracle"],
     "oracles.stored_answers": ["StoredAnswersOracle"],
+    "oracles.weiss": ["WeissOracle"],
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
     "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],

@@ -21,6 +21,10 @@ class OracleError(InputError):
     """An equivalence oracle's answer cannot be right: a word that is no counterexample."""
 
 
+class LearningError(InputError):
+    """A learner cannot go on: its counterexamples do not help it any more."""
+
+
 class StoreError(InputError):
     """A store of answers cannot be used as asked; the message names the file and the remedy."""
 

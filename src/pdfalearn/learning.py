@@ -10,11 +10,19 @@ from contextlib import contextmanager
 from pdfalearn._checks import checked_integer
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.certificates import Certificate, stopped
-from pdfalearn.equivalence.relations import Equivalence, Quantization, check_equivalence
+from pdfalearn.equivalence.relations import (
+    Quantization,
+    Relation,
+    check_equivalence,
+    check_relation,
+    check_tolerance,
+)
 from pdfalearn.errors import InputError, OracleError
+from pdfalearn.learners.lpstar import LPStar
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
+from pdfalearn.learners.wlstar import WLStar
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
@@ -30,19 +38,21 @@ _INTERRUPTED = Certificate("interrupted", "stopped by hand, the newest hypothesi
 _KEY_DIGITS = 20
 """So much of a hash tells models apart, and can be read in a table."""
 
-LEARNERS: dict[str, Callable[[ObservationTree], Learner]] = {
-    "quant": Quant,
-    "quant-paper": PaperQuant,
-}
+Maker = Callable[[ObservationTree], Learner]
+"""What makes a learner that asks an observation tree."""
+
+LEARNERS: dict[str, Maker] = {"quant": Quant, "quant-paper": PaperQuant}
 """The learners by name."""
+SIMILARITY_LEARNERS: dict[str, Maker] = {"lpstar": LPStar, "wlstar": WLStar}
+"""Those that compare by a tolerance instead of an equivalence."""
 
 
 def learn(
     model: PDFA | LanguageModel,
     *,
-    by: Equivalence = DEFAULT_EQUIVALENCE,
+    by: Relation = DEFAULT_EQUIVALENCE,
     oracle: EquivalenceOracle | None = None,
-    learner: str = "quant",
+    learner: str | Maker = "quant",
     budget: Budget = UNBOUNDED,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
@@ -56,12 +66,14 @@ def learn(
     ----------
     model : PDFA or LanguageModel
         What to learn from. A Python function becomes a model by `FunctionModel`.
-    by : Equivalence
+    by : Equivalence or Tolerance
         When two distributions are the same; quantization with κ = 1000 if not given.
     oracle : EquivalenceOracle, optional
         Who tries to break hypotheses. A PDFA as model has the exact oracle if none is given.
-    learner : {"quant", "quant-paper"}
-        The fast QuaNT, or the paper's to the letter.
+    learner : {"quant", "quant-paper", "lpstar", "wlstar"} or callable
+        The fast QuaNT, or the paper's to the letter; or one of its rivals, which need a
+        `Tolerance`. A callable is given an `ObservationTree` and gives a learner: that is how to
+        choose a learner's parameters.
     budget : Budget
         How much learning may cost. Reaching a bound is no error: the result is the automaton as
         far as it has come, and its certificate says where it stopped.
@@ -104,19 +116,17 @@ def learn(
     >>> print(result.certificate)
     exact: equivalent to the target
     """
-    by = check_equivalence(by)
+    maker = _maker(learner, by)
     audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
     asked = as_model(model)
     if oracle is None:
         oracle = _default_oracle(model, by)
     if not hasattr(oracle, "counterexamples"):
         raise InputError(f"{oracle!r} is no equivalence oracle, such as ExactOracle(target, by=…)")
-    if not isinstance(learner, str) or learner not in LEARNERS:
-        raise InputError(f"there is no learner {learner!r}; there are {', '.join(LEARNERS)}")
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is no Budget, such as Budget(max_words=1000)")
     observations = ObservationTree(asked, by, budget)
-    run = _Run(observations, LEARNERS[learner](observations), oracle, progress)
+    run = _Run(observations, maker(observations), oracle, progress)
     try:
         with _recording(observations, store, model_id):
             certificate = run.certificate()
@@ -128,6 +138,19 @@ def learn(
         raise LearningInterrupted(partial) from interrupt
     finally:
         observations.release_handles()
+
+
+def _maker(learner: str | Maker, by: Relation) -> Maker:
+    """Find a learner, and refuse a relation that it cannot compare by."""
+    if callable(learner):
+        check_relation(by)
+        return learner
+    for makers, check in ((LEARNERS, check_equivalence), (SIMILARITY_LEARNERS, check_tolerance)):
+        if isinstance(learner, str) and learner in makers:
+            check(by)
+            return makers[learner]
+    names = ", ".join([*LEARNERS, *SIMILARITY_LEARNERS])
+    raise InputError(f"there is no learner {learner!r}; there are {names}")
 
 
 @contextmanager
@@ -159,7 +182,7 @@ def _key(model: LanguageModel, model_id: str | None) -> str:
     return " ".join(part for part in (model_id, said) if part)
 
 
-def _default_oracle(model: PDFA | LanguageModel, by: Equivalence) -> EquivalenceOracle:
+def _default_oracle(model: PDFA | LanguageModel, by: Relation) -> EquivalenceOracle:
     if isinstance(model, PDFA):
         return ExactOracle(model, by=by)
     raise InputError(
@@ -278,5 +301,6 @@ class _Run:
             largest_difference=counts.largest_difference,
             tree_depth=depth,
             inner_nodes=inner_nodes,
+            structure_size=self._learner.structure_size,
         )
         return Result(pdfa, statistics, tuple(self._history), certificate, self._learner)

@@ -32,7 +32,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Statistics(Progress):
-    """What learning has cost, and the shape of its classification tree."""
+    """What learning has cost, and the shape of what the learner keeps."""
 
     batches: tuple[int, ...]
     """The size of every call for distributions."""
@@ -43,7 +43,11 @@ class Statistics(Progress):
     largest_difference: float
     """By how much a probability differed at most the second time."""
     tree_depth: int
+    """The depth of the classification tree; 0 for a learner with a table."""
     inner_nodes: int
+    """The inner nodes of the classification tree; 0 for a learner with a table."""
+    structure_size: int
+    """The nodes of the classification tree, leaves included, or the cells of the table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +104,7 @@ class Result:
 
     @cached_property
     def tree(self) -> TreeNode:
-        """The classification tree, from its root."""
+        """The classification tree, from its root; an `InputError` if the learner has none."""
         return self._learner.tree()
 
 

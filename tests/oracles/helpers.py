@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pdfalearn import PDFA, AutomatonModel, Quantization
-from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance
+from pdfalearn.equivalence.relations import Relation
 from pdfalearn.learners.protocol import Word
 from pdfalearn.observations.tree import ObservationTree
 from tests.learners.checks import label_after
@@ -11,11 +11,16 @@ from tests.learners.checks import label_after
 BY = Quantization(10)
 
 
-def tree(target: PDFA, by: Equivalence = BY) -> ObservationTree:
+def tree(target: PDFA, by: Relation = BY) -> ObservationTree:
     """A tree that has not asked anything yet."""
     return ObservationTree(AutomatonModel(target), by)
 
 
-def differs(target: PDFA, hypothesis: PDFA, word: Word, by: Equivalence) -> bool:
+def differs(target: PDFA, hypothesis: PDFA, word: Word, by: Relation) -> bool:
     """Whether a word is a counterexample."""
+    if isinstance(by, Tolerance):
+        left, right = target.next_distribution(word), hypothesis.next_distribution(word)
+        if left is None or right is None:
+            return (left is None) != (right is None)
+        return not by.similar(left, right)
     return label_after(target, word, by) != label_after(hypothesis, word, by)

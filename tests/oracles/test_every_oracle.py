@@ -18,11 +18,13 @@ from pdfalearn import (
     StatePrefixOracle,
     StoredAnswersOracle,
     UniformWords,
+    WeissOracle,
 )
-from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.equivalence.relations import Relation
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
+from tests.learners.tables import tolerances
 from tests.models.watched import WatchedModel
 from tests.oracles.helpers import differs
 from tests.strategies import equivalences, pdfas
@@ -34,13 +36,14 @@ MAKERS: list[Callable[[], EquivalenceOracle]] = [
     StoredAnswersOracle,
     lambda: ChainOracle(StoredAnswersOracle(), AllWordsOracle(3)),
     lambda: PACOracle(epsilon=0.05, delta=0.1, sampler=UniformWords(6)),
+    lambda: WeissOracle(attempts=40, max_length=6),
 ]
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@given(st.data(), equivalences(), st.booleans())
+@given(st.data(), st.one_of(equivalences(), tolerances()), st.booleans())
 def test_counterexamples_are_true(
-    make: Callable[[], EquivalenceOracle], data: st.DataObject, by: Equivalence, free: bool
+    make: Callable[[], EquivalenceOracle], data: st.DataObject, by: Relation, free: bool
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
     model = WatchedModel(AutomatonModel(target), prefixes_free=free)

@@ -21,6 +21,8 @@ from pdfalearn import (
 )
 from pdfalearn.equivalence.relations import Equivalence
 from tests.learners.checks import label_after
+from tests.learners.tables import tolerances
+from tests.oracles.helpers import differs
 from tests.strategies import equivalences, pdfas, shuffled
 
 
@@ -107,6 +109,29 @@ def test_other_symbols_are_refused(alphabet: str) -> None:
         ExactOracle(other, by=Quantization(1000)).counterexamples(target)
 
 
-def test_a_similarity_is_no_equivalence() -> None:
-    with pytest.raises(InputError, match="not transitive"):
-        ExactOracle(chain(3), by=Tolerance(0.1))  # type: ignore[arg-type]
+@settings(max_examples=200)
+@given(st.data(), tolerances())
+def test_similarities_have_counterexamples_too(data: st.DataObject, by: Tolerance) -> None:
+    target = data.draw(pdfas(alphabet="ab"))
+    oracle = ExactOracle(target, by=by)
+    for hypothesis in data.draw(st.lists(pdfas(alphabet="ab"), min_size=1, max_size=4)):
+        words = target.alphabet.decode_words(oracle.counterexamples(hypothesis))
+        assert (not words) == (distinguish(target, hypothesis, by=by) is None)
+        assert all(differs(target, hypothesis, word, by) for word in words)
+
+
+def test_many_that_are_not_similar_are_found_in_one_pass() -> None:
+    target = random_pdfa(300, seed=1)
+    oracle = ExactOracle(target, by=Tolerance(0.1))
+    rows = target.probabilities.copy()
+    rows[100:] = rows[:99:-1]
+    hypothesis = PDFA(alphabet="01", transitions=target.transitions, probabilities=rows)
+    words = target.alphabet.decode_words(oracle.counterexamples(hypothesis))
+    assert len(set(words)) == len(words) > 5
+    assert str(oracle.certificate) == "exact: within 0.1 of the target after every word"
+
+
+@pytest.mark.parametrize("by", [0.1, None, "exact"])
+def test_what_is_no_relation_is_refused(by: Equivalence) -> None:
+    with pytest.raises(InputError, match="is not an equivalence"):
+        ExactOracle(chain(3), by=by)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.equivalence._pairs import Indices, Joint, Walk
+from pdfalearn.equivalence._pairs import Indices, Joint, Judge, Walk
 from pdfalearn.equivalence._union_find import UnionFind
-from pdfalearn.equivalence.relations import Equivalence, Tolerance, check_equivalence
+from pdfalearn.equivalence.relations import Relation, Tolerance, check_equivalence
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 
@@ -17,7 +17,7 @@ def distinguish(
     first: PDFA,
     second: PDFA,
     *,
-    by: Equivalence | Tolerance,
+    by: Relation,
     states: tuple[int, int] | None = None,
 ) -> tuple[Symbol, ...] | None:
     """Find a short word after which two automata, or two states, differ.
@@ -56,9 +56,9 @@ def distinguish(
         raise InputError(f"states {states!r} is not a pair: a state of each automaton")
     left, right = (first.initial, second.initial) if states is None else states
     left, right = first.checked_state(left), second.checked_state(right) + joint.offset
-    judge: Merging | _Visiting
+    judge: Judge
     if isinstance(by, Tolerance):
-        judge = _Visiting(joint, by)
+        judge = Visiting(joint, by)
     else:
         classes = check_equivalence(by).classes(joint.probabilities)
         classes[joint.undefined] = -1
@@ -91,8 +91,16 @@ class Merging:
         return self._partition.merge(lefts, rights)
 
 
-class _Visiting:
-    """Similarity: every pair of states is followed once."""
+class Visiting:
+    """Similarity: every pair of states is followed once.
+
+    Parameters
+    ----------
+    joint : Joint
+        Two automata side by side.
+    by : Tolerance
+        When two distributions are similar.
+    """
 
     def __init__(self, joint: Joint, by: Tolerance) -> None:
         self._rows = joint.probabilities
@@ -101,11 +109,13 @@ class _Visiting:
         self._seen: set[int] = set()
 
     def differ(self, lefts: Indices, rights: Indices) -> NDArray[np.bool_]:
+        """Say for each pair whether its two distributions are not similar."""
         one_undefined = (lefts == self._undefined) ^ (rights == self._undefined)
         similar = self._by.similar(self._rows[lefts], self._rows[rights])
         return np.asarray(one_undefined | ~similar)
 
     def fresh(self, lefts: Indices, rights: Indices) -> Indices:
+        """Give the pairs that were not seen before."""
         pairs = (lefts * len(self._rows) + rights).tolist()
         followed = []
         for place, pair in enumerate(pairs):

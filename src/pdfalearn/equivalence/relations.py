@@ -183,15 +183,19 @@ class Tolerance:
         tolerance = checked_number(self.tolerance, "tolerance", 0, 1)
         object.__setattr__(self, "tolerance", tolerance)
 
-    def similar(self, rows: ArrayLike, others: ArrayLike) -> NDArray[np.bool_]:
-        """Say for each pair of rows whether they are within the tolerance in every column.
+    @property
+    def limit(self) -> float:
+        """The largest difference of two floats: |x - y| ≤ t + 2⁻⁴⁹ decides as decimals would."""
+        return self.tolerance + 2.0**-49
 
-        Notes
-        -----
-        |x - y| ≤ t + 2⁻⁴⁹ decides as exact arithmetic on decimals would.
-        """
+    def similar(self, rows: ArrayLike, others: ArrayLike) -> NDArray[np.bool_]:
+        """Say for each pair of rows whether they are within the tolerance in every column."""
         differences = np.abs(np.asarray(rows) - np.asarray(others))
-        return np.asarray((differences <= self.tolerance + 2.0**-49).all(axis=-1))
+        return np.asarray((differences <= self.limit).all(axis=-1))
+
+
+Relation = Equivalence | Tolerance
+"""When two distributions are the same, or similar."""
 
 
 def checked_keys(by: Equivalence, rows: Floats) -> NDArray[np.generic]:
@@ -215,3 +219,22 @@ def check_equivalence(by: object) -> Equivalence:
             "classes; use Quantization(kappa) or Exact()"
         )
     raise InputError(f"by={by!r} is not an equivalence; use Quantization(kappa) or Exact()")
+
+
+def different_rows(by: Relation, rows: Floats, others: Floats) -> NDArray[np.bool_]:
+    """Say for each pair of rows whether they are in different classes, or not similar."""
+    if isinstance(by, Tolerance):
+        return ~by.similar(rows, others)
+    return np.asarray((checked_keys(by, rows) != checked_keys(by, others)).any(axis=1))
+
+
+def check_relation(by: object) -> Relation:
+    """Refuse what is neither an equivalence nor a similarity."""
+    return by if isinstance(by, Tolerance) else check_equivalence(by)
+
+
+def check_tolerance(by: object) -> Tolerance:
+    """Refuse what is not a similarity."""
+    if isinstance(by, Tolerance):
+        return by
+    raise InputError(f"by={by!r} is not a similarity; use Tolerance(t)")

@@ -82,10 +82,21 @@ class Learner(Protocol):
         """Give the access word of every state of the hypothesis."""
         ...
 
+    @property
+    def structure_size(self) -> int:
+        """How large what it keeps is: the nodes of its tree, or the cells of its table."""
+        ...
+
     def tree(self) -> TreeNode:
-        """Give the classification tree."""
+        """Give the classification tree.
+
+        Raises
+        ------
+        InputError
+            If the learner keeps a table instead.
+        """
         ...
 
     def tree_shape(self) -> tuple[int, int]:
-        """Give the depth of the classification tree and the number of its inner nodes."""
+        """Give the depth of the classification tree and the number of its inner nodes, or 0, 0."""
         ...

@@ -141,6 +141,11 @@ class Quant:
                 shown[tree.parent_of[node]].children[label] = shown[node]
         return shown[ROOT]
 
+    @property
+    def structure_size(self) -> int:
+        """The number of inner nodes and states of the classification tree."""
+        return self.tree_shape()[1] + self.size
+
     def tree_shape(self) -> tuple[int, int]:
         """Give the depth of the classification tree and the number of its inner nodes."""
         depth = int(self._tree.depths[self._leaves[: self._size]].max())

@@ -212,6 +212,11 @@ class PaperQuant:
         """Give the access strings."""
         return [self.observations.word(node) for node in self._nodes().tolist()]
 
+    @property
+    def structure_size(self) -> int:
+        """The number of inner nodes and states of the classification tree."""
+        return self.tree_shape()[1] + self.size
+
     def tree_shape(self) -> tuple[int, int]:
         """Give the depth of the classification tree and the number of its inner nodes."""
         paths = [self._ancestors(access) for access in self._leaf_parents]

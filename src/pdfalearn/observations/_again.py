@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pdfalearn._checks import SUM_TOLERANCE
 from pdfalearn.alphabet import shortened
-from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.equivalence.relations import Relation, different_rows
 
 Floats = NDArray[np.float64]
 
@@ -27,13 +27,13 @@ class RestlessError(ValueError):
         self.place = place
 
 
-def largest_difference(by: Equivalence, before: Floats, again: Sequence[Floats | None]) -> float:
-    """Give the largest difference of a probability; refuse answers of another class.
+def largest_difference(by: Relation, before: Floats, again: Sequence[Floats | None]) -> float:
+    """Give the largest difference of a probability; refuse answers that are not the same.
 
     Parameters
     ----------
-    by : Equivalence
-        When two distributions are in the same class.
+    by : Equivalence or Tolerance
+        When two distributions are the same, or similar.
     before : array of float, shape (count, symbols + 1)
         The first answers.
     again : sequence of array, or None
@@ -45,8 +45,7 @@ def largest_difference(by: Equivalence, before: Floats, again: Sequence[Floats |
     rows = np.maximum(np.array(again, dtype=np.float64), 0.0)
     if np.array_equal(rows, before):
         return 0.0
-    classes = by.classes(np.concatenate((before, rows))).reshape(2, -1)
-    if (moved := (classes[0] != classes[1])).any():
+    if (moved := different_rows(by, before, rows)).any():
         place = int(moved.argmax())
         raise _restless(before[place], rows[place], place)
     return float(np.abs(rows - before).max())

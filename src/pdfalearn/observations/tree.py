@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import Budget
-from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.equivalence.relations import Equivalence, Exact, Relation
 from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._again import RestlessError, largest_difference
@@ -60,19 +60,21 @@ class ObservationTree:
     ----------
     model : LanguageModel
         Whom to ask.
-    by : Equivalence
-        When two distributions are in the same class.
+    by : Equivalence or Tolerance
+        When two distributions are in the same class. A similarity has no classes: then those that
+        are equal share one.
     budget : Budget
         How much may be asked.
     """
 
-    def __init__(self, model: LanguageModel, by: Equivalence, budget: Budget = UNBOUNDED) -> None:
+    def __init__(self, model: LanguageModel, by: Relation, budget: Budget = UNBOUNDED) -> None:
         self.model = model
         self.by = by
         self.counts = Counts()
         self.nodes = NodeTable(len(model.alphabet))
         self.suffixes = Suffixes()
-        self.answers = Answers(by, len(model.alphabet) + 1)
+        classified_by = by if isinstance(by, Equivalence) else Exact()
+        self.answers = Answers(classified_by, len(model.alphabet) + 1)
         self.meter = Meter(budget)
         self._asker = Asker(model, self.nodes, self.answers, self.counts)
         self._in_parts = not budget.is_unbounded
@@ -105,13 +107,24 @@ class ObservationTree:
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Classes:
         """Give the class after every node's word and a suffix, asking for those not known."""
+        ends = self._asked(nodes, suffixes)  # this may move the columns
+        return self.nodes.classes[ends].astype(np.int64)
+
+    def distributions(self, nodes: Nodes, suffixes: Nodes) -> NDArray[np.float64]:
+        """Give the distribution after every node's word and a suffix; NaN where undefined."""
+        ends = self._asked(nodes, suffixes)
+        is_defined = self.nodes.classes[ends] != UNDEFINED
+        rows = np.full((len(ends), self.nodes.symbols + 1), np.nan)
+        rows[is_defined] = self.rows(ends[is_defined])
+        return rows
+
+    def _asked(self, nodes: Nodes, suffixes: Nodes) -> Nodes:
+        """Give the nodes that a suffix each leads to, after asking for those not known."""
         ends = self.nodes.descend(nodes, suffixes, self.suffixes)
-        classes = self.nodes.classes[ends]
-        unknown = classes == UNKNOWN
+        unknown = self.nodes.classes[ends] == UNKNOWN
         if unknown.any():
             self._ask(self.nodes.different(ends[unknown]))
-            classes = self.nodes.classes[ends]
-        return classes.astype(np.int64)
+        return ends
 
     def classes_of_few(self, nodes: list[int], suffixes: list[int]) -> list[int]:
         """Give what `classes` gives, for few words: less to set up, more for each."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn._runs import visited_states
-from pdfalearn.equivalence.relations import Equivalence, checked_keys
+from pdfalearn.equivalence.relations import Relation, different_rows
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
@@ -68,16 +68,15 @@ def differing(
 
 
 def _are_different(
-    by: Equivalence, left: Floats, left_places: Numbers, right: Floats, right_places: Numbers
+    by: Relation, left: Floats, left_places: Numbers, right: Floats, right_places: Numbers
 ) -> Flags:
     """Compare rows pair by pair, in parts where rows are wide."""
     different = np.empty(len(left_places), dtype=bool)
     step = max(1, _NUMBERS_AT_ONCE // left.shape[1])
     for begin in range(0, len(different), step):
         part = slice(begin, begin + step)
-        left_keys = checked_keys(by, left[left_places[part]])
-        right_keys = checked_keys(by, right[right_places[part]])
-        different[part] = (left_keys != right_keys).any(axis=1)
+        rows, others = left[left_places[part]], right[right_places[part]]
+        different[part] = different_rows(by, rows, others)
     return different
 
 

@@ -6,9 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.certificates import Certificate
-from pdfalearn.equivalence._pairs import Indices, Joint, Walk
-from pdfalearn.equivalence.differences import Merging
-from pdfalearn.equivalence.relations import Equivalence, check_equivalence, checked_keys
+from pdfalearn.equivalence._pairs import Indices, Joint, Judge, Walk
+from pdfalearn.equivalence.differences import Merging, Visiting
+from pdfalearn.equivalence.relations import (
+    Equivalence,
+    Relation,
+    Tolerance,
+    check_relation,
+    checked_keys,
+)
 from pdfalearn.observations._row_numbers import RowNumbers
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
@@ -20,18 +26,19 @@ _SHARE = 32
 
 
 class ExactOracle:
-    """Compares hypotheses with a known target by the algorithm of Hopcroft and Karp.
+    """Compares hypotheses with a known target by walking through both at once.
 
-    One pass is near-linear in the number of states and gives many short counterexamples: on each
-    level of the walk one for every state of the hypothesis from which one symbol leads to a
-    difference. It ends with the level on which it has enough of them.
+    One pass gives many short counterexamples: on each level of the walk one for every state of the
+    hypothesis from which one symbol leads to a difference. It ends with the level on which it has
+    enough of them. For an equivalence this is the algorithm of Hopcroft and Karp, near-linear in
+    the number of states; for a similarity every pair of states that a word reaches is looked at.
 
     Parameters
     ----------
     target : PDFA
         The automaton that hypotheses should be equivalent to.
-    by : Equivalence
-        When two distributions are the same.
+    by : Equivalence or Tolerance
+        When two distributions are the same, or similar.
 
     Examples
     --------
@@ -41,28 +48,25 @@ class ExactOracle:
     0
     """
 
-    certificate = Certificate("exact", "equivalent to the target")
-
-    def __init__(self, target: PDFA, *, by: Equivalence) -> None:
+    def __init__(self, target: PDFA, *, by: Relation) -> None:
         self._target = target
-        self._by = check_equivalence(by)
-        self._numbers = RowNumbers()
-        self._target_classes = self._numbers.get_or_add(checked_keys(by, target.probabilities))
+        by = check_relation(by)
         self._joint = Joint.of(target, target)
-        self._last_rows = np.empty((0, len(target.alphabet) + 1))
-        self._last_classes = np.empty(0, dtype=np.int64)
+        self._judges = _Similarity(by) if isinstance(by, Tolerance) else _Classes(by, target)
+        self.certificate = Certificate("exact", self._judges.statement)
 
     def counterexamples(
         self, hypothesis: PDFA, observations: ObservationTree | None = None
     ) -> Words:
-        """Give words after which target and hypothesis differ; none if they are equivalent.
+        """Give words after which target and hypothesis differ; none if they never do.
 
         Nothing is asked, so the observations are not needed.
         """
-        classes = self._joint_classes(hypothesis)
-        walk = Walk(self._joint.transitions[: len(classes)], Merging(classes))
+        self._put(hypothesis)
+        states = self._joint.offset + len(hypothesis)
+        walk = Walk(self._joint.transitions[:states], self._judges.judge(self._joint, states))
         start = hypothesis.initial + self._joint.offset
-        seen = np.zeros(len(classes) + 1, dtype=bool)
+        seen = np.zeros(states + 1, dtype=bool)
         found: list[Indices] = []
         count = 0
         for _, _, codes in walk.differences(self._target.initial, start):
@@ -80,21 +84,46 @@ class ExactOracle:
         """Where the target's symbols stand in the hypothesis's alphabet."""
         return self._target.alphabet.positions_in(hypothesis.alphabet)
 
-    def _joint_classes(self, hypothesis: PDFA) -> NDArray[np.int64]:
-        """Put the hypothesis beside the target and number the classes of all states."""
+    def _put(self, hypothesis: PDFA) -> None:
+        """Put the hypothesis beside the target."""
         if len(hypothesis) > len(self._joint.transitions) - self._joint.offset:
             self._joint = Joint.of(self._target, hypothesis)
         self._joint.put_second(hypothesis, self._columns(hypothesis))
-        place = slice(self._joint.offset, self._joint.offset + len(hypothesis))
-        rows = self._joint.probabilities[place]
+
+
+class _Similarity:
+    """Judges pairs of states by a similarity."""
+
+    def __init__(self, by: Tolerance) -> None:
+        self._by = by
+        self.statement = f"within {by.tolerance:g} of the target after every word"
+
+    def judge(self, joint: Joint, states: int) -> Judge:
+        return Visiting(joint, self._by)
+
+
+class _Classes:
+    """Judges pairs of states by an equivalence; keeps the classes of the states."""
+
+    statement = "equivalent to the target"
+
+    def __init__(self, by: Equivalence, target: PDFA) -> None:
+        self._by = by
+        self._numbers = RowNumbers()
+        self._first = self._numbers.get_or_add(checked_keys(by, target.probabilities))
+        self._rows = np.empty((0, len(target.alphabet) + 1))
+        self._second = np.empty(0, dtype=np.int64)
+
+    def judge(self, joint: Joint, states: int) -> Judge:
+        rows = joint.probabilities[joint.offset : states]
         # A hypothesis mostly begins with the states of the one before.
-        known = min(len(rows), len(self._last_rows))
-        if not np.array_equal(rows[:known], self._last_rows[:known]):
+        known = min(len(rows), len(self._rows))
+        if not np.array_equal(rows[:known], self._rows[:known]):
             known = 0
         new = self._numbers.get_or_add(checked_keys(self._by, rows[known:]))
-        self._last_rows = rows.copy()
-        self._last_classes = np.concatenate((self._last_classes[:known], new))
-        return np.concatenate((self._target_classes, [-1], self._last_classes))
+        self._rows = rows.copy()
+        self._second = np.concatenate((self._second[:known], new))
+        return Merging(np.concatenate((self._first, [-1], self._second)))
 
 
 def _first_of_each(states: Indices, seen: NDArray[np.bool_]) -> Indices:

@@ -1,0 +1,148 @@
+"""Clusters of prefixes, as the released program of Weiss, Goldberg and Yahav makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.equivalence.relations import Tolerance
+from pdfalearn.errors import MissingExtraError
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+NOT_IN_P = -1
+
+
+class Match(NamedTuple):
+    """The best cluster for a row."""
+
+    cluster: int
+    is_full: bool
+    """Whether all members of the cluster are similar to the row."""
+
+
+class WeissClusters:
+    """A partition of the prefixes P into clusters that can be states.
+
+    DBSCAN joins rows that chains of similar rows connect. Clusters are then split until the
+    successors of their members are in the same clusters, and until all members are similar.
+
+    Parameters
+    ----------
+    rows : array of float, shape (prefixes, suffixes)
+        The row of every prefix in P.
+    children : array of int, shape (prefixes, symbols)
+        Where in P the prefix with one symbol more stands; -1 if it is not in P.
+    by : Tolerance
+        When two rows are similar.
+    """
+
+    def __init__(self, rows: Floats, children: Places, by: Tolerance) -> None:
+        self._rows = rows
+        self._children = children
+        self._by = by
+        self.of = _dbscan(rows, by)
+        """The number of every prefix's cluster."""
+        self._agree()
+        if self._split_dissimilar():
+            self._agree()
+
+    def members(self, cluster: int) -> Places:
+        """Give the places of a cluster's prefixes in P."""
+        return np.flatnonzero(self.of == cluster)
+
+    def number_by_first_members(self) -> Places:
+        """Number the clusters as their first members come in P; give these members."""
+        _, firsts, numbers = np.unique(self.of, return_index=True, return_inverse=True)
+        ranks = np.argsort(np.argsort(firsts))
+        self.of = ranks[numbers]
+        return np.sort(firsts)
+
+    def best_match(self, row: Floats, options: Iterable[int]) -> Match:
+        """Choose a cluster for a row.
+
+        The first whose members are all similar to it; else, of those with a similar member, the
+        first that has dissimilar members already, or the first; else the first of all.
+        """
+        options = list(options)
+        similar = np.flatnonzero(self._by.similar(self._rows, row))
+        near = set(self.of[similar].tolist())
+        partial = [cluster for cluster in options if cluster in near]
+        for cluster in partial:
+            if self._by.similar(self._rows[self.members(cluster)], row).all():
+                return Match(cluster, True)
+        loose = (cluster for cluster in partial if not self._are_similar(self.members(cluster)))
+        return Match(next(loose, next(iter(partial), options[0])), False)
+
+    def _agree(self) -> None:
+        """Split clusters until the successors of their members, where in P, are in one cluster."""
+        while (found := self._disagreement()) is not None:
+            self._split_by_children(*found)
+
+    def _disagreement(self) -> tuple[int, int] | None:
+        """Find a cluster and a symbol that leads its members to several clusters."""
+        count = int(self.of.max()) + 1
+        for symbol, children in enumerate(self._children.T):
+            known = np.flatnonzero(children != NOT_IN_P)
+            targets, own = self.of[children[known]], self.of[known]
+            least, most = np.full(count, len(self.of)), np.full(count, -1)
+            np.minimum.at(least, own, targets)
+            np.maximum.at(most, own, targets)
+            if (least < most).any():
+                return int((least < most).argmax()), symbol
+        return None
+
+    def _split_by_children(self, cluster: int, symbol: int) -> None:
+        """Split a cluster by where a symbol leads; members of which that is unknown follow."""
+        members = self.members(cluster)
+        children = self._children[members, symbol]
+        is_known = children != NOT_IN_P
+        targets = self.of[children[is_known]]
+        _, groups = np.unique(targets, return_inverse=True)
+        numbers = self._numbers_for(cluster, int(groups.max()) + 1)
+        self.of[members] = NOT_IN_P
+        self.of[members[is_known]] = numbers[groups]
+        for member in members[~is_known].tolist():
+            self.of[member] = self.best_match(self._rows[member], numbers.tolist()).cluster
+
+    def _split_dissimilar(self) -> bool:
+        """Split clusters along their widest dimensions until all members are similar."""
+        pending = list(range(int(self.of.max()) + 1))
+        has_split = False
+        while pending:
+            cluster = pending.pop()
+            members = self.members(cluster)
+            if self._are_similar(members):
+                continue
+            rows = self._rows[members]
+            widest = rows[:, np.ptp(rows, axis=0).argmax()]
+            intervals = np.floor((widest - widest.min()) / self._by.limit)
+            _, groups = np.unique(intervals, return_inverse=True)
+            numbers = self._numbers_for(cluster, int(groups.max()) + 1)
+            self.of[members] = numbers[groups]
+            pending += numbers.tolist()
+            has_split = True
+        return has_split
+
+    def _are_similar(self, members: Places) -> bool:
+        return bool((np.ptp(self._rows[members], axis=0) <= self._by.limit).all())
+
+    def _numbers_for(self, cluster: int, parts: int) -> Places:
+        """Give the numbers of a cluster's parts: its own, then new ones."""
+        count = int(self.of.max()) + 1
+        return np.append(cluster, np.arange(count, count + parts - 1))
+
+
+def _dbscan(rows: Floats, by: Tolerance) -> Places:
+    try:
+        from sklearn.cluster import DBSCAN
+    except ImportError as error:
+        raise MissingExtraError(
+            "scikit-learn is missing: pip install 'pdfalearn[wlstar]'"
+        ) from error
+    labels = DBSCAN(eps=by.limit, min_samples=1, metric="chebyshev").fit(rows).labels_
+    return np.asarray(labels, dtype=np.int64)

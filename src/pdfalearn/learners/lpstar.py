@@ -1,0 +1,190 @@
+"""L_p* (appendix A of the paper): an observation table and a tolerance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.alphabet import shortened
+from pdfalearn.budgets import BudgetReached
+from pdfalearn.errors import LearningError
+from pdfalearn.learners._clusters import cluster_means, deterministic, greedy_clusters
+from pdfalearn.learners._nearest import nearest
+from pdfalearn.learners._similar_rows import chosen_apart, nearest_similar, similar_pairs
+from pdfalearn.learners.observation_table import Places
+from pdfalearn.learners.table_learner import TableLearner
+from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.words import Words
+
+_MOST_DIFFERENCES = 2**22
+"""So many differences of cells are looked at in one pass for inconsistencies."""
+_BLUE = -2
+"""Stands for the member of a row that only BLUE prefixes have."""
+
+
+class LPStar(TableLearner):
+    """The paper's L_p*, with rows as arrays.
+
+    RED prefixes make the states; BLUE ones are their continuations. The table is *closed* when
+    every BLUE row is similar to a RED one, and *consistent* when RED rows that are similar have
+    successors that are. Beyond the paper, RED rows that are equal must have equal successors: with
+    it, every counterexample adds a row or a suffix, and no target with finitely many states can
+    make the table go round in circles.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Whom to ask; its relation has to be a `Tolerance`.
+    """
+
+    name = "L_p*"
+
+    def __init__(self, observations: ObservationTree) -> None:
+        super().__init__(observations)
+        self._symbols = len(observations.model.alphabet)
+        self._red = np.empty(0, dtype=np.int64)
+        """The places of the RED prefixes, in the order in which they became it."""
+        self._successors = np.empty((0, self._symbols), dtype=np.int64)
+        """The places of their continuations."""
+        self._unmatched = np.empty(0, dtype=np.int64)
+        """BLUE prefixes that no RED one is known to be similar to."""
+
+    def _begin(self) -> None:
+        self._make_red(np.zeros(1, dtype=np.int64))
+        self._complete()
+
+    def refine(self, counterexamples: Words) -> None:
+        """Make the prefixes of counterexamples RED until the hypothesis agrees with all of them."""
+        ends = self._checked(counterexamples)
+        wrong = np.ones(len(ends), dtype=bool)
+        while wrong.any():
+            first = int(wrong.argmax())
+            self._make_red(self._add_path(int(ends[first])))
+            self._complete()
+            if self.observations.meter.states_reached:
+                return
+            wrong = self._are_wrong(counterexamples, ends)
+            if wrong[first]:
+                word = shortened(self.observations.word(int(ends[first])))
+                raise LearningError(
+                    f"{self.name} goes round in circles: its table is closed and consistent, but "
+                    f"the hypothesis stays wrong after the word {word}, as similarity within "
+                    f"t={self.by.tolerance:g} is not transitive; try a smaller tolerance, or QuaNT"
+                )
+
+    def _make_red(self, places: Places) -> None:
+        """Make prefixes RED, and their continuations BLUE if they are not RED already."""
+        new = np.setdiff1d(places, self._red)
+        self.observations.nodes.kept[self.table.nodes[new]] = True
+        successors = self.table.successors(new)
+        self._red = np.append(self._red, new)
+        self._successors = np.append(self._successors, successors, axis=0)
+        unmatched = np.append(self._unmatched, successors)
+        self._unmatched = np.setdiff1d(unmatched[unmatched != UNDEFINED], self._red)
+
+    def _complete(self) -> None:
+        """Make the table closed and consistent, and propose a hypothesis."""
+        try:
+            self._close()
+            while suffixes := self._separating_suffixes():
+                self.table.add_suffixes(suffixes)
+                self._unmatched = np.setdiff1d(np.arange(len(self.table)), self._red)
+                self._close()
+        except BudgetReached:
+            self._build()
+            raise
+        self._build()
+
+    def _close(self) -> None:
+        """Make BLUE prefixes RED until every BLUE row is similar to a RED one."""
+        while len(self._unmatched):
+            rows = self.table.rows
+            matches = nearest_similar(rows[self._red], rows[self._unmatched], self.by)
+            self._unmatched = self._unmatched[matches < 0]
+            chosen = chosen_apart(rows[self._unmatched], self.by)
+            new = self._granted(self._unmatched[chosen])
+            if not len(new):
+                return
+            self._make_red(new)
+
+    def _granted(self, places: Places) -> Places:
+        """Give those of new RED prefixes for whose states there is room."""
+        meter = self.observations.meter
+        if meter.budget.max_states is None:
+            return places
+        states = len(np.unique(self.table.numbers()[self._red]))
+        return places[: max(0, meter.grant_states(states, len(places)))]
+
+    def _separating_suffixes(self) -> list[tuple[int, int]]:
+        """Find suffixes, a symbol and a known one each, that tell inconsistent rows apart."""
+        rows, pairs, limits = self.table.rows, *self._alike()
+        step = max(1, _MOST_DIFFERENCES // (self._symbols * self.table.width))
+        for begin in range(0, len(pairs), step):
+            lefts, rights = self._successors[pairs[begin : begin + step]].swapaxes(0, 1)
+            apart = np.abs(rows[lefts] - rows[rights]) > limits[begin : begin + step, None, None]
+            apart = apart.reshape(len(apart), -1)
+            inconsistent = apart[apart.any(axis=1)]
+            if len(inconsistent):
+                return [divmod(place, self.table.width) for place in _cover(inconsistent)]
+        return []
+
+    def _alike(self) -> tuple[Places, NDArray[np.float64]]:
+        """Give pairs of RED prefixes whose rows are alike and whose successors' are not equal.
+
+        With each pair comes the largest difference that their successors may have.
+        """
+        numbers = self.table.numbers()
+        _, firsts, groups = np.unique(numbers[self._red], return_index=True, return_inverse=True)
+        equal = np.column_stack((firsts[groups], np.arange(len(self._red))))
+        similar = firsts[similar_pairs(self.table.rows[self._red[firsts]], self.by)]
+        limits = np.repeat((0.0, self.by.limit), (len(equal), len(similar)))
+        pairs = np.concatenate((equal, similar))
+        successors = numbers[self._successors]
+        differ = (successors[pairs[:, 0]] != successors[pairs[:, 1]]).any(axis=1)
+        return pairs[differ], limits[differ]
+
+    def _build(self) -> None:
+        """Propose a hypothesis: its states are clusters of RED rows."""
+        members, targets, is_lost = self._members()
+        rows = self.table.rows[members]
+        clusters = deterministic(targets, greedy_clusters(rows, self.by))
+        leads = np.sort(np.unique(clusters, return_index=True)[1])
+        self._propose(
+            transitions=np.append(clusters, UNDEFINED)[targets[leads]],
+            probabilities=cluster_means(rows[:, : self._symbols + 1], clusters),
+            access=self.table.nodes[members[leads]],
+            unresolved=np.flatnonzero(is_lost[leads]),
+        )
+
+    def _members(self) -> tuple[Places, Places, NDArray[np.bool_]]:
+        """Give the members of clusters: the first RED prefix with each row.
+
+        With them come the members that their continuations lead to, or -1 where undefined: those
+        with the same row, else the nearest. The last say where the nearest is not even similar, as
+        in a table that a bound has kept from being closed.
+        """
+        numbers = self.table.numbers()
+        red_numbers = numbers[self._red]
+        firsts = np.sort(np.unique(red_numbers, return_index=True)[1])
+        member_of = np.full(len(self.table) + 1, _BLUE)
+        member_of[red_numbers[firsts]] = np.arange(len(firsts))
+        member_of[-1] = UNDEFINED
+        members, successors = self._red[firsts], self._successors[firsts]
+        targets = member_of[numbers[successors]]
+        is_lost = np.zeros(targets.shape, dtype=bool)
+        is_blue = targets == _BLUE
+        if is_blue.any():
+            rows, blue_rows = self.table.rows[members], self.table.rows[successors[is_blue]]
+            targets[is_blue] = nearest(rows, blue_rows)
+            is_lost[is_blue] = ~self.by.similar(rows[targets[is_blue]], blue_rows)
+        return members, targets, is_lost
+
+
+def _cover(apart: NDArray[np.bool_]) -> list[int]:
+    """Choose columns, the one that holds for most rows first, until one holds for every row."""
+    chosen = []
+    while len(apart):
+        best = int(apart.sum(axis=0).argmax())
+        chosen.append(best)
+        apart = apart[~apart[:, best]]
+    return chosen

@@ -1,0 +1,277 @@
+"""WL* (Weiss, Goldberg and Yahav 2019), after its authors' released program."""
+
+from __future__ import annotations
+
+import time
+from heapq import heapify, heappop, heappush
+from itertools import accumulate, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn._checks import checked_integer, checked_number
+from pdfalearn.budgets import BudgetReached
+from pdfalearn.equivalence._rows import numbered_rows
+from pdfalearn.errors import LearningError
+from pdfalearn.learners._clusters import cluster_means
+from pdfalearn.learners._weiss_clusters import NOT_IN_P, WeissClusters
+from pdfalearn.learners.observation_table import Places
+from pdfalearn.learners.table_learner import TableLearner
+from pdfalearn.observations.suffixes import EMPTY
+from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.words import Words
+
+_PATIENCE = 50
+"""So many counterexamples in a row may add neither a new row nor a suffix."""
+
+
+class WLStar(TableLearner):
+    """Learns from the most probable prefixes, and joins similar ones by clustering.
+
+    The prefixes P begin with the empty word. Continuations are looked at in the order of their
+    probability; one joins P if no row of P is similar. Where rows of P are similar and those of
+    their successors are not, a suffix that tells them apart is added. What the limits leave out is
+    made up for by the best match.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Whom to ask; its relation has to be a `Tolerance`.
+    max_prefixes, max_suffixes, max_states : int, optional
+        Where to stop: at so many prefixes in P, suffixes, or states of a hypothesis.
+    max_seconds : float, optional
+        The time after which the table is not expanded any more.
+    prefix_threshold : float
+        A continuation whose last symbol is less probable does not join P.
+    suffix_threshold : float
+        A suffix that is less probable after one of the two prefixes it tells apart is not added.
+
+    Notes
+    -----
+    Weiss, Goldberg and Yahav (2019), *Learning Deterministic Weighted Automata with Queries and
+    Counterexamples*. Reaching a limit is no error: the certificate says which it was.
+    Its parameters are chosen by ``learn(…, learner=lambda tree: WLStar(tree, max_states=100))``.
+    """
+
+    name = "WL*"
+
+    def __init__(
+        self,
+        observations: ObservationTree,
+        *,
+        max_prefixes: int | None = None,
+        max_suffixes: int | None = None,
+        max_states: int | None = None,
+        max_seconds: float | None = None,
+        prefix_threshold: float = 0.0,
+        suffix_threshold: float = 0.0,
+    ) -> None:
+        super().__init__(observations)
+        self._max_prefixes = _checked_limit(max_prefixes, "max_prefixes")
+        self._max_suffixes = _checked_limit(max_suffixes, "max_suffixes")
+        self._max_states = _checked_limit(max_states, "max_states")
+        seconds = np.inf if max_seconds is None else max_seconds
+        self._max_seconds = checked_number(seconds, "max_seconds", 0, np.inf)
+        self._prefix_threshold = checked_number(prefix_threshold, "prefix_threshold", 0, 1)
+        self._suffix_threshold = checked_number(suffix_threshold, "suffix_threshold", 0, 1)
+        self._begun = time.monotonic()
+        self._p = np.empty(0, dtype=np.int64)
+        """P, as places in the table."""
+        self._weights = {0: 1.0}
+        """The probability of every prefix in P or queued, by its place."""
+        self._ignored: dict[tuple[int, int], int] = {}
+        """Up to which suffix two prefixes need not be compared any more."""
+        self._progress = 0, 0
+        self._fruitless = 0
+        """How many counterexamples in a row have added neither a new row nor a suffix."""
+
+    def _begin(self) -> None:
+        self._begun = time.monotonic()
+        self._p = np.zeros(1, dtype=np.int64)
+        self._expand()
+        self._build()
+
+    def refine(self, counterexamples: Words) -> None:
+        """Let the first counterexample and all its prefixes join P, and expand again."""
+        end = int(self._checked(counterexamples)[0])
+        self._check_limits()
+        path = self._add_path(end)
+        for parent, child in pairwise(path.tolist()):
+            self._weights[child] = self._weights[parent] * self._last_probability(child)
+        self._p = np.append(self._p, np.setdiff1d(path, self._p))
+        self._expand()
+        self._build()
+        self._check_progress()
+
+    def _check_progress(self) -> None:
+        """Refuse to go round in circles."""
+        different_rows = len(np.unique(numbered_rows(self.table.rows[self._p])))
+        progress = different_rows, self.table.width
+        self._fruitless = self._fruitless + 1 if progress == self._progress else 0
+        self._progress = progress
+        if self._fruitless >= _PATIENCE:
+            raise LearningError(
+                f"{self.name} goes round in circles: {_PATIENCE} counterexamples in a row have "
+                "added neither a new row nor a suffix, as similarity within "
+                f"t={self.by.tolerance:g} is not transitive; try a smaller tolerance, or QuaNT"
+            )
+
+    def _check_limits(self) -> None:
+        """Stop where the authors' program would not have asked for a counterexample."""
+        for name, have, limit in (
+            ("max_prefixes", len(self._p), self._max_prefixes),
+            ("max_suffixes", self.table.width, self._max_suffixes),
+            ("max_states", self.size, self._max_states),
+            ("max_seconds", time.monotonic() - self._begun, self._max_seconds),
+        ):
+            if have >= limit:
+                raise BudgetReached(name, limit)
+
+    def _expand(self) -> None:
+        """Look at prefixes until there is no new one and no new suffix, or a limit is reached."""
+        while (suffix := self._expanded_until()) is not None:
+            self.table.add_suffixes([suffix])
+
+    def _expanded_until(self) -> tuple[int, int] | None:
+        """Let prefixes join P, the most probable first, until a suffix is found to be missing."""
+        queue = [(-self._weights[place], place) for place in self._p.tolist()]
+        heapify(queue)
+        queued = set(self._p.tolist())
+        is_in_p = set(queued)
+        while queue and len(self._p) < self._max_prefixes and self._is_in_time():
+            _, place = heappop(queue)
+            if place not in is_in_p:
+                if not self._is_wanted(place):
+                    continue
+                self._p = np.append(self._p, place)
+                is_in_p.add(place)
+            for child in self._successors(place).tolist():
+                if child != UNDEFINED and child not in queued:
+                    self._weights[child] = self._weights[place] * self._last_probability(child)
+                    heappush(queue, (-self._weights[child], child))
+                    queued.add(child)
+            if self.table.width < self._max_suffixes and len(self._p) < self._max_prefixes:
+                suffix = self._separating_suffix(place)
+                if suffix is not None:
+                    return suffix
+        return None
+
+    def _is_in_time(self) -> bool:
+        return time.monotonic() - self._begun < self._max_seconds
+
+    def _is_wanted(self, place: int) -> bool:
+        """Say whether a prefix has a row of its own and is probable enough after its parent."""
+        if len(self._similar_to(place)):
+            return False
+        return self._last_probability(place) >= self._prefix_threshold
+
+    def _last_probability(self, place: int) -> float:
+        """Give the probability of a prefix's last symbol, after the rest of it."""
+        nodes, node = self.observations.nodes, int(self.table.nodes[place])
+        row = self.observations.rows(np.array([nodes.parent[node]]))[0]
+        return float(row[nodes.last_symbol[node] + 1])
+
+    def _similar_to(self, place: int) -> Places:
+        """Give the prefixes in P whose rows are similar to that of a prefix."""
+        rows = self.table.rows
+        found: Places = self._p[self.by.similar(rows[self._p], rows[place])]
+        return found
+
+    def _successors(self, place: int) -> Places:
+        successors: Places = self.table.successors(np.array([place]))[0]
+        return successors
+
+    def _separating_suffix(self, place: int) -> tuple[int, int] | None:
+        """Find a suffix that tells a prefix from one with a similar row and other successors.
+
+        The most probable such prefix comes first. Of all suffixes that tell it apart, it is the one
+        whose smaller probability after the two prefixes is the largest.
+        """
+        similar = self._similar_to(place)
+        similar = similar[similar != place]
+        weights = np.array([self._weights[other] for other in similar.tolist()])
+        similar = similar[np.argsort(-weights, kind="stable")]
+        successors, others = self._successors(place), self.table.successors(similar)
+        rows = self.table.rows
+        apart = np.abs(rows[others] - rows[successors]) > self.by.limit
+        for other in np.flatnonzero(apart.any(axis=(1, 2))).tolist():
+            suffix = self._best_suffix((place, int(similar[other])), apart[other])
+            if suffix is not None:
+                return suffix
+        return None
+
+    def _best_suffix(
+        self, pair: tuple[int, int], apart: NDArray[np.bool_]
+    ) -> tuple[int, int] | None:
+        """Choose a symbol and a suffix after which two prefixes differ, unless it is improbable."""
+        pair = min(pair), max(pair)
+        seen = self._ignored.get(pair, 0)
+        symbols, suffixes = apart[:, seen:].nonzero()
+        if not len(symbols):
+            return None
+        suffixes += seen
+        probabilities = np.minimum(
+            *(self._suffix_probabilities(place, symbols, suffixes) for place in pair)
+        )
+        best = int(probabilities.argmax())
+        if probabilities[best] >= self._suffix_threshold:
+            return int(symbols[best]), int(suffixes[best])
+        self._ignored[pair] = self.table.width
+        return None
+
+    def _suffix_probabilities(
+        self, place: int, symbols: NDArray[np.intp], suffixes: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Give the probabilities of a symbol followed by a suffix, all of it, after a prefix."""
+        step, start = self.observations.nodes.step_one, int(self.table.nodes[place])
+        nodes: list[int] = []
+        columns: list[int] = []
+        begins = []
+        for symbol, suffix in zip(symbols.tolist(), suffixes.tolist(), strict=True):
+            begins.append(len(nodes))
+            stem, last = self.table.stem(suffix)
+            nodes += accumulate([symbol, *stem], step, initial=start)
+            columns += [symbol + 1, *(code + 1 for code in stem), last]
+        rows = self.observations.distributions(np.array(nodes), np.full(len(nodes), EMPTY))
+        factors = rows[np.arange(len(nodes)), columns]
+        # What comes after an undefined word has come by a symbol of probability 0.
+        return np.multiply.reduceat(np.nan_to_num(factors, nan=0.0), begins)
+
+    def _build(self) -> None:
+        """Propose a hypothesis: its states are clusters of the prefixes in P."""
+        successors = self.table.successors(self._p)
+        in_p = np.full(len(self.table) + 1, NOT_IN_P)
+        in_p[self._p] = np.arange(len(self._p))
+        rows, children = self.table.rows, in_p[successors]
+        clusters = WeissClusters(rows[self._p], children, self.by)
+        firsts = clusters.number_by_first_members()
+        targets = np.append(clusters.of, UNDEFINED)[_known_children(clusters.of, children)]
+        unresolved = []
+        for state, symbol in np.argwhere(targets == UNDEFINED).tolist():
+            members = clusters.members(state)
+            members = members[successors[members, symbol] != UNDEFINED]
+            if len(members):
+                likeliest = max(members.tolist(), key=lambda m: self._weights[int(self._p[m])])
+                row = rows[successors[likeliest, symbol]]
+                targets[state, symbol], is_full = clusters.best_match(row, range(len(firsts)))
+                if not is_full:
+                    unresolved.append(state * targets.shape[1] + symbol)
+        self._propose(
+            transitions=targets,
+            probabilities=cluster_means(self.table.distributions[self._p], clusters.of),
+            access=self.table.nodes[self._p[firsts]],
+            unresolved=np.array(unresolved, dtype=np.int64),
+        )
+
+
+def _known_children(clusters: Places, children: Places) -> Places:
+    """Give for each cluster and symbol the child of the first member that has one in P, or -1."""
+    known = np.full((int(clusters.max()) + 1, children.shape[1]), NOT_IN_P)
+    for member in range(len(clusters) - 1, -1, -1):
+        has_child = children[member] != NOT_IN_P
+        known[clusters[member], has_child] = children[member, has_child]
+    return known
+
+
+def _checked_limit(limit: int | None, name: str) -> float:
+    return np.inf if limit is None else checked_integer(limit, name, 1)

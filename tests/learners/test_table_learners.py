@@ -1,0 +1,231 @@
+"""What holds of a run with any learner that keeps a table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdfalearn import (
+    PDFA,
+    AutomatonModel,
+    Budget,
+    ExactOracle,
+    FunctionModel,
+    InputError,
+    LearningInterrupted,
+    OracleError,
+    Progress,
+    Quantization,
+    Tolerance,
+    WLStar,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.equivalence.relations import Relation
+from pdfalearn.models.protocol import Handles
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.words import Words
+from tests.learners.tables import (
+    TABLE_LEARNERS,
+    assert_is_exact_quotient,
+    is_within,
+    need_learner,
+)
+from tests.models.watched import WatchedModel
+
+TARGET = random_pdfa(40, 2, distributions=3, seed=11)
+BY = Tolerance(0.001)
+
+
+@TABLE_LEARNERS
+def test_two_runs_are_the_same(name: str) -> None:
+    need_learner(name)
+    first, second = (learn(TARGET, learner=name, by=BY) for _ in range(2))
+    assert first.pdfa == second.pdfa
+    assert first.access_words == second.access_words
+    assert untimed(first.statistics) == untimed(second.statistics)
+
+
+def untimed(progress: Progress) -> Progress:
+    return replace(progress, learning_seconds=0.0, equivalence_seconds=0.0)
+
+
+@TABLE_LEARNERS
+def test_the_result_says_what_it_is(name: str) -> None:
+    need_learner(name)
+    result = learn(TARGET, learner=name, by=BY)
+    statistics = result.statistics
+    assert_is_exact_quotient(result.pdfa, TARGET)
+    assert str(result.certificate) == "exact: within 0.001 of the target after every word"
+    assert statistics.states == len(result.pdfa) == result.history[-1].states
+    assert (statistics.tree_depth, statistics.inner_nodes) == (0, 0)
+    assert statistics.structure_size > statistics.states * (len(TARGET.alphabet) + 1)
+    assert statistics.words <= statistics.structure_size
+    assert statistics.distributions == sum(statistics.batches)
+    assert result.access_words[0] == ()
+    assert result.pdfa.states_after(result.access_words).tolist() == list(range(len(result.pdfa)))
+    with pytest.raises(InputError, match="keeps an observation table, and no classification tree"):
+        _ = result.tree
+
+
+@TABLE_LEARNERS
+def test_the_library_is_silent(
+    name: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    need_learner(name)
+    seen: list[Progress] = []
+    with caplog.at_level(logging.DEBUG):
+        learn(TARGET, learner=name, by=BY, progress=seen.append)
+    assert len(seen) > 3
+    assert caplog.records == []
+    assert capfd.readouterr() == ("", "")
+
+
+@TABLE_LEARNERS
+@pytest.mark.parametrize("by", [Quantization(10), 0.1, None])
+def test_only_a_tolerance_will_do(name: str, by: Relation) -> None:
+    model = WatchedModel(AutomatonModel(TARGET))
+    with pytest.raises(InputError, match=r"not a similarity; use Tolerance\(t\)"):
+        learn(model, learner=name, by=by, oracle=ExactOracle(TARGET, by=BY))
+    assert not model.batches
+
+
+def test_learners_are_found_by_name_or_made_by_a_callable() -> None:
+    with pytest.raises(InputError, match="there are quant, quant-paper, lpstar, wlstar"):
+        learn(TARGET, learner="lstar", by=BY)
+    with pytest.raises(InputError, match="not a similarity"):
+        learn(TARGET, learner=WLStar, by=Quantization(10))
+    with pytest.raises(InputError, match="is not an equivalence"):
+        learn(TARGET, learner=WLStar, by=0.1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="max_states 0"):
+        learn(TARGET, learner=lambda tree: WLStar(tree, max_states=0), by=BY)
+
+
+@TABLE_LEARNERS
+def test_a_learner_must_be_started(name: str) -> None:
+    from pdfalearn.learning import SIMILARITY_LEARNERS
+
+    learner = SIMILARITY_LEARNERS[name](ObservationTree(AutomatonModel(TARGET), BY))
+    assert learner.size == 0
+    with pytest.raises(InputError, match="call start"):
+        learner.hypothesis()
+
+
+@TABLE_LEARNERS
+def test_functions_and_models_with_few_handles(name: str) -> None:
+    need_learner(name)
+    expected = learn(TARGET, learner=name, by=BY).pdfa
+    oracle = ExactOracle(TARGET, by=BY)
+    function = FunctionModel(TARGET.next_distributions, TARGET.alphabet)
+    assert learn(function, learner=name, by=BY, oracle=oracle).pdfa == expected
+    for capacity in (None, 3, 40):
+        model = WatchedModel(AutomatonModel(TARGET), capacity=capacity, prefixes_free=False)
+        assert learn(model, learner=name, by=BY, oracle=oracle, audit=0).pdfa == expected
+        assert len(set(model.asked)) == len(model.asked)
+
+
+@TABLE_LEARNERS
+def test_undefined_words_are_no_prefixes_and_no_states(name: str) -> None:
+    need_learner(name)
+    for seed in range(6):
+        target = random_pdfa(
+            20, 3, distributions=3, zero_probability=0.4, undefined=True, seed=seed
+        )
+        result = learn(target, learner=name, by=BY)
+        assert_is_exact_quotient(result.pdfa, target)
+        assert target.states_after(result.access_words).min() >= 0
+
+
+@TABLE_LEARNERS
+@pytest.mark.parametrize("wrong", ["", "0", "010"])
+def test_a_word_that_is_no_counterexample_is_refused(name: str, wrong: str) -> None:
+    need_learner(name)
+
+    class Stubborn(ExactOracle):
+        def counterexamples(
+            self, hypothesis: PDFA, observations: ObservationTree | None = None
+        ) -> Words:
+            return TARGET.alphabet.encode_words([wrong])
+
+    with pytest.raises(OracleError, match="is no counterexample"):
+        learn(TARGET, learner=name, by=BY, oracle=Stubborn(TARGET, by=BY))
+
+
+@TABLE_LEARNERS
+def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
+    need_learner(name)
+    target = random_pdfa(12, 2, distributions=2, seed=5)
+
+    class Fused(AutomatonModel):
+        def __init__(self, calls: int) -> None:
+            super().__init__(target)
+            self.calls = calls
+
+        def extend(self, handles: Handles, words: Words) -> Handles:
+            self.calls -= 1
+            if self.calls < 0:
+                raise KeyboardInterrupt
+            return super().extend(handles, words)
+
+    oracle, sizes = ExactOracle(target, by=BY), []
+    for calls in range(1000):
+        try:
+            learn(Fused(calls), learner=name, by=BY, oracle=oracle, audit=0)
+            break
+        except LearningInterrupted as interrupt:
+            if (result := interrupt.result) is not None:
+                sizes.append(len(result.pdfa))
+                assert len(result.access_words) == len(result.pdfa)
+                rows = target.next_distributions(result.access_words)
+                assert np.array_equal(result.pdfa.probabilities, rows)
+    assert max(sizes) > 1
+
+
+BOUNDS: list[Callable[[int], Budget]] = [
+    lambda bound: Budget(max_words=bound + 1),
+    lambda bound: Budget(max_symbols=3 * bound),
+    lambda bound: Budget(max_states=bound + 1),
+    lambda bound: Budget(max_word_length=bound // 4),
+    lambda bound: Budget(max_equivalence_queries=bound // 6),
+]
+
+
+@TABLE_LEARNERS
+@settings(max_examples=40)
+@given(st.integers(1, 30), st.integers(1, 3), st.sampled_from(BOUNDS), st.integers(0, 40))
+def test_bounds_hold_and_the_automaton_is_whole(
+    name: str, size: int, symbols: int, bound: Callable[[int], Budget], limit: int
+) -> None:
+    need_learner(name)
+    target = random_pdfa(size, symbols, distributions=3, seed=limit)
+    budget = bound(limit)
+    result = learn(target, learner=name, by=BY, budget=budget)
+    costs = result.statistics
+    assert costs.words + costs.audited_words <= (budget.max_words or 10**9)
+    assert costs.symbols <= (10**9 if budget.max_symbols is None else budget.max_symbols)
+    assert len(result.pdfa) <= (budget.max_states or 10**9)
+    rows = target.next_distributions(result.access_words)
+    assert np.array_equal(result.pdfa.probabilities, rows)
+    if result.certificate.kind == "exact":
+        assert is_within(result.pdfa, target, BY)
+    else:
+        assert result.certificate.kind == "stopped"
+        assert result.certificate.details["limit"] in vars(budget).values()
+
+
+def test_a_table_that_a_bound_kept_open_leads_to_the_nearest_states() -> None:
+    target = PDFA(
+        alphabet="ab",
+        transitions=[[1, 2], [1, 1], [2, 2]],
+        probabilities=[[0.2, 0.3, 0.5], [0.5, 0.3, 0.2], [0.45, 0.35, 0.2]],
+    )
+    result = learn(target, learner="lpstar", by=Tolerance(0.01), budget=Budget(max_states=2))
+    assert result.access_words == [(), ("a",)]
+    assert result.pdfa.transitions.tolist() == [[1, 1], [1, 1]]
+    assert result.certificate.details["unresolved"] == [[0, "b"]]
