@@ -6,6 +6,7 @@ import math
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pdfalearn import (
@@ -19,7 +20,8 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from tests.models.networks import OneHotNetwork, gru, layers, needed_torch
+from pdfalearn.words import Words
+from tests.models.networks import OneHotNetwork, gru, layers, memory_for, needed_torch
 
 TARGET = random_pdfa(5, 2, exact_size=True, seed=1)
 
@@ -126,7 +128,7 @@ def test_layers_that_do_not_fit(torch: Any) -> None:
         RecurrentModel.of_layers(embedding, head, head, "abc")
     with pytest.raises(ModelError, match=r"logits of shape \(2, 4\) for 2 words, not \(2, 6\)"):
         RecurrentModel.of_layers(embedding, recurrent, head, "abcde")
-    with pytest.raises(InputError, match="GRU has not the methods start and step"):
+    with pytest.raises(InputError, match="GRU lacks the methods start and step"):
         RecurrentModel(recurrent, "abc")
 
 
@@ -142,6 +144,21 @@ def test_memory() -> None:
         model.start()
     with pytest.raises(InputError, match="room for the states of 3 words is to hold 4"):
         model.start()
+
+
+@pytest.mark.usefixtures("torch")
+def test_a_step_that_fails_takes_no_room() -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    room = memory_for(5, 8 * len(TARGET), 2)
+    model = RecurrentModel(Changed(TARGET, interrupted), TARGET.alphabet, memory=room)
+    start = np.array([model.start()])
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            model.extend(start, Words.of([[0, 1, 0, 1]]))
+    model.release(start)
+    assert len({model.start() for _ in range(5)}) == 5
 
 
 def test_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

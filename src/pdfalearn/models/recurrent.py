@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
@@ -85,7 +86,7 @@ class RecurrentModel:
         import torch
 
         if not (hasattr(network, "start") and hasattr(network, "step")):
-            raise InputError(f"{type(network).__name__} has not the methods start and step")
+            raise InputError(f"{type(network).__name__} lacks the methods start and step")
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
         self.alphabet = alphabet
@@ -95,11 +96,9 @@ class RecurrentModel:
             check_not_training(self._module)
         with torch.inference_mode():
             logits, state = network.start(2)
-            self._start_row = self._softmax([self._checked(logits, 2)])[0]
+            self._device = self._checked(logits, 2).device
             memory = checked_integer(memory, "memory", 1, 2**62)
             self._states = StateRows(state, network.start(3)[1], len(alphabet) + 1, memory)
-            self._start = self._states.first(state, 1)
-        self._device = logits.device
 
     @classmethod
     def of_layers(
@@ -145,28 +144,37 @@ class RecurrentModel:
         """Give a row with the state after the empty word."""
         import torch
 
-        rows = self._states.take(1)
-        with torch.inference_mode():
-            self._states.put(self._tensor(rows), self._start)
-        self._states.distributions[rows] = self._start_row
+        with torch.inference_mode(), self._taken(1) as rows:
+            logits, state = self._network.start(1)
+            self._states.put(self._tensor(rows), state)
+            self._states.distributions[rows] = self._softmax([self._checked(logits, 1)])
         return int(rows[0])
 
     def extend(self, handles: Handles, words: Words) -> Handles:
         """Step through the words, those of a batch together."""
         import torch
 
-        rows = self._states.take(len(words.symbols))
         lengths = words.lengths
-        if len(rows) == len(lengths) and lengths.all():  # a symbol each
-            batches = _parts(np.arange(len(rows)))
+        if len(words.symbols) == len(lengths) and lengths.all():  # a symbol each
+            batches = _parts(np.arange(len(lengths)))
             order = [(handles[batch], batch, [len(batch)]) for batch in batches]
         else:
             batches = _parts(np.argsort(-lengths, kind="stable"))
             order = [_in_steps(handles, words.offsets, lengths, batch) for batch in batches]
-        with torch.inference_mode():
+        with torch.inference_mode(), self._taken(len(words.symbols)) as rows:
             for starts, places, running in order:
                 self._walk(starts, words.symbols[places], rows[places], running)
         return rows
+
+    @contextmanager
+    def _taken(self, count: int) -> Iterator[Handles]:
+        """Take rows, and give them back if they cannot be filled."""
+        rows = self._states.take(count)
+        try:
+            yield rows
+        except BaseException:
+            self._states.give_back(rows)
+            raise
 
     def _walk(
         self, handles: Handles, symbols: NDArray[np.int32], rows: Handles, running: list[int]
