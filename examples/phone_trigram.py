@@ -8,17 +8,21 @@ that the truth is known, and what is learnt can be held against it. Run with
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Hashable
 from pathlib import Path
 
-import numpy as np
-
-from pdfalearn import PDFA, ExactOracle, FunctionModel, Quantization, learn, quotient, read_arpa
+from pdfalearn import (
+    PDFA,
+    ExactOracle,
+    FunctionModel,
+    Quantization,
+    evaluate,
+    learn,
+    quotient,
+    read_arpa,
+)
 
 KAPPAS = (2, 3, 5, 10, 20, 100, 1000)
 TITLES = ("κ", "states of the quotient", "states learnt", "words asked", "mean L1", "perplexity")
-
-Words = list[tuple[Hashable, ...]]
 
 
 def write_arpa(path: Path) -> None:
@@ -39,19 +43,6 @@ def learnt_at(kappa: int, truth: PDFA) -> tuple[PDFA, list[int]]:
     return result.pdfa, [kappa, classes, len(result.pdfa), result.statistics.words]
 
 
-def mean_distance(pdfa: PDFA, truth: PDFA, words: Words) -> float:
-    """Give the mean L1 distance of the two distributions after every prefix of the words."""
-    prefixes = [word[:length] for word in words for length in range(len(word) + 1)]
-    gaps = np.abs(pdfa.next_distributions(prefixes) - truth.next_distributions(prefixes))
-    return float(gaps.sum(axis=1).mean())
-
-
-def perplexity(pdfa: PDFA, words: Words) -> float:
-    """Say how many symbols, the terminal among them, the automaton hesitates between."""
-    symbols = sum(len(word) + 1 for word in words)
-    return float(np.exp(-pdfa.log_probabilities(words).sum() / symbols))
-
-
 def main() -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as folder:
@@ -61,13 +52,14 @@ def main() -> None:
     truth = trigram.pdfa
     words = truth.sample(200, seed=1).words
     print(f"{len(truth):,} states, {len(truth.alphabet)} phones, order {trigram.order};", end=" ")
-    print(f"perplexity {perplexity(truth, words):.3f};", end=" ")
+    print(f"perplexity {evaluate(truth, truth, words).perplexity:.3f};", end=" ")
     print(f"largest correction {trigram.largest_correction:.2g}\n")
     print(f"| {' | '.join(TITLES)} |", f"|{' --- |' * len(TITLES)}", sep="\n")
     for kappa in KAPPAS:
         pdfa, counts = learnt_at(kappa, truth)
         cells = [f"{count:,}" for count in counts]
-        cells += [f"{mean_distance(pdfa, truth, words):.2g}", f"{perplexity(pdfa, words):.3f}"]
+        result = evaluate(truth, pdfa, words)
+        cells += [f"{result.over_prefixes.l1:.2g}", f"{result.perplexity:.3f}"]
         print(f"| {' | '.join(cells)} |")
 
 
