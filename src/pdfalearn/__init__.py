@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pdfalearn.generate.examples import figure_1 as figure_1
     from pdfalearn.generate.examples import figure_2 as figure_2
     from pdfalearn.generate.examples import figure_3 as figure_3
+    from pdfalearn.generate.examples import reber as reber
     from pdfalearn.generate.examples import tomita as tomita
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
     from pdfalearn.learners.lpstar import LPStar as LPStar
@@ -117,6 +118,7 @@ _NAMES_BY_MODULE = {
         "figure_1",
         "figure_2",
         "figure_3",
+        "reber",
         "tomita",
     ],
     "generate.targets": ["random_pdfa"],

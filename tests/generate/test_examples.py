@@ -16,6 +16,7 @@ from pdfalearn import (
     combination_lock,
     figure_1,
     is_weakly_minimal,
+    reber,
     tomita,
 )
 from tests.strategies import all_words
@@ -45,6 +46,15 @@ def test_tomita_grammars_accept_their_languages(number: int) -> None:
         assert row is not None
         accepted = LANGUAGES[number](word)
         assert row.tolist() == ([0.05, 0.665, 0.285] if accepted else [0.05, 0.285, 0.665])
+    assert is_weakly_minimal(pdfa, by=Exact())
+
+
+def test_the_words_of_rebers_grammar() -> None:
+    pdfa, after_x_or_p = reber(), "(?:XT*VP)*(?:S|XT*VV)"
+    grammar = re.compile(f"TS*X{after_x_or_p}|PT*V(?:V|P{after_x_or_p})")
+    words = all_words("PSTVX", 6)
+    for word, probability in zip(words, pdfa.word_probabilities(words).tolist(), strict=True):
+        assert probability == (0.5 ** len(word) if grammar.fullmatch(word) else 0.0)
     assert is_weakly_minimal(pdfa, by=Exact())
 
 

@@ -1,4 +1,4 @@
-"""Named automata: the paper's figures, the Tomita grammars, and hard cases."""
+"""Named automata: the paper's figures, well-known grammars, and hard cases."""
 
 from __future__ import annotations
 
@@ -111,6 +111,34 @@ def tomita(number: int) -> PDFA:
     accepts, rejects = [0.05, 0.665, 0.285], [0.05, 0.285, 0.665]
     rows = [accepts if state in accepting else rejects for state in range(len(transitions))]
     return PDFA(alphabet="01", transitions=transitions, probabilities=rows)
+
+
+def reber() -> PDFA:
+    """Give the finite-state grammar of Reber (1967), with even odds wherever there is a choice.
+
+    Six states over P, S, T, V and X; words have three letters or more. Words that are not of the
+    grammar are undefined. Where the grammar is written with B and E, these are the begin of a word
+    and the terminal.
+
+    Notes
+    -----
+    A. S. Reber, Implicit learning of artificial grammars, Journal of Verbal Learning and Verbal
+    Behavior 6 (1967).
+
+    Examples
+    --------
+    >>> reber().probability("TXS"), reber().probability("PTVPS"), reber().state_after("TV")
+    (0.125, 0.03125, None)
+    """
+    arcs = [{"T": 1, "P": 2}, {"S": 1, "X": 3}, {"T": 2, "V": 4}, {"X": 2, "S": 5}]
+    arcs += [{"P": 3, "V": 5}, {}]
+    letters = "PSTVX"
+    rows = [[0.0 if arc else 1.0, *(letter in arc and 0.5 for letter in letters)] for arc in arcs]
+    return PDFA(
+        alphabet=letters,
+        transitions=[[arc.get(letter, -1) for letter in letters] for arc in arcs],
+        probabilities=np.array(rows, dtype=np.float64),
+    )
 
 
 def chain(size: int, *, reset: bool = False) -> PDFA:
