@@ -12,7 +12,7 @@ from pdfalearn import PDFA, Quantization, evaluate, evaluate_exactly, random_pdf
 from pdfalearn.metrics.results import figures_of
 
 BY = Quantization(1000)
-TITLES = ["what", "states", "symbols", "words", "prefixes", "seconds"]
+TITLES = ["what", "states", "symbols", "words", "mean length", "prefixes", "seconds"]
 
 
 def target(states: int, symbols: int, ending: float) -> PDFA:
@@ -37,7 +37,7 @@ def on_drawn_words(states: int, symbols: int, ending: float, count: int) -> list
     seconds = median_seconds(lambda: evaluate(first, second, count=count, by=BY))
     result = evaluate(first, second, count=count, by=BY)
     prefixes = round((result.mean_length + 1) * count)
-    return ["drawn words", states, symbols, count, prefixes, seconds]
+    return ["drawn words", states, symbols, count, result.mean_length, prefixes, seconds]
 
 
 def over_all_words(states: int, symbols: int, ending: float) -> list[object]:
@@ -45,7 +45,8 @@ def over_all_words(states: int, symbols: int, ending: float) -> list[object]:
     first = target(states, symbols, ending)
     second = changed(first, 2)
     seconds = median_seconds(lambda: evaluate_exactly(first, second, by=BY))
-    return ["all words", states, symbols, "all", "all", seconds]
+    length = evaluate_exactly(first, second, by=BY).mean_length
+    return ["all words", states, symbols, "all", length, "all", seconds]
 
 
 def on_rows(symbols: int, count: int) -> list[object]:
@@ -53,7 +54,7 @@ def on_rows(symbols: int, count: int) -> list[object]:
     random = np.random.default_rng(1)
     rows, others = random.dirichlet(np.ones(symbols + 1), (2, count))
     seconds = median_seconds(lambda: figures_of(rows, others, BY, 2))
-    return ["different distributions", "", symbols, "", count, seconds]
+    return ["different distributions", "", symbols, "", "", count, seconds]
 
 
 def main() -> None:

@@ -67,9 +67,9 @@ class TimedNetwork:
             return time.perf_counter() - started
 
 
-def network(hidden: int) -> TimedNetwork:
+def network(hidden: int, threads: int = 1) -> TimedNetwork:
     """Make a GRU of two layers with random weights, sharpened, or all words would be alike."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     torch.manual_seed(1)
     embedding, recurrent = nn.Embedding(len(SYMBOLS) + 1, hidden), nn.GRU(hidden, hidden, 2)
     head = nn.Linear(hidden, len(SYMBOLS) + 1)
@@ -115,6 +115,16 @@ def time_inside() -> None:
         print_row([*cells, len(sizes), min(sizes), quartiles, max(sizes), bare, total / bare])
 
 
+def threads() -> None:
+    """The same at κ=5, with one thread and with two."""
+    print_header(["hidden", "threads", "total, s", "inside, s"])
+    for hidden in (64, 256):
+        for count in (1, 2):
+            timed = network(hidden, count)
+            _, total = learnt(timed, 5)
+            print_row([hidden, count, total, timed.seconds])
+
+
 def in_memory(hidden: int, kappa: int, memory: int) -> list[object]:
     """Learn in some memory: give capacity, states, symbols, seconds and the growth of the peak."""
     learnt(network(8), kappa)
@@ -138,7 +148,7 @@ def bounded_memory() -> None:
 
 def main() -> None:
     """Print all tables."""
-    for table in (time_inside, bounded_memory):
+    for table in (time_inside, threads, bounded_memory):
         print(f"\n{(table.__doc__ or '').splitlines()[0]}\n")
         table()
 
