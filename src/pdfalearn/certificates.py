@@ -45,7 +45,8 @@ def stopped(reached: BudgetReached, learner: Learner) -> Certificate:
     unresolved = [list(pair) for pair in zip(states.tolist(), names, strict=True)]
     where = "" if reached.where is None else f" at the word {shortened(reached.where)}"
     count = len(unresolved)
-    guessed = f"{count:,} transition{'s' * (count != 1)} lead to the best match so far"
+    leads = "transition leads" if count == 1 else "transitions lead"
+    guessed = f"{count:,} {leads} to the best match so far"
     return Certificate(
         "stopped",
         f"{reached.bound} = {reached.limit:,} was reached{where}; {guessed}",

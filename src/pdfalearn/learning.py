@@ -126,12 +126,13 @@ def learn(
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is no Budget, such as Budget(max_words=1000)")
     observations = ObservationTree(asked, by, budget)
+    observations.audit_along_the_way(audit, seed)
     run = _Run(observations, maker(observations), oracle, progress)
     try:
         with _recording(observations, store, model_id):
             certificate = run.certificate()
             if certificate.kind != "stopped":
-                observations.audit(observations.meter.words_left(audit, observations), seed)
+                observations.audit(audit, seed)
             return run.result(certificate)
     except KeyboardInterrupt as interrupt:
         partial = None if run.hypothesis is None else run.result(_INTERRUPTED)
@@ -171,6 +172,10 @@ def _recording(
 def _key(model: LanguageModel, model_id: str | None) -> str:
     """Name a model in a store."""
     fingerprint = model.fingerprint
+    if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
+        raise InputError(f"model_id {model_id!r} is no name: give a text of your choice")
+    if model_id is not None and "#" in model_id:
+        raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
     if not (model_id or fingerprint):
         raise InputError(
             "a model without fingerprint needs a model_id to keep its answers in a store: a name "
@@ -179,7 +184,7 @@ def _key(model: LanguageModel, model_id: str | None) -> str:
     # The same model under another guide or temperature gives other answers.
     settings: str = getattr(model, "settings", "")
     said = (fingerprint or settings)[:_KEY_DIGITS]
-    return " ".join(part for part in (model_id, said) if part)
+    return f"{model_id or ''}#{said}" if said else str(model_id)
 
 
 def _default_oracle(model: PDFA | LanguageModel, by: Relation) -> EquivalenceOracle:

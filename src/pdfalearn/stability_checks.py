@@ -11,8 +11,10 @@ from pdfalearn._checks import checked_generator, checked_integer
 from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.equivalence.relations import Exact
 from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models.automaton import as_model
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.pdfa import PDFA
 
 _BATCHES = (1, 7)
 """The sizes of the batches that are compared with all words at once."""
@@ -31,7 +33,7 @@ class Stability:
 
 
 def stability(
-    model: LanguageModel,
+    model: PDFA | LanguageModel,
     *,
     words: Iterable[Word] | None = None,
     count: int = 64,
@@ -42,7 +44,7 @@ def stability(
 
     Parameters
     ----------
-    model : LanguageModel
+    model : PDFA or LanguageModel
         The model.
     words : iterable of words, optional
         The words to ask; random ones if they are not given.
@@ -57,6 +59,7 @@ def stability(
     >>> stability(AutomatonModel(figure_3())).largest_difference
     0.0
     """
+    model = as_model(model)
     if words is None:
         codes = _random_words(len(model.alphabet), count, max_length, seed)
     else:

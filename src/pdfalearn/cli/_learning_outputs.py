@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,11 +18,15 @@ class Outputs(NamedTuple):
     pdfa: Path | None
     tree: Path | None
 
-    def check(self, target: str) -> None:
+    def check(self, needed: Iterable[str | Path]) -> None:
         """Refuse before learning what would fail, or overwrite what is needed, after it."""
-        files = [path.resolve() for path in (self.pdfa, self.tree, Path(target)) if path]
-        if len(set(files)) < len(files):
-            raise pdfalearn.InputError("the target, -o and --tree have to be different files")
+        outputs = [path.resolve() for path in (self.pdfa, self.tree) if path]
+        inputs = {Path(path).resolve() for path in needed}
+        if len(set(outputs)) < len(outputs) or inputs.intersection(outputs):
+            raise pdfalearn.InputError(
+                "-o and --tree have to be files of their own, other than the target, the store and "
+                "a corpus"
+            )
         if self.pdfa is not None:
             pdfalearn.check_can_save(self.pdfa)
         if self.tree is not None:

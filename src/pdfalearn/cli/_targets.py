@@ -68,7 +68,7 @@ def explained(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             return function(*arguments)
         except InputError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             frames = traceback.extract_tb(error.__traceback__)
             where = f", line {frames[-1].lineno} of {frames[-1].filename}" if frames[1:] else ""
             raise ModelError(
@@ -107,7 +107,7 @@ def _object(module: str, name: str) -> object:
     try:
         imported = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name and module.startswith(error.name):
+        if error.name == module or module.startswith(f"{error.name}."):
             raise InputError(
                 f"there is no file {module}:{name} and no module {module!r}; a module has to be in "
                 "the current folder or installed"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,10 +136,11 @@ def learn(
     if decimals is not None:
         by = pdfalearn.Rounded(by, decimals)
     outputs = Outputs(output, tree)
-    outputs.check(target)
+    outputs.check([target, *chosen["samplers"], *([] if store is None else [store])])
     budget = pdfalearn.Budget(**{name: chosen.pop(name) for name in BOUNDS})
     constraints = Constraints(**{name: chosen.pop(name) for name in CONSTRAINTS})
-    model = constraints.around(model_of(target, alphabet))
+    with redirect_stdout(sys.stderr):  # what a user's module prints is no part of the output
+        model = constraints.around(model_of(target, alphabet))
     default_sampler = "hypothesis" if constraints.is_any else "uniform"
     oracle = OracleChoice(**chosen, default_sampler=default_sampler).make(model, by, seed)
     run = partial(
@@ -175,7 +178,7 @@ def learn(
 def _learnt(run: Callable[..., Result], *, show_progress: bool) -> tuple[Result | None, bool]:
     """Learn; give what has been learnt, if anything, and whether Ctrl-C has ended it."""
     try:
-        with live_progress(show_progress) as progress:
+        with live_progress(show_progress) as progress, redirect_stdout(sys.stderr):
             return run(progress=progress), False
     except pdfalearn.LearningInterrupted as interrupt:
         return interrupt.result, True

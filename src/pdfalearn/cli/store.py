@@ -147,6 +147,8 @@ def export(file: Path, key: str | None, output: Path | None) -> None:
     Each has the word as a list of symbols, and its distribution, terminal first, to the last bit;
     null if the word is undefined. A word that several runs have stored comes once for each.
     """
+    if output is not None and output.resolve() == file.resolve():
+        raise pdfalearn.InputError("-o would overwrite the store; name another file")
     with pdfalearn.AnswerStore(file, read_only=True) as opened:
         chosen = _chosen_key(opened, key)
         with _stream(output) as stream:

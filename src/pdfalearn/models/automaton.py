@@ -16,6 +16,13 @@ _FEW = 64
 """Below this many symbols, one after the other is faster than array passes."""
 
 
+_MEMBERS = [
+    *("alphabet", "fingerprint", "capacity", "prefixes_free"),
+    *("start", "extend", "distributions", "release"),
+]
+"""What a LanguageModel has."""
+
+
 class AutomatonModel:
     """A PDFA as a language model: the handle of a word is the state after it.
 
@@ -88,9 +95,12 @@ def as_model(given: PDFA | LanguageModel) -> LanguageModel:
     """Give a model as it is, and a PDFA as a model; refuse anything else."""
     if isinstance(given, PDFA):
         return AutomatonModel(given)
-    if not hasattr(given, "distributions"):
+    missing = [name for name in _MEMBERS if not hasattr(given, name)]
+    if "distributions" in missing:
         raise InputError(
             f"{given!r} is neither a PDFA nor a LanguageModel; a function becomes one by "
             "FunctionModel(function, alphabet)"
         )
+    if missing:
+        raise InputError(f"{given!r} is no LanguageModel: it has no {', '.join(missing)}")
     return given

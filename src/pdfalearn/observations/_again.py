@@ -27,7 +27,9 @@ class RestlessError(ValueError):
         self.place = place
 
 
-def largest_difference(by: Relation, before: Floats, again: Sequence[Floats | None]) -> float:
+def largest_difference(
+    by: Relation, before: Floats, again: Sequence[Floats | None], most: float = 1.0
+) -> float:
     """Give the largest difference of a probability; refuse answers that are not the same.
 
     Parameters
@@ -38,6 +40,8 @@ def largest_difference(by: Relation, before: Floats, again: Sequence[Floats | No
         The first answers.
     again : sequence of array, or None
         The second ones; None where the model now says that the word is undefined.
+    most : float
+        The largest difference that is not refused even within a class.
     """
     for place, row in enumerate(again):
         if row is None or not _is_distribution(row, before.shape[1]):
@@ -45,10 +49,12 @@ def largest_difference(by: Relation, before: Floats, again: Sequence[Floats | No
     rows = np.maximum(np.array(again, dtype=np.float64), 0.0)
     if np.array_equal(rows, before):
         return 0.0
-    if (moved := different_rows(by, before, rows)).any():
+    differences = np.abs(rows - before).max(axis=1)
+    moved = different_rows(by, before, rows) | (differences > most)
+    if moved.any():
         place = int(moved.argmax())
         raise _restless(before[place], rows[place], place)
-    return float(np.abs(rows - before).max())
+    return float(differences.max())
 
 
 def _is_distribution(row: Floats, width: int) -> bool:

@@ -13,6 +13,7 @@ from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel, SaysUndefined
 from pdfalearn.observations._leading import Leader
 from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
+from pdfalearn.observations._stored import StoredAnswers
 from pdfalearn.observations.answers import Answers, BadRowError
 
 _WIDE = 8
@@ -63,6 +64,8 @@ class Asker:
         self._unchecked: dict[int, list[int]] = {}
         self.may_repeat = model.capacity is not None
         """Whether words may have an answer and no handle."""
+        self.stored: StoredAnswers | None = None
+        """Answers that need not be asked for."""
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""
         self.new: list[Nodes] | None = None
@@ -87,7 +90,7 @@ class Asker:
             if self._model.prefixes_free and len(path):
                 new = path
                 if self.may_repeat:
-                    self.know(path)
+                    self.look_up(path)
                     new = path[self._nodes.rows[path] < 0]
                 read = self._nodes.different(np.concatenate((new, asked)))
             defined = self._nodes.handles[read] >= 0
@@ -113,7 +116,8 @@ class Asker:
         while nodes:
             path, rest = self._leader.lead_few(nodes)
             if self.may_repeat:
-                self.know(np.array(path, dtype=np.int64))
+                if self._model.prefixes_free:
+                    self.look_up(np.array(path, dtype=np.int64))
                 path = [node for node in path if self._nodes.row_at[node] < 0]
             waiting = set(rest)
             asked = [node for node in nodes if node not in waiting]
@@ -200,10 +204,19 @@ class Asker:
             word = shortened(self._word(int(nodes[error.place])))
             raise ModelError(f"the model's answer to the word {word}: {error}") from error
 
-    def know(self, nodes: Nodes) -> None:
-        """Give nodes that have a row their class."""
-        answered = nodes[self._nodes.rows[nodes] >= 0]
-        self._nodes.classes[answered] = self._answers.classes[self._nodes.rows[answered]]
+    def look_up(self, nodes: Nodes) -> int:
+        """Answer nodes from the store as far as it goes; give how many have a distribution."""
+        nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
+        if self.stored is None or not len(nodes):
+            return 0
+        found = self.stored.find(nodes)
+        self._nodes.mark_undefined(found.undefined)
+        numbers = self._answers.add(found.rows, len(found.rows))
+        self._nodes.rows[found.answered] = numbers
+        self._nodes.classes[found.answered] = self._answers.classes[numbers]
+        if self._unchecked:
+            self._check_late(found.answered)
+        return len(found.answered)
 
     def _note(self, nodes: Nodes | list[int]) -> None:
         if self.new is not None:

@@ -50,6 +50,22 @@ class IntMap:
         self._reserve(len(keys))
         return self._placed(keys)
 
+    def get(self, keys: Keys) -> Values:
+        """Give the number of every key; -1 where it has none."""
+        if self._small is not None:
+            known = self._small
+            return np.array([known.get(key, -1) for key in keys.tolist()], dtype=np.int64)
+        numbers = np.full(len(keys), -1, dtype=np.int64)
+        slots, rest = self._slots(keys), np.arange(len(keys))
+        while len(rest):
+            here = slots[rest]
+            taken = self._values[here] >= 0
+            same = taken & (self._keys[here] == keys[rest])
+            numbers[rest[same]] = self._values[here[same]]
+            rest = rest[taken & ~same]
+            slots[rest] = slots[rest] + 1 & self._mask
+        return numbers
+
     def get_or_add_one(self, key: int) -> int:
         """Give the number of one key; if it is new, the next number."""
         if self._small is not None:

@@ -34,6 +34,8 @@ class Leader:
         self._live = 1
         self.symbols = 0
         """How many symbols the model has been led through."""
+        self.symbols_again = 0
+        """And how many in asking for words again."""
         nodes.handles[0] = model.start()
         if nodes.handles[0] < 0:
             raise ModelError("the model says that the empty word is undefined")
@@ -62,7 +64,7 @@ class Leader:
             self.symbols += len(path)
             table.handles[path] = handles
             if handles.min() < 0:
-                table.mark_undefined(path[handles < 0])
+                self._lose(path[handles < 0])
         return path, rest
 
     def lead_few(self, nodes: list[int]) -> tuple[list[int], list[int]]:
@@ -115,7 +117,7 @@ class Leader:
             for node, handle in zip(path, handles.tolist(), strict=True):
                 handle_at[node] = handle
                 if handle < 0:
-                    table.mark_undefined(np.array([node]))
+                    self._lose(np.array([node]))
                     self._live -= 1
             if self._model.capacity is not None and handles.min() < 0:
                 self._live_nodes = [node for node in self._live_nodes if handle_at[node] >= 0]
@@ -141,6 +143,17 @@ class Leader:
                 raise ModelError(f"the word {word} is defined, but a prefix of it is not")
         return answer
 
+    def _lose(self, nodes: Nodes) -> None:
+        """Note that words are undefined; refuse that for words that had an answer."""
+        answered = self._nodes.rows[nodes] >= 0
+        if answered.any():
+            codes = self._nodes.word(int(nodes[answered.argmax()]))
+            raise ModelError(
+                f"the word {self._model.alphabet.decode(codes)} was defined, and now the model "
+                "says that it is not; is anything in it random?"
+            )
+        self._nodes.mark_undefined(nodes)
+
     def release_all(self) -> None:
         """Give all handles back to the model, which will not be asked any more."""
         live = (self._nodes.handles[: self._nodes.size] >= 0).nonzero()[0]
@@ -153,6 +166,7 @@ class Leader:
             return [self._again_in_steps(codes) for codes in words]
         start = self._model.start()
         batch = Words.of(words)
+        self.symbols_again += len(batch.symbols)
         handles = np.asarray(self._model.extend(np.full(len(words), start), batch))
         empty = batch.lengths == 0
         ends = np.where(empty, start, np.append(handles, start)[batch.offsets[1:] - 1])
@@ -167,6 +181,7 @@ class Leader:
         handle = np.array([self._model.start()])
         for symbol in codes:
             longer = self._model.extend(handle, Words.of([[symbol]]))
+            self.symbols_again += 1
             self._model.release(handle)
             handle = longer
             if handle[0] < 0:

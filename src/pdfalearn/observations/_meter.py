@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -54,10 +55,27 @@ class Meter:
         self.states_reached = True
         return limit - have
 
-    def words_left(self, wanted: int, tree: ObservationTree) -> int:
-        """Say how many of the wanted words may be asked outside of learning."""
+    def opening(self, wanted: int) -> int:
+        """Say how many stored words may be asked again, so that enough is left to go on."""
         limit = self.budget.max_words
-        return wanted if limit is None else min(wanted, limit - tree.counts.words)
+        return wanted if limit is None else min(wanted, limit // 4)
+
+    def affordable(self, tree: ObservationTree, lengths: list[int]) -> list[int]:
+        """Give the places of words that may be asked outside of learning, from the start."""
+        budget = self.budget
+        try:
+            self.check_seconds()
+        except BudgetReached:
+            return []
+        words = _left(budget.max_words, tree.counts.words + tree.counts.audited)
+        symbols = _left(budget.max_symbols, tree.all_symbols)
+        longest = _left(budget.max_word_length, 0)
+        places = []
+        for place, length in enumerate(lengths):
+            if words >= 1 and length <= symbols and length <= longest:
+                places.append(place)
+                words, symbols = words - 1, symbols - length
+        return places
 
     def allowed(self, tree: ObservationTree, nodes: Nodes) -> Nodes:
         """Give the nodes that may be asked now; stop if there are none."""
@@ -72,15 +90,22 @@ class Meter:
                 raise BudgetReached("max_word_length", budget.max_word_length, tree.word(first))
             nodes = nodes[fits]
         if budget.max_words is not None:
-            nodes = nodes[: budget.max_words - tree.counts.words]
+            left = budget.max_words - tree.counts.words - tree.counts.audited
+            nodes = nodes[: max(left, 0)]
             if not len(nodes):
                 raise BudgetReached("max_words", budget.max_words, tree.word(first))
         if budget.max_symbols is not None:
-            needed = np.cumsum(_ways(tree, nodes))
-            nodes = nodes[needed <= budget.max_symbols - tree.symbols]
+            is_bounded = tree.model.capacity is not None  # handles may be gone before they are used
+            ways = tree.nodes.depths(nodes) if is_bounded else _ways(tree, nodes)
+            needed = np.cumsum(ways)
+            nodes = nodes[needed <= budget.max_symbols - tree.all_symbols]
             if not len(nodes):
                 raise BudgetReached("max_symbols", budget.max_symbols, tree.word(first))
         return nodes
+
+
+def _left(limit: int | None, spent: int) -> float:
+    return math.inf if limit is None else limit - spent
 
 
 def _ways(tree: ObservationTree, nodes: Nodes) -> Nodes:

@@ -20,9 +20,6 @@ UNKNOWN = -2
 NO_HANDLE = -2
 """Stands where a word has no handle, or none any more."""
 
-UNDEFINED_ROW = -2
-"""Stands for the row of a word that a store says is undefined."""
-
 _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
 _LONG = 8
@@ -136,6 +133,13 @@ class NodeTable:
             self.last_symbols[numbers[new] + 1] = symbols[live[new]]
         children[live] = numbers + 1
         return children
+
+    def known_children(self, nodes: Nodes, symbols: Symbols) -> Nodes:
+        """Give the nodes one symbol further; -1 where there is none yet."""
+        if self._sparse is None:
+            return self._children[nodes, symbols].astype(np.int64)
+        numbers = self._sparse.get(nodes * self.symbols + symbols)
+        return np.where(numbers < 0, -1, numbers + 1)
 
     def step_one(self, node: int, symbol: int) -> int:
         """Give the node one symbol further."""

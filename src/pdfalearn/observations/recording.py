@@ -1,4 +1,4 @@
-"""Keep an observation tree and a durable store of answers in step."""
+"""Write the answers in an observation tree into a durable store."""
 
 from __future__ import annotations
 
@@ -7,72 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.errors import StoreError
-from pdfalearn.observations._nodes import UNDEFINED_ROW, Nodes, NodeTable
-from pdfalearn.observations.answers import Answers, BadRowError
+from pdfalearn.observations._nodes import Nodes, NodeTable
+from pdfalearn.observations.answers import Answers
 
 if TYPE_CHECKING:
-    from pdfalearn.stores.segments import Segment
-    from pdfalearn.stores.store import AnswerStore
     from pdfalearn.stores.writer import Writer
-
-
-def load(store: AnswerStore, key: str, nodes: NodeTable, answers: Answers) -> Nodes:
-    """Put all stored answers into a tree, where they wait to be asked for.
-
-    They have rows, and no classes yet: a run that goes on from a store then learns the same from
-    the same questions as one that was never interrupted.
-
-    Returns
-    -------
-    array of int
-        The nodes that have got a row.
-    """
-    loaded = [_load_segment(segment, nodes, answers) for segment in store.segments(key)]
-    found = np.concatenate(loaded) if loaded else np.empty(0, dtype=np.int64)
-    return np.unique(found)
-
-
-def _load_segment(segment: Segment, table: NodeTable, answers: Answers) -> Nodes:
-    try:
-        numbers = answers.add(segment.rows, len(segment.rows))
-    except BadRowError as error:
-        raise StoreError(f"a stored answer is no distribution: {error}") from error
-    nodes = _placed(segment, table)[segment.nodes]
-    places = np.append(numbers, UNDEFINED_ROW)[segment.numbers]
-    before = table.rows[nodes]
-    again = (before != -1) & (before != places)
-    if again.any():
-        _check_same_classes(before[again], places[again], answers)
-        nodes, places = nodes[~again], places[~again]
-    table.rows[nodes] = places
-    return np.extract(places >= 0, nodes)
-
-
-def _placed(segment: Segment, table: NodeTable) -> Nodes:
-    """Give the node of each of a segment's words, the empty word's first."""
-    parents, symbols = segment.parents, segment.symbols
-    nodes = np.zeros(len(parents) + 1, dtype=np.int64)
-    is_placed = np.zeros(len(nodes), dtype=bool)
-    is_placed[0] = True
-    rest = np.arange(len(parents))
-    while len(rest):
-        ready = is_placed[parents[rest]]
-        now = rest[ready]
-        nodes[now + 1] = table.step(nodes[parents[now]], symbols[now])
-        is_placed[now + 1] = True
-        rest = rest[~ready]
-    return nodes
-
-
-def _check_same_classes(before: Nodes, places: Nodes, answers: Answers) -> None:
-    classes = np.append(answers.classes, [UNDEFINED_ROW] * 2)
-    if (classes[before] != classes[places]).any():
-        raise StoreError(
-            "the store holds two answers to one word that are in different classes: the model has "
-            "changed under its name, or is restless; use another model_id or store, another kappa, "
-            "or Rounded(by, decimals=6)"
-        )
 
 
 class Recording:

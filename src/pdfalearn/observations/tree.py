@@ -17,13 +17,8 @@ from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._again import RestlessError, largest_difference
 from pdfalearn.observations._asking import Asker, Counts
 from pdfalearn.observations._meter import Meter
-from pdfalearn.observations._nodes import (
-    UNDEFINED,
-    UNDEFINED_ROW,
-    UNKNOWN,
-    Nodes,
-    NodeTable,
-)
+from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
+from pdfalearn.observations._stored import SAME, StoredAnswers
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.suffixes import Suffixes
 
@@ -42,6 +37,10 @@ _LARGEST_PART = 2**16
 """… but up to so many as long as the model is so fast that a part takes less than so long."""
 _ASKED_AGAIN = 4
 """So many stored words are asked again when a store is opened."""
+_FIRST_AUDIT = 4096
+"""After so many words there is an audit, and then whenever there are four times as many …"""
+_AUDITED_SHARE = 256
+"""… of at least one word in so many."""
 _LARGE = 32
 """From more symbols than this on, it pays to ask first which of them are undefined."""
 
@@ -80,6 +79,8 @@ class ObservationTree:
         self._in_parts = not budget.is_unbounded
         self._part = _PART
         self._recording: Recording | None = None
+        self._audit: tuple[int, int] | None = None
+        self._next_audit = _FIRST_AUDIT
 
     def __len__(self) -> int:
         return self.nodes.size
@@ -92,6 +93,11 @@ class ObservationTree:
     def symbols(self) -> int:
         """How many symbols the model has been led through."""
         return self._asker.leader.symbols
+
+    @property
+    def all_symbols(self) -> int:
+        """How many symbols the model has been led through, those of audits too."""
+        return self.symbols + self._asker.leader.symbols_again
 
     def word(self, node: int) -> tuple[object, ...]:
         """Give a node's word."""
@@ -124,6 +130,7 @@ class ObservationTree:
         unknown = self.nodes.classes[ends] == UNKNOWN
         if unknown.any():
             self._ask(self.nodes.different(ends[unknown]))
+            self._audit_if_due()
         return ends
 
     def classes_of_few(self, nodes: list[int], suffixes: list[int]) -> list[int]:
@@ -141,6 +148,7 @@ class ObservationTree:
             self._ask(np.array(unknown, dtype=np.int64))
         else:
             self._asker.ask_few(unknown)
+        self._audit_if_due()
         return [class_at[node] for node in nodes]
 
     def successors(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
@@ -153,7 +161,8 @@ class ObservationTree:
             is large, successors that the model knows to be undefined are left out.
         """
         width = self.nodes.symbols
-        undefined = self._asker.undefined_after(nodes) if width > _LARGE else None
+        may_lead = self.meter.budget.max_symbols is None
+        undefined = self._asker.undefined_after(nodes) if width > _LARGE and may_lead else None
         if undefined is None:
             return np.arange(len(nodes) * width), self.nodes.successors(nodes)
         places = (~undefined).reshape(-1).nonzero()[0]
@@ -195,18 +204,13 @@ class ObservationTree:
 
     def _looked_up(self, nodes: Nodes) -> Nodes:
         """Take the answers that are stored; give the nodes that are still unknown."""
-        if self._recording is None:
-            return np.extract(self.nodes.classes[nodes] == UNKNOWN, nodes)
-        rows = self.nodes.rows[nodes]
-        stored = nodes[rows != -1]
-        self.counts.stored += len(stored)
-        self.nodes.mark_undefined(nodes[rows == UNDEFINED_ROW])
-        while len(stored):
-            self._asker.know(stored)
-            if not self.model.prefixes_free:
-                break
-            above = np.unique(self.nodes.parents[stored]).astype(np.int64)
-            stored = above[(self.nodes.rows[above] >= 0) & (self.nodes.classes[above] == UNKNOWN)]
+        if self._recording is not None:
+            self.counts.stored += self._asker.look_up(nodes)
+            above = nodes[self.nodes.classes[nodes] != UNKNOWN]
+            while self.model.prefixes_free and len(above):
+                above = np.unique(self.nodes.parents[above]).astype(np.int64)
+                above = above[self.nodes.classes[above] == UNKNOWN]
+                self._asker.look_up(above)
         return np.extract(self.nodes.classes[nodes] == UNKNOWN, nodes)
 
     def record(self, store: AnswerStore, key: str) -> None:
@@ -214,18 +218,18 @@ class ObservationTree:
 
         A few of the stored words are asked again, to catch a store of another model.
         """
-        from pdfalearn.observations.recording import Recording, load
+        from pdfalearn.observations.recording import Recording
 
         writer = store.writer(key, self.model.alphabet)
-        stored = load(store, key, self.nodes, self.answers)
+        stored = self._asker.stored = StoredAnswers(store.segments(key), self.nodes)
         self._in_parts = self._asker.may_repeat = True
         self._recording = Recording(writer, self.nodes, self.answers)
         try:
-            self._audit(stored, _ASKED_AGAIN, 0)
+            self._compare(*stored.sample(self.meter.opening(_ASKED_AGAIN), seed=0), SAME)
         except ModelError as error:
             raise ModelError(
-                f"{error}. These are answers that the store holds under the key {key!r}: if the "
-                "model is another one, give it another model_id"
+                f"{error}. The first are answers that the store holds under the key {key!r}: if "
+                "the model is another one, give it another model_id"
             ) from error
 
     def release_handles(self) -> None:
@@ -247,22 +251,35 @@ class ObservationTree:
             Seed of the sample.
         """
         known = slice(0, self.nodes.size)
-        asked = (self.nodes.classes[known] >= 0) & (self.nodes.rows[known] >= 0)
-        self._audit(asked.nonzero()[0], count, seed)
-
-    def _audit(self, asked: Nodes, count: int, seed: int) -> None:
+        asked = ((self.nodes.classes[known] >= 0) & (self.nodes.rows[known] >= 0)).nonzero()[0]
         random = np.random.default_rng(seed)
         sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
-        if not len(sample):
-            return
         words = [self.nodes.word(node) for node in sample.tolist()]
-        before, again = self.rows(sample), self._asker.leader.distributions_again(words)
+        self._compare(words, self.rows(sample), 1.0)
+
+    def audit_along_the_way(self, count: int, seed: int) -> None:
+        """Audit also while learning goes on: a restless model may never let it end."""
+        self._audit = (count, seed) if count else None
+
+    def _audit_if_due(self) -> None:
+        if self._audit is not None and self.counts.words >= self._next_audit:
+            self._next_audit = 4 * self.counts.words
+            count, seed = self._audit
+            self.audit(max(count, self.counts.words // _AUDITED_SHARE), seed)
+
+    def _compare(self, words: list[list[int]], before: NDArray[np.float64], most: float) -> None:
+        """Ask for words again as far as the budget goes; refuse answers that differ too much."""
+        places = self.meter.affordable(self, [len(codes) for codes in words])
+        if not places:
+            return
+        words, before = [words[place] for place in places], before[places]
+        again = self._asker.leader.distributions_again(words)
+        self.counts.audited += len(words)
         try:
-            difference = largest_difference(self.by, before, again)
+            difference = largest_difference(self.by, before, again, most)
         except RestlessError as error:
-            word = shortened(self.word(int(sample[error.place])))
+            word = shortened(self.model.alphabet.decode(words[error.place]))
             raise ModelError(
                 f"the model answers differently the second time to the word {word}: {error}"
             ) from error
-        self.counts.audited += len(sample)
         self.counts.largest_difference = max(self.counts.largest_difference, difference)

@@ -16,6 +16,7 @@ from pdfalearn.oracles.samplers import Sampler
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
+_MOST_WORDS = 10**12
 _PART = 1024
 """Words are drawn, asked for and compared in parts of this size."""
 
@@ -64,6 +65,11 @@ class PACOracle:
         self._sampler = sampler
         self._random = checked_generator(seed)
         self._queries = 0
+        if (-math.log(self._delta) + math.log(2)) / self._epsilon > _MOST_WORDS:
+            raise InputError(
+                f"epsilon {epsilon!r} and delta {delta!r} ask for more than {_MOST_WORDS:,} words "
+                "in a query; choose them larger"
+            )
         self._passed: int | None = None
         """How many words the last query has drawn, if it found no difference."""
 
@@ -103,7 +109,7 @@ class PACOracle:
 
     def _sample_size(self) -> int:
         """Say how many words this query has to draw."""
-        doubts = math.log(1 / self._delta) + self._queries * math.log(2)
+        doubts = -math.log(self._delta) + self._queries * math.log(2)
         return math.ceil(doubts / self._epsilon)
 
     def _drawn(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:

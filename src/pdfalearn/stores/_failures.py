@@ -29,7 +29,10 @@ _MEANINGS = {
     sqlite3.SQLITE_FULL: (
         "the disk is full; make room and go on: all that was written before is safe"
     ),
-    sqlite3.SQLITE_IOERR: "the disk refuses to read or write; check its state and your quota",
+    sqlite3.SQLITE_IOERR: (
+        "the disk refuses to read or write; check its state and your quota: all that was written "
+        "before is safe"
+    ),
     sqlite3.SQLITE_NOTADB: "not a store of answers; name another file",
     sqlite3.SQLITE_CONSTRAINT: (
         "this writer's last batch was stored, but it was interrupted; make a new writer"

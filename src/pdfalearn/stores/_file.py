@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
-from pdfalearn.errors import InputError
+from pdfalearn.errors import InputError, StoreError
 from pdfalearn.formats._files import shown
 from pdfalearn.stores._connection import opened, opened_alone, touch, transaction
 from pdfalearn.stores._failures import translated
@@ -40,6 +40,7 @@ class StoreFile:
         self.has_written = False
         """Whether one of this store's own writers has begun."""
         self._connection: sqlite3.Connection | None = opened(path, read_only=read_only)
+        self._number = path.stat().st_ino
         self._last_sync = monotonic() - SYNC_SECONDS
         self._is_synced = True
 
@@ -66,6 +67,7 @@ class StoreFile:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection for one transaction."""
         with self.reading() as connection:
+            self._check_still_there()
             is_due = monotonic() - self._last_sync >= SYNC_SECONDS
             connection.execute(f"PRAGMA synchronous = {'FULL' if is_due else 'NORMAL'}")
             with transaction(connection):
@@ -94,6 +96,18 @@ class StoreFile:
             connection.execute("PRAGMA synchronous = FULL")
             with transaction(connection):
                 touch(connection)
+
+    def _check_still_there(self) -> None:
+        """Refuse to write where nobody will find it: the file was removed or replaced."""
+        try:
+            is_same = self.path.stat().st_ino == self._number
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise StoreError(
+                f"{shown(str(self.path))}: the file was removed or replaced while it was in use; "
+                "begin again with a new store"
+            )
 
     def check_writable(self) -> None:
         """Refuse to write where only reading was meant."""
