@@ -45,7 +45,7 @@ def lpstar(target: PDFA, by: Tolerance) -> PDFA:
     return learn(target, learner="lpstar", by=by, audit=0).pdfa
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(pdfas(), tolerances())
 def test_every_distribution_is_within_the_tolerance(target: PDFA, by: Tolerance) -> None:
     learnt = lpstar(target, by)
@@ -53,7 +53,7 @@ def test_every_distribution_is_within_the_tolerance(target: PDFA, by: Tolerance)
     assert len(learnt) <= len(quotient(target, by=Exact()))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(pdfas(), tolerances())
 def test_where_the_tolerance_separates_all_states_the_quotient_is_learnt(
     target: PDFA, by: Tolerance

@@ -109,7 +109,6 @@ def test_other_symbols_are_refused(alphabet: str) -> None:
         ExactOracle(other, by=Quantization(1000)).counterexamples(target)
 
 
-@settings(max_examples=200)
 @given(st.data(), tolerances())
 def test_similarities_have_counterexamples_too(data: st.DataObject, by: Tolerance) -> None:
     target = data.draw(pdfas(alphabet="ab"))

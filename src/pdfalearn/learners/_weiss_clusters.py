@@ -29,7 +29,7 @@ class WeissClusters:
     """A partition of the prefixes P into clusters that can be states.
 
     DBSCAN joins rows that chains of similar rows connect. Clusters are then split until the
-    successors of their members are in the same clusters, and until all members are similar.
+    successors of their members in P are in one cluster, and until all members are similar.
 
     Parameters
     ----------
@@ -46,21 +46,61 @@ class WeissClusters:
         self._children = children
         self._by = by
         self.of = _dbscan(rows, by)
-        """The number of every prefix's cluster."""
+        """The number of every prefix's cluster, 0, 1, … as their first members come."""
         self._agree()
         if self._split_dissimilar():
             self._agree()
+        _, firsts, numbers = np.unique(self.of, return_index=True, return_inverse=True)
+        self.of = np.argsort(np.argsort(firsts))[numbers]
 
     def members(self, cluster: int) -> Places:
         """Give the places of a cluster's prefixes in P."""
         return np.flatnonzero(self.of == cluster)
 
-    def number_by_first_members(self) -> Places:
-        """Number the clusters as their first members come in P; give these members."""
-        _, firsts, numbers = np.unique(self.of, return_index=True, return_inverse=True)
-        ranks = np.argsort(np.argsort(firsts))
-        self.of = ranks[numbers]
-        return np.sort(firsts)
+    def first_members(self) -> Places:
+        """Give the first member of every cluster."""
+        return np.sort(np.unique(self.of, return_index=True)[1])
+
+    def transitions(
+        self, successors: Places, rows: Floats, weights: Floats
+    ) -> tuple[Places, NDArray[np.bool_]]:
+        """Say which cluster each symbol leads to from each cluster.
+
+        Parameters
+        ----------
+        successors : array of int, shape (prefixes, symbols)
+            Where in ``rows`` the row of every prefix with one symbol more is; -1 if undefined.
+        rows : array of float
+            Rows, also of words that are not in P.
+        weights : array of float, shape (prefixes,)
+            The probability of every prefix in P.
+
+        Returns
+        -------
+        transitions : array of int, shape (clusters, symbols)
+            The cluster of the first successor in P. Where there is none, the best match for the
+            successor of the most probable member; -1 where all are undefined.
+        is_forced : array of bool, shape (clusters, symbols)
+            Whether a match is not a full one.
+        """
+        targets = self._clusters_of_successors_in_p()
+        is_forced = np.zeros(targets.shape, dtype=bool)
+        for cluster, symbol in np.argwhere(targets == NOT_IN_P).tolist():
+            members = self.members(cluster)
+            members = members[successors[members, symbol] >= 0]
+            if len(members):
+                likeliest = members[weights[members].argmax()]
+                match = self.best_match(rows[successors[likeliest, symbol]], range(len(targets)))
+                targets[cluster, symbol] = match.cluster
+                is_forced[cluster, symbol] = not match.is_full
+        return targets, is_forced
+
+    def _clusters_of_successors_in_p(self) -> Places:
+        targets = np.full((len(self.first_members()), self._children.shape[1]), NOT_IN_P)
+        for member in range(len(self.of) - 1, -1, -1):  # so that the first member is written last
+            is_known = self._children[member] != NOT_IN_P
+            targets[self.of[member], is_known] = self.of[self._children[member, is_known]]
+        return targets
 
     def best_match(self, row: Floats, options: Iterable[int]) -> Match:
         """Choose a cluster for a row.

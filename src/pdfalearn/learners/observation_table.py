@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -77,10 +78,26 @@ class ObservationTable:
 
     def suffix(self, number: int) -> Word:
         """Give a suffix; its last symbol may be the terminal."""
-        alphabet, (stem, last) = self.observations.model.alphabet, self.stem(number)
+        alphabet, (stem, last) = self.observations.model.alphabet, self._parts(number)
         return (*alphabet.decode(stem), alphabet.symbols[last - 1] if last else alphabet.terminal)
 
-    def stem(self, number: int) -> tuple[list[int], int]:
+    def suffix_probabilities(self, place: int, symbols: Places, suffixes: Places) -> Floats:
+        """Give the probabilities of a symbol and a suffix, all their symbols, after a prefix."""
+        step, start = self.observations.nodes.step_one, int(self._nodes[place])
+        nodes: list[int] = []
+        columns: list[int] = []
+        begins = []
+        for symbol, number in zip(symbols.tolist(), suffixes.tolist(), strict=True):
+            begins.append(len(nodes))
+            stem, last = self._parts(number)
+            nodes += accumulate([symbol, *stem], step, initial=start)
+            columns += [symbol + 1, *(code + 1 for code in stem), last]
+        rows = self.observations.distributions(np.array(nodes), np.full(len(nodes), EMPTY))
+        factors = rows[np.arange(len(nodes)), columns]
+        # What comes after an undefined word has come by a symbol of probability 0.
+        return np.multiply.reduceat(np.nan_to_num(factors, nan=0.0), begins)
+
+    def _parts(self, number: int) -> tuple[list[int], int]:
         """Give a suffix as the codes of its stem and the column of its last symbol."""
         stem = self.observations.suffixes.word(int(self._stems[number]))
         return stem, int(self._last_symbols[number])

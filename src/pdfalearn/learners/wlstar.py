@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from heapq import heapify, heappop, heappush
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from pdfalearn.learners._clusters import cluster_means
 from pdfalearn.learners._weiss_clusters import NOT_IN_P, WeissClusters
 from pdfalearn.learners.observation_table import Places
 from pdfalearn.learners.table_learner import TableLearner
-from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 
@@ -211,7 +210,7 @@ class WLStar(TableLearner):
             return None
         suffixes += seen
         probabilities = np.minimum(
-            *(self._suffix_probabilities(place, symbols, suffixes) for place in pair)
+            *(self.table.suffix_probabilities(place, symbols, suffixes) for place in pair)
         )
         best = int(probabilities.argmax())
         if probabilities[best] >= self._suffix_threshold:
@@ -219,58 +218,21 @@ class WLStar(TableLearner):
         self._ignored[pair] = self.table.width
         return None
 
-    def _suffix_probabilities(
-        self, place: int, symbols: NDArray[np.intp], suffixes: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
-        """Give the probabilities of a symbol followed by a suffix, all of it, after a prefix."""
-        step, start = self.observations.nodes.step_one, int(self.table.nodes[place])
-        nodes: list[int] = []
-        columns: list[int] = []
-        begins = []
-        for symbol, suffix in zip(symbols.tolist(), suffixes.tolist(), strict=True):
-            begins.append(len(nodes))
-            stem, last = self.table.stem(suffix)
-            nodes += accumulate([symbol, *stem], step, initial=start)
-            columns += [symbol + 1, *(code + 1 for code in stem), last]
-        rows = self.observations.distributions(np.array(nodes), np.full(len(nodes), EMPTY))
-        factors = rows[np.arange(len(nodes)), columns]
-        # What comes after an undefined word has come by a symbol of probability 0.
-        return np.multiply.reduceat(np.nan_to_num(factors, nan=0.0), begins)
-
     def _build(self) -> None:
         """Propose a hypothesis: its states are clusters of the prefixes in P."""
         successors = self.table.successors(self._p)
         in_p = np.full(len(self.table) + 1, NOT_IN_P)
         in_p[self._p] = np.arange(len(self._p))
-        rows, children = self.table.rows, in_p[successors]
-        clusters = WeissClusters(rows[self._p], children, self.by)
-        firsts = clusters.number_by_first_members()
-        targets = np.append(clusters.of, UNDEFINED)[_known_children(clusters.of, children)]
-        unresolved = []
-        for state, symbol in np.argwhere(targets == UNDEFINED).tolist():
-            members = clusters.members(state)
-            members = members[successors[members, symbol] != UNDEFINED]
-            if len(members):
-                likeliest = max(members.tolist(), key=lambda m: self._weights[int(self._p[m])])
-                row = rows[successors[likeliest, symbol]]
-                targets[state, symbol], is_full = clusters.best_match(row, range(len(firsts)))
-                if not is_full:
-                    unresolved.append(state * targets.shape[1] + symbol)
+        rows = self.table.rows
+        clusters = WeissClusters(rows[self._p], in_p[successors], self.by)
+        weights = np.array([self._weights[place] for place in self._p.tolist()])
+        transitions, is_forced = clusters.transitions(successors, rows, weights)
         self._propose(
-            transitions=targets,
+            transitions,
             probabilities=cluster_means(self.table.distributions[self._p], clusters.of),
-            access=self.table.nodes[self._p[firsts]],
-            unresolved=np.array(unresolved, dtype=np.int64),
+            access=self.table.nodes[self._p[clusters.first_members()]],
+            unresolved=np.flatnonzero(is_forced),
         )
-
-
-def _known_children(clusters: Places, children: Places) -> Places:
-    """Give for each cluster and symbol the child of the first member that has one in P, or -1."""
-    known = np.full((int(clusters.max()) + 1, children.shape[1]), NOT_IN_P)
-    for member in range(len(clusters) - 1, -1, -1):
-        has_child = children[member] != NOT_IN_P
-        known[clusters[member], has_child] = children[member, has_child]
-    return known
 
 
 def _checked_limit(limit: int | None, name: str) -> float:
