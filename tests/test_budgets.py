@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import (
     PDFA,
+    AutomatonModel,
     Budget,
     ExactOracle,
     FunctionModel,
@@ -22,6 +23,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from tests.learners.checks import assert_is_quotient
+from tests.models.watched import WatchedModel
 
 BY = Quantization(1000)
 LEARNERS = pytest.mark.parametrize("learner", ["quant", "quant-paper"])
@@ -92,6 +94,37 @@ def test_every_bound_holds_and_the_automaton_is_whole(
         assert certificate.details["limit"] == bounds[str(bound)]
     else:
         assert_is_quotient(result.pdfa, target, BY)
+
+
+@LEARNERS
+@pytest.mark.parametrize("capacity", [None, 3, 9])
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@settings(max_examples=10, deadline=None)
+@given(bounds=BOUNDS, seed=st.integers(0, 9))
+def test_the_model_itself_is_not_asked_for_more(
+    learner: str,
+    capacity: int | None,
+    prefixes_free: bool,
+    bounds: dict[str, int],
+    seed: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    target = random_pdfa(12, distributions=3, seed=seed)
+    store = tmp_path_factory.mktemp("store") / "answers.db"
+    for _ in range(2):
+        model = WatchedModel(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
+        oracle = ExactOracle(target, by=BY)
+        budget = Budget(**bounds)
+        result = learn(
+            model, by=BY, oracle=oracle, learner=learner, budget=budget, store=store, model_id="m"
+        )
+        if not prefixes_free:
+            assert len(model.asked) <= bounds.get("max_words", 10**9)
+        assert result.statistics.words + result.statistics.audited_words <= bounds.get(
+            "max_words", 10**9
+        )
+        assert model.symbols <= bounds.get("max_symbols", 10**9)
+        assert max(map(len, model.asked), default=0) <= bounds.get("max_word_length", 10**9)
 
 
 @LEARNERS

@@ -11,19 +11,24 @@ from numpy.typing import NDArray
 from pdfalearn import (
     PDFA,
     AutomatonModel,
+    Budget,
+    Equivalence,
     Exact,
     ExactOracle,
     FunctionModel,
     InputError,
     ModelError,
+    PACOracle,
     Quantization,
     Rounded,
+    UniformWords,
     figure_3,
     learn,
     random_pdfa,
     stability,
 )
 from pdfalearn.certificates import Certificate
+from pdfalearn.models.protocol import Handles
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
@@ -92,6 +97,43 @@ def test_an_answer_that_changes_its_class_is_refused_with_the_remedy(learner: st
     for by in (Quantization(7), Rounded(Quantization(10), decimals=6)):
         result = learn(model, by=by, oracle=Silent(), learner=learner)
         assert result.statistics.largest_difference == pytest.approx(1e-7)
+
+
+@pytest.mark.parametrize("learner", ["quant", "quant-paper"])
+@pytest.mark.parametrize("by", [Exact(), Quantization(20)], ids=repr)
+def test_a_model_of_chance_is_found_out_on_the_way(by: Equivalence, learner: str) -> None:
+    random = np.random.default_rng(1)
+
+    def chance(words: Sequence[tuple[object, ...]]) -> NDArray[np.float64]:
+        return random.dirichlet([5.0, 5.0, 5.0], len(words))
+
+    pac = PACOracle(epsilon=0.05, delta=0.05, sampler=UniformWords(max_length=10))
+    bound = Budget(max_words=20_000)  # without an audit nothing else would end it
+    with pytest.raises(ModelError, match="answers differently"):
+        learn(FunctionModel(chance, "ab"), by=by, oracle=pac, learner=learner, budget=bound)
+
+
+def test_words_that_are_undefined_the_second_time() -> None:
+    target = random_pdfa(15, distributions=3, seed=1)
+    rows = target.probabilities.copy()
+    rows[:, 1] = 0
+    rows /= rows.sum(axis=1, keepdims=True)
+    target = PDFA(alphabet="ab", transitions=target.transitions, probabilities=rows)
+
+    class Forgetful(AutomatonModel):
+        capacity = 3  # type: ignore[assignment]
+        calls = 0
+
+        def extend(self, handles: Handles, words: Words) -> Handles:
+            self.calls += 1
+            states = super().extend(handles, words)
+            if self.calls > 100 and len(words) == 1 and words.symbols[0] == 0:
+                states[:] = -1
+            return states
+
+    oracle = ExactOracle(target, by=Quantization(20))
+    with pytest.raises(ModelError, match=r"was defined, and now|then undefined"):
+        learn(Forgetful(target), by=Quantization(20), oracle=oracle)
 
 
 def test_rounding_checks_its_arguments() -> None:

@@ -48,6 +48,18 @@ def failing(words):
     return words[0][5]
 
 
+def leaving(words):
+    raise SystemExit(3)
+
+
+class Half:
+    def distributions(self, handles):
+        return None
+
+
+half = Half()
+
+
 def make_model():
     return model
 
@@ -157,6 +169,24 @@ def test_constraints_do_not_share_answers(folder: Path) -> None:
     assert other["statistics"]["stored_words"] == again["statistics"]["words"] == 0
 
 
+def test_what_a_module_prints_is_no_part_of_the_output(folder: Path) -> None:
+    function = "def ask(words):\n    print(words)\n    return [[0.5, 0.5]] * len(words)\n"
+    (folder / "loud.py").write_text(f"print('hello')\n\n{function}")
+    assert run_json("learn", "loud:ask", "--alphabet", "a", "--max-length", 3)["states"] == 1
+
+
+@pytest.mark.parametrize("option", ["-o", "--tree", "--sampler"])
+def test_nothing_that_is_needed_is_overwritten(option: str, folder: Path) -> None:
+    (folder / "words.json").write_text("01\n")
+    target = ["asked_model:ask", "--alphabet", "01"]
+    if option == "--sampler":
+        error = error_of("learn", *target, "--sampler", "words.json", "-o", "words.json")
+    else:
+        kept = ["--store", "answers.json", "--model-id", "m"]
+        error = error_of("learn", *target, *kept, option, "answers.json")
+    assert "files of their own" in error
+
+
 def test_answers_may_be_rounded(folder: Path) -> None:
     plain = run_json("learn", "target.json", "--kappa", 10)
     rounded = run_json("learn", "target.json", "--kappa", 10, "--decimals", 1)
@@ -177,6 +207,10 @@ def test_a_bound_is_told(folder: Path) -> None:
         (["no_such_module:ask", "--alphabet", "01"], "no module 'no_such_module'"),
         (["asked_model:number"], "neither a function"),
         (["asked_model:a_class"], "neither a function"),
+        (["asked_model:half"], "has no alphabet, fingerprint, capacity"),
+        (["asked_model:ask", "--alphabet", "01", "--epsilon", "5e-324"], "choose them larger"),
+        (["asked_model:leaving", "--alphabet", "01"], "failed with SystemExit: 3"),
+        (["torchx_model:ask", "--alphabet", "01"], "needs 'torchx'"),
         (["asked_model:model", "--alphabet", "01"], "has its own"),
         (["target.json", "--alphabet", "01"], "a file has its own"),
         (["asked_model:model", "--oracle", "exact"], "--oracle exact needs a PDFA"),
@@ -209,6 +243,7 @@ def test_bad_input(folder: Path, words: list[str], culprit: str) -> None:
     (folder / "odd.txt").write_text("01\n0x1\n")
     (folder / "raising.py").write_text("1 / 0\n")
     (folder / "needing.py").write_text("import no_such_package\n")
+    (folder / "torchx_model.py").write_text("import torchx\n")
     options = [] if "--store" not in words or "model_id" in culprit else ["--model-id", "m"]
     assert re.search(culprit, error_of("learn", *words, *options))
 

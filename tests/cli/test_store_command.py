@@ -168,3 +168,9 @@ def test_without_a_command_there_is_help() -> None:
 def test_wrong_usage_points_to_the_help() -> None:
     assert "pdfalearn store --help" in error_of("store", "wrong")
     assert "pdfalearn store info --help" in error_of("store", "info")
+
+
+def test_export_does_not_overwrite_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "answers.db"
+    stored(path, some(1), key="m")
+    assert "overwrite the store" in error_of("store", "export", path, "-o", path)

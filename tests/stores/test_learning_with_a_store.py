@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from pdfalearn import (
     AnswerStore,
     AutomatonModel,
     Budget,
+    ChainOracle,
     ExactOracle,
     FunctionModel,
     InputError,
@@ -26,6 +28,7 @@ from pdfalearn import (
     PACOracle,
     Quantization,
     Result,
+    StoredAnswersOracle,
     StoreError,
     UniformWords,
     combination_lock,
@@ -128,6 +131,90 @@ def test_another_model_of_the_same_name_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="give it another model_id"):
         learn(as_function(other), by=BY, oracle=oracle, store=store, model_id="m")
     learn(as_function(other), by=BY, oracle=oracle, store=store, model_id="n")
+
+
+def test_another_model_is_noticed_at_any_kappa(tmp_path: Path) -> None:
+    one, other = random_pdfa(30, seed=1), random_pdfa(30, seed=2)
+    store, coarse = tmp_path / "answers.db", Quantization(1)
+    learn(as_function(one), by=BY, oracle=ExactOracle(one, by=BY), store=store, model_id="m")
+    with pytest.raises(ModelError, match="give it another model_id"):
+        learn(
+            as_function(other),
+            by=coarse,
+            oracle=ExactOracle(other, by=coarse),
+            store=store,
+            model_id="m",
+        )
+
+
+@pytest.mark.parametrize("model_id", ["", " ", 5, "a#b"])
+def test_names_that_are_none(model_id: str, tmp_path: Path) -> None:
+    target = random_pdfa(3, seed=1)
+    with pytest.raises(InputError, match="model_id"):
+        learn(target, by=BY, store=tmp_path / "answers.db", model_id=model_id)
+
+
+def test_a_name_and_a_hash_are_not_a_longer_name(tmp_path: Path) -> None:
+    store = tmp_path / "answers.db"
+    target = random_pdfa(9, seed=1)
+    learn(target, by=BY, store=store, model_id="a")
+    hashed = AutomatonModel(target).fingerprint[:20]
+    oracle = ExactOracle(target, by=BY)
+    result = learn(as_function(target), by=BY, oracle=oracle, store=store, model_id=f"a {hashed}")
+    assert result.statistics.stored_words == 0
+
+
+@pytest.mark.parametrize("learner", ["quant", "quant-paper"])
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@pytest.mark.parametrize("capacity", [None, 3, 8])
+@pytest.mark.parametrize("fails_at", [7, 40, 90])
+def test_failures_at_any_call_change_nothing(
+    fails_at: int, capacity: int | None, prefixes_free: bool, learner: str, tmp_path: Path
+) -> None:
+    target = random_pdfa(25, distributions=6, seed=4)
+
+    class Failing(AutomatonModel):
+        calls = 0
+
+        def distributions(self, handles: Handles) -> NDArray[np.float64]:
+            self.calls += 1
+            if self.calls == fails_at:
+                raise ConnectionError("the line is dead")
+            return super().distributions(handles)
+
+    def once(model: AutomatonModel, store: Path | None) -> Result:
+        watched = WatchedModel(model, capacity=capacity, prefixes_free=prefixes_free)
+        sampler = UniformWords(max_length=8)
+        oracle = ChainOracle(
+            StoredAnswersOracle(), PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=2)
+        )
+        by = Quantization(20)
+        return learn(watched, by=by, oracle=oracle, learner=learner, store=store, model_id="m")
+
+    whole = once(AutomatonModel(target), None)
+    with suppress(ConnectionError):
+        once(Failing(target), tmp_path / "answers.db")
+    again = once(AutomatonModel(target), tmp_path / "answers.db")
+    assert again.pdfa == whole.pdfa
+    assert again.access_words == whole.access_words
+    assert again.statistics.equivalence_queries == whole.statistics.equivalence_queries
+
+
+def test_a_store_that_is_removed_in_use_is_missed(tmp_path: Path) -> None:
+    target, store = random_pdfa(300, seed=1), tmp_path / "answers.db"
+
+    def removing(words: list[tuple[object, ...]]) -> NDArray[np.float64]:
+        store.unlink(missing_ok=True)
+        return target.next_distributions(words)
+
+    with pytest.raises(StoreError, match="removed or replaced"):
+        learn(
+            FunctionModel(removing, target.alphabet),
+            by=BY,
+            oracle=ExactOracle(target, by=BY),
+            store=store,
+            model_id="m",
+        )
 
 
 def test_a_function_needs_a_name(tmp_path: Path) -> None:
