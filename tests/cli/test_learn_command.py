@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import pdfalearn
-from pdfalearn import Exact, Quantization, figure_3, load, save
-from pdfalearn.learning import LEARNERS
+from pdfalearn import Exact, Quantization, Tolerance, distinguish, figure_3, load, save
+from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS
 from tests.cli.program import error_of, run, run_json
-from tests.support import need_program
+from tests.support import need_module, need_program
 
 
 @pytest.fixture
@@ -33,7 +33,31 @@ def test_it_writes_what_the_library_learns(
 
 def test_learners_are_those_of_the_library(path: Path) -> None:
     error = error_of("learn", path, "--learner", "lstar")
-    assert re.findall(r"'([\w-]+)'", error)[-len(LEARNERS) :] == list(LEARNERS)
+    names = [*LEARNERS, *SIMILARITY_LEARNERS]
+    assert re.findall(r"'([\w-]+)'", error)[-len(names) :] == names
+
+
+@pytest.mark.parametrize("learner", list(SIMILARITY_LEARNERS))
+def test_rivals(learner: str, path: Path) -> None:
+    if learner == "wlstar":
+        need_module("sklearn")
+    output = path.with_name("learnt.json")
+    text = run("learn", path, "--learner", learner, "--tolerance", 0.05, "-o", output).stdout
+    assert "learnt within 0.05" in text
+    assert distinguish(load(path), load(output), by=Tolerance(0.05)) is None
+    given = run_json("learn", path, "--learner", learner, "--tolerance", 0.05)
+    assert given["tolerance"] == 0.05
+    assert given["statistics"]["structure_size"] > 0
+
+
+def test_relations_have_to_fit_the_learner(path: Path) -> None:
+    assert "Tolerance" in error_of("learn", path, "--learner", "lpstar")
+    assert "equivalence" in error_of("learn", path, "--tolerance", 0.1)
+    assert "--decimals" in error_of("learn", path, "--tolerance", 0.1, "--decimals", 3)
+    assert "no classification tree" in error_of(
+        "learn", path, "--learner", "lpstar", "--tolerance", 0.1, "--tree", "tree.svg"
+    )
+    assert "only one" in error_of("learn", path, "--tolerance", 0.1, "--kappa", 3)
 
 
 def test_table(path: Path) -> None:

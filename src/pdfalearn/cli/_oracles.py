@@ -13,7 +13,7 @@ from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, EquivalenceOracle, LanguageModel
-    from pdfalearn.equivalence.relations import Equivalence
+    from pdfalearn.equivalence.relations import Relation
     from pdfalearn.oracles.samplers import Sampler
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -85,7 +85,7 @@ class OracleChoice:
     default_sampler: str
     """Uniform words are mostly undefined where a model is constrained."""
 
-    def make(self, model: PDFA | LanguageModel, by: Equivalence, seed: int) -> EquivalenceOracle:
+    def make(self, model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
         """Make the oracle for a model."""
         is_known = isinstance(model, pdfalearn.PDFA)
         name = self.oracle or ("exact" if is_known else "pac")

@@ -25,9 +25,11 @@ from pdfalearn.cli._progress import live_progress
 from pdfalearn.cli._targets import model_of
 
 if TYPE_CHECKING:
-    from pdfalearn import Equivalence, Result
+    from pdfalearn import Result
+    from pdfalearn.equivalence.relations import Relation
 
-_LEARNERS = ("quant", "quant-paper")
+_LEARNERS = ("quant", "quant-paper", "lpstar", "wlstar")
+_WITHOUT_TREE = ("lpstar", "wlstar")
 _DEFAULT_KAPPA = 1000
 
 
@@ -38,6 +40,7 @@ _DEFAULT_KAPPA = 1000
         "pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01 "
         "--delta 0.01 --store answers.db --model-id my-model-v1 -o out.json",
         "pdfalearn learn my_module:my_model --alphabet ab --max-seconds 600 --max-states 100",
+        "pdfalearn learn target.json --learner lpstar --tolerance 0.001 -o learnt.json",
         "pdfalearn learn model.arpa --kappa 100 --top-k 10 --epsilon 0.05 -o out.json",
     )
 )
@@ -56,6 +59,12 @@ _DEFAULT_KAPPA = 1000
 )
 @click.option("--exact", is_flag=True, help="Learn to the last bit.")
 @click.option(
+    "--tolerance",
+    type=float,
+    metavar="T",
+    help="Learn within a tolerance; for lpstar and wlstar only.",
+)
+@click.option(
     "--decimals",
     type=click.IntRange(1, 15),
     metavar="N",
@@ -65,7 +74,7 @@ _DEFAULT_KAPPA = 1000
     "--learner",
     type=click.Choice(_LEARNERS),
     default=_LEARNERS[0],
-    help="The fast QuaNT, or the paper's to the letter.",
+    help="The fast QuaNT, the paper's to the letter, or its rivals L_p* and WL*.",
 )
 @constraint_options
 @oracle_options
@@ -106,6 +115,7 @@ def learn(
     alphabet: str | None,
     kappa: int | None,
     exact: bool,
+    tolerance: float | None,
     decimals: int | None,
     learner: str,
     store: Path | None,
@@ -128,13 +138,13 @@ def learn(
     it stopped. Ctrl-C stops learning and saves the hypothesis so far if -o is given; the exit
     code is then 130.
     """
+    if tree is not None and learner in _WITHOUT_TREE:
+        raise click.UsageError(f"{learner} has no classification tree to write.")
     if access_words and not as_json:
         raise click.UsageError("--access-words needs --json.")
-    if kappa is None and not exact:
+    if kappa is None and not exact and tolerance is None:
         kappa = _DEFAULT_KAPPA
-    by: Equivalence = options.equivalence(exact, kappa)
-    if decimals is not None:
-        by = pdfalearn.Rounded(by, decimals)
+    by = _rounded(options.relation(exact, kappa, tolerance), decimals)
     outputs = Outputs(output, tree)
     outputs.check([target, *chosen["samplers"], *([] if store is None else [store])])
     budget = pdfalearn.Budget(**{name: chosen.pop(name) for name in BOUNDS})
@@ -163,11 +173,13 @@ def learn(
             outputs.write(result)
         finally:  # what was learnt is told even if it cannot be written
             if as_json:
-                given = {"target": target, "kappa": kappa, "learner": learner, "seed": seed}
+                given: dict[str, object] = {"target": target, "kappa": kappa}
+                given |= {"learner": learner, "seed": seed}
+                given |= {} if tolerance is None else {"tolerance": tolerance}
                 files = {"output": outputs.pdfa, "tree": outputs.tree, "store": store}
                 print_json({**given, **files, **object_of(result, access_words)})
             else:
-                print_facts(_title(target, kappa), facts_of(result))
+                print_facts(_title(target, by), facts_of(result))
     if interrupted:
         click.echo(_interruption_text(result, output, store), err=True)
         context.exit(INTERRUPTED)
@@ -184,8 +196,22 @@ def _learnt(run: Callable[..., Result], *, show_progress: bool) -> tuple[Result 
         return interrupt.result, True
 
 
-def _title(target: str, kappa: int | None) -> str:
-    return f"{target}, learnt {'exactly' if kappa is None else f'at kappa {kappa}'}"
+def _rounded(by: Relation, decimals: int | None) -> Relation:
+    if decimals is None:
+        return by
+    if isinstance(by, pdfalearn.Tolerance):
+        raise click.UsageError("--decimals rounds for --kappa and --exact, not for --tolerance.")
+    return pdfalearn.Rounded(by, decimals)
+
+
+def _title(target: str, by: Relation) -> str:
+    if isinstance(by, pdfalearn.Rounded):
+        return f"{_title(target, by.by)}, rounded to {by.decimals} decimals"
+    if isinstance(by, pdfalearn.Tolerance):
+        return f"{target}, learnt within {by.tolerance:g}"
+    if isinstance(by, pdfalearn.Quantization):
+        return f"{target}, learnt at kappa {by.kappa}"
+    return f"{target}, learnt exactly"
 
 
 def _print_written(outputs: Outputs) -> None:
