@@ -206,9 +206,9 @@ class Asker:
 
     def look_up(self, nodes: Nodes) -> int:
         """Answer nodes from the store as far as it goes; give how many have a distribution."""
-        nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
-        if self.stored is None or not len(nodes):
+        if not self.stored:
             return 0
+        nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
         found = self.stored.find(nodes)
         self._nodes.mark_undefined(found.undefined)
         numbers = self._answers.add(found.rows, len(found.rows))

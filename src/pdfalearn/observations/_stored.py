@@ -79,6 +79,9 @@ class StoredAnswers:
                 "model has changed under its name; use another model_id or another store"
             )
 
+    def __len__(self) -> int:
+        return self._words.size - 1 + len(self._rows)
+
     def sample(self, count: int, seed: int) -> tuple[list[list[int]], Floats]:
         """Give some of the words that have a distribution, and these."""
         answered = (self._words.rows[: self._words.size] >= 0).nonzero()[0]

@@ -42,7 +42,8 @@ class Recording:
         self._written.add(new)
         rows = self._nodes.rows[nodes].astype(np.int64)
         new_rows = rows[rows >= 0]
-        new_rows = np.unique(new_rows[self._written_rows.of(new_rows) < 0])
+        new_rows = new_rows[self._written_rows.of(new_rows) < 0]
+        new_rows = np.unique(new_rows) if len(new_rows) else new_rows
         self._written_rows.add(new_rows)
         self._writer.append(
             self._written.of(parents.astype(np.int64)),
@@ -54,13 +55,16 @@ class Recording:
 
     def _with_ancestors(self, nodes: Nodes) -> Nodes:
         """Give the nodes and their ancestors that have no number yet, parents first."""
-        found: list[Nodes] = [nodes[:0]]
-        here = nodes[self._written.of(nodes) < 0]
-        while len(here):
-            found.append(here)
-            here = self._nodes.parents[here].astype(np.int64)
-            here = np.unique(here[self._written.of(here) < 0])
-        return np.unique(np.concatenate(found))
+        new = nodes[self._written.of(nodes) < 0]
+        above = self._missing_parents(new)
+        while len(above):
+            new = np.union1d(new, above)
+            above = self._missing_parents(above)
+        return np.sort(new)
+
+    def _missing_parents(self, nodes: Nodes) -> Nodes:
+        parents = self._nodes.parents[nodes].astype(np.int64)
+        return parents[self._written.of(parents) < 0]
 
 
 class _Numbering:
