@@ -74,7 +74,8 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
     """Learn something at random."""
     seed = int(random.integers(40))
     shared = [None, 2, 8][random.integers(3)]
-    target = random_pdfa(int(random.integers(1, 200)), 2, distributions=shared, seed=seed)
+    size = int(random.integers(1, 200))
+    target = random_pdfa(size, 2, distributions=shared, seed=seed)
     models: list[LanguageModel] = [
         AutomatonModel(target),
         FunctionModel(target.next_distributions, target.alphabet),
@@ -104,7 +105,7 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
             oracle=oracles[random.integers(len(oracles))],
             learner=["quant", "quant-paper"][int(random.random() < 0.02)],
             store=store,
-            model_id=f"{len(target)} {shared} {seed}",
+            model_id=f"{size} {shared} {seed}",
             budget=budget,
         )
 
