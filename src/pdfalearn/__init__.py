@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pdfalearn.errors import ModelError as ModelError
     from pdfalearn.errors import OracleError as OracleError
     from pdfalearn.errors import StoreError as StoreError
+    from pdfalearn.experiments.report import Report as Report
+    from pdfalearn.experiments.report import write_report as write_report
+    from pdfalearn.experiments.running import Outcome as Outcome
+    from pdfalearn.experiments.running import run_experiments as run_experiments
     from pdfalearn.formats import check_can_save as check_can_save
     from pdfalearn.formats import load as load
     from pdfalearn.formats import save as save
@@ -109,6 +113,8 @@ _NAMES_BY_MODULE = {
         "OracleError",
         "StoreError",
     ],
+    "experiments.report": ["Report", "write_report"],
+    "experiments.running": ["Outcome", "run_experiments"],
     "formats": ["check_can_save", "load", "save"],
     "formats.arpa": ["Ngram", "read_arpa"],
     "formats.trees": ["check_can_save_tree", "save_tree"],

@@ -210,6 +210,7 @@ class _Run:
         self._oracle = oracle
         self._progress = progress
         self._seconds = {"learning": 0.0, "equivalence": 0.0}
+        self._process_seconds = dict(self._seconds)
         self._running: str | None = None
         self._started = 0.0
         self._equivalence_queries = 0
@@ -263,9 +264,11 @@ class _Run:
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:
         self._running, self._started = part, time.perf_counter()
+        process_started = time.process_time()
         try:
             yield
         finally:
+            self._process_seconds[part] += time.process_time() - process_started
             self._seconds = self._seconds_now()
             self._running = None
 
@@ -304,6 +307,8 @@ class _Run:
             stored_words=counts.stored,
             audited_words=counts.audited,
             largest_difference=counts.largest_difference,
+            learning_process_seconds=self._process_seconds["learning"],
+            equivalence_process_seconds=self._process_seconds["equivalence"],
             tree_depth=depth,
             inner_nodes=inner_nodes,
             structure_size=self._learner.structure_size,

@@ -42,6 +42,9 @@ class Statistics(Progress):
     """Words that the audit asked for a second time."""
     largest_difference: float
     """By how much a probability differed at most the second time."""
+    learning_process_seconds: float
+    """Of the processor's time, in all threads of this process; other seconds are a clock's."""
+    equivalence_process_seconds: float
     tree_depth: int
     """The depth of the classification tree; 0 for a learner with a table."""
     inner_nodes: int

@@ -11,7 +11,7 @@ import pytest
 from pdfalearn.cli import COMMANDS
 from tests.cli.program import run
 from tests.stores.parts import some, stored
-from tests.support import need_program
+from tests.support import need_module, need_program
 
 MODULE = """
 def my_model(words):
@@ -41,7 +41,10 @@ def examples_of(*arguments: str) -> list[list[str]]:
 STORE_COMMANDS = ("store info", "store verify", "store compact", "store export")
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS, *STORE_COMMANDS])
+EXPERIMENT_COMMANDS = ("experiments run", "experiments report")
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS, *STORE_COMMANDS, *EXPERIMENT_COMMANDS])
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if name in ("draw", "learn"):
@@ -55,5 +58,9 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (tmp_path / "model.arpa").write_text(ARPA)
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")
+    if name in ("experiments", "experiments report"):
+        need_module("matplotlib")
+    if name == "experiments report":
+        run("experiments", "run", 4, "-o", "results", "--values", "10,20")
     for example in examples_of(*name.split()):
         run(*example)

@@ -23,6 +23,7 @@ COMMANDS = (
     "convert",
     "draw",
     "store",
+    "experiments",
 )
 
 

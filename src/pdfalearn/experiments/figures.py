@@ -1,0 +1,165 @@
+"""Draw figures with matplotlib."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.errors import MissingExtraError
+from pdfalearn.experiments.drawings import (
+    PAPER_SLOPE,
+    SPEED_UP,
+    STYLES,
+    X_LABELS,
+    Y_LABELS,
+    Drawing,
+)
+from pdfalearn.experiments.observations import (
+    AUTHORS,
+    Observation,
+    Series,
+    linear_trend,
+    medians,
+    power_trend,
+    speed_ups,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Points = tuple[list[int], list[float]]
+
+_MATHEMATICAL = {"L_p*": "$L_p^*$", "WL*": "$WL^*$"}
+
+
+def draw(drawing: Drawing, observations: Sequence[Observation]) -> dict[str, bytes] | None:
+    """Draw a figure as SVG and as PNG; None if there is nothing to draw."""
+    chosen = [one for one in observations if one.experiment == drawing.experiment]
+    is_speed_up = drawing.y == SPEED_UP
+    points = speed_ups(chosen) if is_speed_up else medians(chosen, drawing.x, drawing.y)
+    if not points:
+        return None
+    with _settings():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.4, 4.6))
+        axes = figure.add_subplot()
+        for series in sorted(points, key=_order):
+            _draw_series(axes, drawing, series, points[series])
+        if is_speed_up:
+            _draw_paper_slope(axes, [size for sizes, _ in points.values() for size in sizes])
+        _label(axes, drawing, sorted({one.value for one in chosen}))
+        figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9.5)
+        return {kind: _rendered(figure, kind) for kind in ("svg", "png")}
+
+
+def _settings() -> AbstractContextManager[None]:
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise MissingExtraError(
+            "figures need matplotlib: pip install 'pdfalearn[report]'"
+        ) from error
+    return mpl.rc_context(
+        {
+            "font.size": 11,
+            "axes.grid": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "grid.color": "#dddddd",
+            "grid.linewidth": 0.6,
+            "lines.linewidth": 1.5,
+            "lines.markersize": 6,
+            "svg.hashsalt": "pdfalearn",  # the same picture for the same runs
+            "figure.constrained_layout.use": True,
+        }
+    )
+
+
+def _order(series: Series) -> tuple[bool, int]:
+    """Put ours first, and learners in the order of their styles."""
+    source, learner = series
+    return source == AUTHORS, list(STYLES).index(learner)
+
+
+def _draw_series(axes: Axes, drawing: Drawing, series: Series, points: Points) -> None:
+    source, learner = series
+    style, theirs = STYLES[learner], source == AUTHORS
+    look: dict[str, Any] = {
+        "color": style.colour,
+        "marker": style.marker,
+        "markerfacecolor": "white" if theirs else style.colour,
+        "alpha": 0.65 if theirs else 1,
+    }
+    label = _MATHEMATICAL.get(style.label, style.label) + (" (authors)" if theirs else "")
+    trend = _trend(drawing, points) if drawing.x == "states" else None
+    if trend is None:
+        line = style.line if drawing.x == "value" else ""
+        axes.plot(*points, linestyle=line, label=label, **look)
+    else:
+        axes.plot(*points, linestyle="", **look)
+        look |= {"linestyle": style.line, "markevery": []}
+        axes.plot(trend.xs, trend.ys, label=f"{label}: {trend.text}", **look)
+
+
+class _Trend(NamedTuple):
+    xs: NDArray[np.float64]
+    ys: NDArray[np.float64]
+    text: str
+
+
+def _trend(drawing: Drawing, points: Points) -> _Trend | None:
+    sizes = np.geomspace(min(points[0]), max(points[0]), 100)
+    is_linear = drawing.y == SPEED_UP
+    fitted = linear_trend(*points) if is_linear else power_trend(*points)
+    if fitted is None:
+        return None
+    first, second = fitted
+    if is_linear:
+        return _Trend(sizes, first + second * sizes, f"slope {second:.2g}")
+    return _Trend(sizes, first * sizes**second, f"∝ n$^{{{second:.2f}}}$")
+
+
+def _draw_paper_slope(axes: Axes, sizes: Sequence[int]) -> None:
+    places = np.geomspace(min(sizes), max(sizes), 100)
+    axes.plot(
+        places,
+        PAPER_SLOPE * places,
+        color="#555555",
+        linewidth=1,
+        linestyle=(0, (1, 2)),
+        label=f"the paper: slope {PAPER_SLOPE}",
+    )
+
+
+def _label(axes: Axes, drawing: Drawing, values: Sequence[int]) -> None:
+    """Name the axes; the ticks are the values of the experiment."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set_xlabel(X_LABELS[drawing.varies])
+    axes.set_ylabel(Y_LABELS[drawing.y])
+    if drawing.y == SPEED_UP:
+        axes.set_ylim(bottom=0)
+    else:
+        axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        if high < 100 * low:  # powers of ten alone would be one tick or none
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:,g}")
+    if drawing.y != SPEED_UP and drawing.varies != "distributions":
+        axes.set_xscale("log")
+    axes.set_xticks(values, labels=[f"{value:,}" for value in values], fontsize=10)
+    axes.minorticks_off()
+
+
+def _rendered(figure: Figure, kind: str) -> bytes:
+    stream = io.BytesIO()
+    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+    figure.savefig(stream, format=kind, dpi=160, metadata=metadata)
+    return stream.getvalue()

@@ -1,0 +1,152 @@
+"""What a report says in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, Experiment
+from pdfalearn.experiments.drawings import PAPER_SLOPE
+from pdfalearn.experiments.observations import (
+    AUTHORS,
+    OURS,
+    Observation,
+    linear_trend,
+    medians,
+    power_trend,
+    speed_ups,
+)
+from pdfalearn.experiments.runs import Run
+from pdfalearn.experiments.summaries import LABELS, imperfect, number_text, undisturbed
+from pdfalearn.experiments.workers import IN_PROCESS
+
+TERMS = {
+    "Time": "the median over all runs, by the clock, of learning and its equivalence queries "
+    "together, as the paper measures it. The tables give both parts, and the processor's time.",
+    "Sizes": "the actual ones, which are the reachable states of each target. Random targets of "
+    "one nominal size n differ a little in them.",
+    "Structure size": "cells of the observation table, prefixes times suffixes, for L_p* and WL*; "
+    "nodes of the classification tree, inner nodes and leaves, for QuaNT.",
+    "Trend lines": "over sizes: power laws for time and structure size, straight lines for the "
+    "speed-up, by least squares. Elsewhere medians are joined.",
+}
+AUTHORS_TERM = (
+    "what the authors have published of their own program on their own machine. Their counts of "
+    "inner nodes are too low, so that the true size of their trees is a little larger."
+)
+
+
+def findings(runs: Sequence[Run], observations: Sequence[Observation]) -> Iterator[str]:
+    """Say what has come out."""
+    bad = imperfect(runs)
+    if bad:
+        yield f"Of {len(runs):,} runs, {len(bad):,} are not perfect in all metrics; see the table."
+    else:
+        yield (
+            f"All {len(runs):,} runs are perfect in all metrics, and all certificates are exact, "
+            "as in the paper."
+        )
+    yield from _speed_up_finding(observations)
+    for number in EXPERIMENTS:
+        yield from _ratio_finding(observations, number)
+    yield from _growth_findings(observations)
+
+
+def _speed_up_finding(observations: Sequence[Observation]) -> Iterator[str]:
+    """Say by which slope the speed-up over L_p* grows."""
+    slopes = {}
+    for source in (OURS, AUTHORS):
+        points = speed_ups(_chosen(observations, 1, source)).get((source, "lpstar"), ([], []))
+        trend = linear_trend(*points)
+        if trend is not None:
+            slopes[source] = f"{trend[1]:.2g}"
+    if OURS in slopes:
+        theirs = f", and the authors' runs give {slopes[AUTHORS]}" if AUTHORS in slopes else ""
+        yield (
+            f"Experiment 1: the speed-up of QuaNT over L_p* grows over n with the slope "
+            f"{slopes[OURS]}. The paper reports {PAPER_SLOPE}{theirs}. Here L_p* compares rows as "
+            "arrays, which takes away most of its time."
+        )
+
+
+def _ratio_finding(observations: Sequence[Observation], number: int) -> Iterator[str]:
+    """Say how QuaNT compares with the others over the whole axis of an experiment."""
+    texts = []
+    for source, whose in ((OURS, ""), (AUTHORS, " by the authors' runs")):
+        for learner, ratios in _ratios(_chosen(observations, number, source)).items():
+            low, high = number_text(min(ratios.values())), number_text(max(ratios.values()))
+            texts.append(f"{low} to {high} times as fast as {LABELS[learner]}{whose}")
+    if texts:
+        axis = EXPERIMENTS[number].axis
+        yield f"Experiment {number}, over all {axis}: QuaNT is {'; '.join(texts)}."
+
+
+def _growth_findings(observations: Sequence[Observation]) -> Iterator[str]:
+    points = medians(_chosen(observations, 4, OURS), "states", "seconds")
+    for (_, learner), (sizes, seconds) in points.items():
+        trend = power_trend(sizes, seconds)
+        if trend is not None:
+            yield (
+                f"Experiment 4: from {sizes[0]:,} to {sizes[-1]:,} states the time of "
+                f"{LABELS[learner]} grows like n^{trend[1]:.2f}."
+            )
+
+
+def _chosen(observations: Sequence[Observation], number: int, source: str) -> list[Observation]:
+    return [one for one in observations if (one.experiment, one.source) == (number, source)]
+
+
+def _ratios(observations: Sequence[Observation]) -> dict[str, dict[int, float]]:
+    """Give how many times faster QuaNT is than each other learner, for every value."""
+    times = {
+        learner: dict(zip(*points, strict=True))
+        for (_, learner), points in medians(observations, "value", "seconds").items()
+    }
+    base = times.pop("quant", {})
+    ratios = {
+        learner: {value: mine[value] / base[value] for value in mine if value in base}
+        for learner, mine in times.items()
+    }
+    return {learner: found for learner, found in ratios.items() if found}
+
+
+def disturbances(runs: Sequence[Run]) -> Iterator[str]:
+    """Say which timings are not those of a machine with nothing else to do."""
+    if not undisturbed(runs):
+        places = ", ".join(sorted({run.executor for run in runs} - {IN_PROCESS}))
+        yield (
+            f"Timings marked † come from runs that had others beside them ({places}): they show "
+            "what a busy machine gives, and are not to be compared with others."
+        )
+    loads = [run.load for run in runs if run.load is not None]
+    if loads and median(loads) > 1:
+        yield (
+            f"The machine was busy with other work: its load was {median(loads):.2f} for each "
+            "processor (median over the runs, each counted in it). Times by the clock are longer "
+            "for that; the processor's time suffers less."
+        )
+
+
+def description(experiment: Experiment, parameters: Mapping[str, object]) -> str:
+    """Say how an experiment was run."""
+    scale = SCALES.get(str(parameters.get("scale")))
+    values = parameters.get(experiment.axis)
+    listed = ", ".join(f"{value:,}" for value in values) if isinstance(values, list) else values
+    drawn = parameters.get("given targets") is None
+    kind = f"random targets, seed {parameters.get('seed')}" if drawn else "given targets"
+    parts = {
+        "states": f"nominal size n = {listed}, m = 2 symbols, κ = 1,000",
+        "symbols": f"m = {listed} symbols, nominal size n = {experiment.states}, κ = 1,000",
+        "kappa": f"κ = {listed}, nominal size n = {experiment.states}, m = 2 symbols",
+        "distributions": f"d = {listed} distributions that all states share, nominal size "
+        f"n = {experiment.states}, m = 2 symbols, κ = 1,000",
+    }
+    tolerances = parameters.get("tolerances")
+    shown = ", ".join(f"{t:.3g}" for t in tolerances) if isinstance(tolerances, list) else ""
+    repeated = (
+        f" {scale.targets} targets for each value, or as many as were given, and {scale.runs} runs "
+        "of each learner on each."
+        if scale
+        else ""
+    )
+    return f"{kind[0].upper()}{kind[1:]}: {parts[experiment.varies]}, t = {shown}.{repeated}"

@@ -1,0 +1,132 @@
+"""Report the experiments: one page, and the figures beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pdfalearn.errors import InputError
+from pdfalearn.experiments import page
+from pdfalearn.experiments.definitions import EXPERIMENTS
+from pdfalearn.experiments.drawings import DRAWINGS
+from pdfalearn.experiments.figures import draw
+from pdfalearn.experiments.findings import (
+    AUTHORS_TERM,
+    TERMS,
+    description,
+    disturbances,
+    findings,
+)
+from pdfalearn.experiments.observations import Observation, observations_of
+from pdfalearn.experiments.plans import Parameters, read_parameters
+from pdfalearn.experiments.published import read_published
+from pdfalearn.experiments.runs import Run
+from pdfalearn.experiments.summaries import (
+    METRIC_HEADER,
+    authors_of,
+    cost_header,
+    cost_rows,
+    metric_rows,
+)
+from pdfalearn.experiments.table import TABLE, read_table
+from pdfalearn.formats._atomic import replacing
+
+PAGE = "report.html"
+_TITLE = "Active learning of PDFA: the experiments, run again"
+_SUBTITLE = (
+    "The five experiments of Mayr, Yovine, Pan, Basset and Dang, “Towards Efficient Active "
+    "Learning of PDFA” (2022), with pdfalearn."
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The files of a report, and lines of the table that could not be read."""
+
+    page: Path
+    figures: tuple[Path, ...]
+    complaints: tuple[str, ...]
+
+
+def write_report(
+    folder: str | os.PathLike[str], *, published: str | os.PathLike[str] | None = None
+) -> Report:
+    """Write report.html into a folder of results, and the figures as SVG and PNG beside it.
+
+    Parameters
+    ----------
+    folder : path
+        Where `run_experiments` has put its results.
+    published : path, optional
+        A folder with the authors' published results, to show their medians beside ours.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no runs.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    place = Path(folder)
+    table = read_table(place / TABLE)
+    runs = list(table.runs.values())
+    if not runs:
+        raise InputError(f"{place / TABLE} holds no runs; run experiments first")
+    theirs = [] if published is None else read_published(published)
+    observations = observations_of(runs)
+    observations += [one for one in theirs if one.experiment in {run.experiment for run in runs}]
+    pictures = {one.name: draw(one, observations) for one in DRAWINGS}
+    figures = []
+    for name, kinds in pictures.items():
+        for kind, data in (kinds or {}).items():
+            figures.append(place / f"{name}.{kind}")
+            _write(figures[-1], data)
+    svgs = {name: kinds["svg"] for name, kinds in pictures.items() if kinds}
+    parts = _parts(runs, observations, read_parameters(place), svgs)
+    _write(place / PAGE, page.page(_TITLE, parts).encode())
+    return Report(place / PAGE, tuple(figures), table.complaints)
+
+
+def _write(path: Path, data: bytes) -> None:
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+def _parts(
+    runs: Sequence[Run],
+    observations: Sequence[Observation],
+    parameters: Parameters,
+    svgs: dict[str, bytes],
+) -> Iterator[str]:
+    has_authors = len(observations) > len(runs)
+    yield f"<h1>{page.marked(_TITLE)}</h1>"
+    yield page.paragraph(_SUBTITLE, "subtitle")
+    yield page.listed(findings(runs, observations), "findings")
+    for sentence in disturbances(runs):
+        yield page.paragraph(sentence, "warning")
+    yield page.definitions(TERMS | ({"Authors": AUTHORS_TERM} if has_authors else {}))
+    for number, experiment in EXPERIMENTS.items():
+        chosen = [run for run in runs if run.experiment == number]
+        if not chosen:
+            continue
+        yield page.heading(number)
+        yield page.paragraph(description(experiment, parameters.experiments.get(str(number), {})))
+        yield '<div class="figures">'
+        for drawing in DRAWINGS:
+            if drawing.experiment == number and drawing.name in svgs:
+                yield page.picture(svgs[drawing.name], drawing.caption)
+        yield "</div>"
+        theirs = authors_of(observations, number)
+        yield "<h3>Costs: medians, times in seconds</h3>"
+        header = cost_header(number, bool(theirs))
+        yield page.table(header, cost_rows(chosen, theirs), text_columns=2)
+    yield '<h2 id="metrics">All metrics</h2>'
+    yield page.paragraph(
+        "The worst value over all runs, on 1,000 random words of up to 50 symbols for each target, "
+        "the same for all learners; over all prefixes, but the log-probability error and the "
+        "perplexity over whole words. Perfect are 0, for NDCG and the ratio of perplexities 1."
+    )
+    yield page.table(METRIC_HEADER, metric_rows(runs), text_columns=3)
+    yield f"<footer>{page.paragraph(f'Run on {parameters.machine}.')}</footer>"

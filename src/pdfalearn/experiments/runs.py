@@ -1,0 +1,167 @@
+"""One run of a learner on a target: what is asked for, and the row that comes out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from pdfalearn.equivalence.relations import Quantization, Tolerance
+from pdfalearn.experiments.definitions import Setting
+from pdfalearn.experiments.measures import measures
+from pdfalearn.experiments.targets import Target
+from pdfalearn.generate.examples import figure_3
+from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS, learn
+
+LEARNER_NAMES = (*LEARNERS, *SIMILARITY_LEARNERS)
+
+
+class Key(NamedTuple):
+    """What a run is known by in an experiment's results."""
+
+    experiment: int
+    target: str
+    kappa: int
+    learner: str
+    run: int
+
+    def __str__(self) -> str:
+        return (
+            f"experiment {self.experiment}, target {self.target}, κ={self.kappa}, "
+            f"{self.learner}, run {self.run}"
+        )
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run that is to be done."""
+
+    experiment: int
+    target: Target
+    learner: str
+    run: int
+
+    @property
+    def key(self) -> Key:
+        """What the run is known by."""
+        kappa = self.target.setting.kappa
+        return Key(self.experiment, self.target.name, kappa, self.learner, self.run)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that was done: a row of the results."""
+
+    experiment: int
+    target: str
+    nominal_states: int
+    target_states: int
+    """The target's actual size."""
+    alphabet_size: int
+    distributions: int | None
+    kappa: int
+    tolerance: float
+    learner: str
+    run: int
+    target_seed: int | None
+    words_seed: int
+    states: int
+    """Of the learnt automaton."""
+    words: int
+    symbols: int
+    equivalence_queries: int
+    structure_size: int
+    tree_depth: int
+    learning_seconds: float
+    equivalence_seconds: float
+    learning_process_seconds: float
+    equivalence_process_seconds: float
+    word_error_rate: float
+    ndcg: float
+    log_probability_error: float | None
+    other_class: float
+    """The share of distributions in another class at κ."""
+    out_of_tolerance: float
+    """The share of distributions that differ by more than t."""
+    l1: float
+    kl: float
+    target_perplexity: float
+    perplexity: float
+    certificate: str
+    executor: str
+    """Where it ran."""
+    load: float | None
+    """The load of the machine when it began, for each of its processors."""
+
+    @property
+    def key(self) -> Key:
+        """What the run is known by."""
+        return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
+
+    @property
+    def seconds(self) -> float:
+        """The time from begin to end, as the paper measures it: learning and equivalence."""
+        return self.learning_seconds + self.equivalence_seconds
+
+    @property
+    def process_seconds(self) -> float:
+        """The processor's time for both."""
+        return self.learning_process_seconds + self.equivalence_process_seconds
+
+
+def perform(task: Task, executor: str) -> Run:
+    """Learn a target, measure what came out, and give the row."""
+    target, setting = task.target.pdfa(), task.target.setting
+    _warm_up(task.learner)
+    load = machine_load()
+    result = learn(target, by=_relation(task.learner, setting), learner=task.learner, audit=0)
+    statistics = result.statistics
+    return Run(
+        experiment=task.experiment,
+        target=task.target.name,
+        nominal_states=setting.states,
+        target_states=len(target),
+        alphabet_size=setting.symbols,
+        distributions=setting.distributions,
+        kappa=setting.kappa,
+        tolerance=setting.tolerance,
+        learner=task.learner,
+        run=task.run,
+        target_seed=task.target.seed,
+        words_seed=task.target.words_seed,
+        states=statistics.states,
+        words=statistics.words,
+        symbols=statistics.symbols,
+        equivalence_queries=statistics.equivalence_queries,
+        structure_size=statistics.structure_size,
+        tree_depth=statistics.tree_depth,
+        learning_seconds=statistics.learning_seconds,
+        equivalence_seconds=statistics.equivalence_seconds,
+        learning_process_seconds=statistics.learning_process_seconds,
+        equivalence_process_seconds=statistics.equivalence_process_seconds,
+        **vars(measures(target, result.pdfa, setting, task.target.words_seed)),
+        certificate=result.certificate.kind,
+        executor=executor,
+        load=load,
+    )
+
+
+def machine_load() -> float | None:
+    """Give the load of the last minute for each processor, where the system tells."""
+    if not hasattr(os, "getloadavg"):
+        return None
+    return round(os.getloadavg()[0] / (os.cpu_count() or 1), 3)
+
+
+def _relation(learner: str, setting: Setting) -> Quantization | Tolerance:
+    if learner in SIMILARITY_LEARNERS:
+        return Tolerance(setting.tolerance)
+    return Quantization(setting.kappa)
+
+
+@cache
+def _warm_up(learner: str) -> None:
+    """Learn something small, so that a process's first run does not pay for its imports."""
+    setting = Setting(states=4, symbols=2, distributions=None, kappa=10, tolerance=0.1)
+    learn(figure_3(), by=_relation(learner, setting), learner=learner)

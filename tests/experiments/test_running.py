@@ -1,0 +1,307 @@
+"""Experiments run, go on after an interruption, and refuse what does not fit."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdfalearn import FileFormatError, InputError, random_pdfa, run_experiments, save
+from pdfalearn.experiments.definitions import EXPERIMENTS
+from pdfalearn.experiments.runs import LEARNER_NAMES, Run
+from tests.experiments.small import RUNS_OF_A_VALUE, rows_of, run_small, untimed
+from tests.support import need_module, paper_data
+
+
+@pytest.mark.parametrize("number", EXPERIMENTS)
+def test_every_experiment_is_learnt_perfectly(number: int, tmp_path: Path) -> None:
+    experiment = EXPERIMENTS[number]
+    values = list(experiment.values[-1:]) if number != 4 else [50]
+    learners = None if number != 5 else ["quant", "lpstar"]
+    outcome = run_experiments(str(number), tmp_path, values=values, learners=learners)
+    assert not outcome.failures
+    rows = rows_of(tmp_path)
+    chosen = learners or list(experiment.learners)
+    assert len(rows) == outcome.runs == RUNS_OF_A_VALUE * len(chosen)
+    for row in rows:
+        assert row["certificate"] == "exact"
+        assert float(row["ndcg"]) == pytest.approx(1, abs=1e-12)
+        assert float(row["log_probability_error"]) == pytest.approx(0, abs=1e-9)
+        for name in ("word_error_rate", "other_class", "out_of_tolerance"):
+            assert float(row[name]) == 0
+        for part in ("learning", "equivalence"):
+            assert float(row[f"{part}_seconds"]) > 0
+            assert float(row[f"{part}_process_seconds"]) >= 0
+
+
+def test_all_learners_can_be_chosen(tmp_path: Path) -> None:
+    need_module("sklearn")
+    run_small(tmp_path, values=[10], learners=LEARNER_NAMES)
+    rows = rows_of(tmp_path)
+    assert [row["learner"] for row in rows] == [*LEARNER_NAMES] * RUNS_OF_A_VALUE
+    assert {row["states"] == row["target_states"] for row in rows} == {True}
+
+
+def test_the_same_seed_gives_the_same_rows(tmp_path: Path) -> None:
+    for name, seed in (("one", 3), ("two", 3), ("other", 4)):
+        run_small(tmp_path / name, seed=seed)
+    one, two, other = (untimed(rows_of(tmp_path / name)) for name in ("one", "two", "other"))
+    assert one == two != other
+
+
+def test_targets_of_several_kappas_are_the_same(tmp_path: Path) -> None:
+    run_experiments("3", tmp_path, values=[10, 100], learners=["quant"])
+    seeds = {(row["target"], row["target_seed"]) for row in rows_of(tmp_path)}
+    assert len(seeds) == RUNS_OF_A_VALUE // 2
+
+
+def test_a_second_time_there_is_nothing_to_do(tmp_path: Path) -> None:
+    first = run_small(tmp_path)
+    table = (tmp_path / "runs.csv").read_bytes()
+    second = run_small(tmp_path)
+    assert (first.runs, first.found) == (second.found, second.runs) == (RUNS_OF_A_VALUE, 0)
+    assert (tmp_path / "runs.csv").read_bytes() == table
+
+
+def test_experiments_share_a_folder(finished: Path) -> None:
+    run_experiments("4", finished, values=[20], learners=["quant"])
+    assert {row["experiment"] for row in rows_of(finished)} == {"1", "4"}
+    assert run_small(finished).runs == 0
+
+
+def test_progress_counts_what_is_there(finished: Path) -> None:
+    told: list[tuple[int, int]] = []
+    path = finished / "runs.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2]))
+    run_small(finished, progress=lambda done, total: told.append((done, total)))
+    assert told == [(4, 6), (5, 6), (6, 6)]
+
+
+PROGRAM = """
+import sys
+from pdfalearn import run_experiments
+
+run_experiments("1", sys.argv[1], values=[40, 50], learners=["quant-paper"],
+    progress=lambda done, total: print(done, flush=True))
+"""
+
+
+def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(killed)], stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    with process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line == "3\n":
+                process.kill()
+                break
+    assert process.returncode == -signal.SIGKILL
+    done = len(rows_of(killed))
+    assert 3 <= done < 2 * RUNS_OF_A_VALUE
+    given: dict[str, Any] = {"values": [40, 50], "learners": ["quant-paper"]}
+    outcome = run_experiments("1", killed, **given)
+    assert (outcome.found, outcome.runs) == (done, 2 * RUNS_OF_A_VALUE - done)
+    run_experiments("1", whole, **given)
+    assert untimed(rows_of(killed)) == untimed(rows_of(whole))
+
+
+def test_a_torn_last_line_is_dropped_and_its_run_done_again(finished: Path) -> None:
+    path = finished / "runs.csv"
+    whole = untimed(rows_of(finished))
+    path.write_bytes(path.read_bytes()[:-30])
+    outcome = run_small(finished)
+    assert (outcome.runs, outcome.complaints) == (1, ())
+    assert untimed(rows_of(finished)) == whole
+
+
+@pytest.mark.parametrize("left", [0, 20, 400])
+def test_a_table_that_breaks_off_anywhere_is_mended(left: int, finished: Path) -> None:
+    path = finished / "runs.csv"
+    whole = untimed(rows_of(finished))
+    path.write_bytes(path.read_bytes()[:left])
+    assert not run_small(finished).complaints
+    assert untimed(rows_of(finished)) == whole
+
+
+def test_lines_may_end_as_on_windows(finished: Path) -> None:
+    path = finished / "runs.csv"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert run_small(finished).found == RUNS_OF_A_VALUE
+
+
+@pytest.mark.parametrize(
+    ("spoil", "complaint"),
+    [
+        (lambda line: line.replace(",quant,", ",quant,one,"), "values and not"),
+        (lambda line: line.replace(",quant,", ",quant,x"), "run 'x"),
+        (lambda line: "", "0 values and not"),
+        (lambda line: line[: len(line) // 2], "values and not"),
+        (lambda line: "\x00\ufffd" * 7, "1 values and not"),
+        (lambda line: '"' + line, "unexpected end of data"),
+        (lambda line: "9" + line[1:], "no quant in experiment 9"),
+        (lambda line: line.replace(",quant,", ",quint,"), "no quint in experiment 1"),
+        (lambda line: re.sub(r",exact.*", ",exact,x,-1.0", line), "load -1.0 is no number from 0"),
+        (lambda line: re.sub(r",exact.*", ",exact,x,nan", line), "load nan is no number from 0"),
+    ],
+)
+def test_a_corrupted_row_is_named_and_the_rest_kept(
+    spoil: Any, complaint: str, finished: Path
+) -> None:
+    path = finished / "runs.csv"
+    whole = untimed(rows_of(finished))
+    lines = path.read_text(encoding="utf-8").split("\n")
+    lines[4] = spoil(lines[4])
+    path.write_text("\n".join(lines), encoding="utf-8")
+    outcome = run_small(finished)
+    (told,) = outcome.complaints
+    assert told.startswith(f"{path}, line 5: ")
+    assert complaint in told
+    assert (outcome.runs, outcome.found) == (1, RUNS_OF_A_VALUE - 1)
+    assert untimed(rows_of(finished)) == whole
+    assert not run_small(finished).complaints
+
+
+def test_a_row_that_stands_there_twice_is_named(finished: Path) -> None:
+    path = finished / "runs.csv"
+    path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
+    (told,) = run_small(finished).complaints
+    assert "line 8: experiment 1, target n5-0, κ=1000, quant, run 1 stands there a second" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ({"seed": 1}, "seed 0 there and 1 now"),
+        ({"values": [5, 6]}, "n 5 there and 5, 6 now"),
+        ({"scale": "paper"}, "scale quick there and paper now"),
+        ({"learners": ["quant-paper"]}, "learners quant there and quant-paper now"),
+        ({"tolerances": [0.1]}, "tolerances 0.001 there and 0.1 now"),
+    ],
+)
+def test_results_of_other_parameters_are_refused(
+    change: dict[str, Any], difference: str, finished: Path
+) -> None:
+    before = (finished / "runs.csv").read_bytes(), (finished / "parameters.json").read_bytes()
+    with pytest.raises(InputError, match=f"holds results of experiment 1 .*: {difference}; choose"):
+        run_small(finished, **change)
+    assert before == (
+        (finished / "runs.csv").read_bytes(),
+        (finished / "parameters.json").read_bytes(),
+    )
+
+
+def test_a_table_without_parameters_is_refused(finished: Path) -> None:
+    (finished / "parameters.json").unlink()
+    with pytest.raises(InputError, match=r"holds runs\.csv without parameters\.json"):
+        run_small(finished)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "pdfa"}', "\xff"])
+def test_parameters_of_something_else_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "parameters.json").write_text(text, encoding="latin-1")
+    with pytest.raises(FileFormatError, match=r"parameters\.json: "):
+        run_small(tmp_path)
+
+
+def test_a_table_of_something_else_is_refused(finished: Path) -> None:
+    (finished / "runs.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(FileFormatError, match="line 1: these are not the columns"):
+        run_small(finished)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"learners": ["quint"]}, "no learner 'quint'; there are quant, quant-paper, lpstar"),
+        ({"learners": []}, "one or more"),
+        ({"learners": ["quant", "quant"]}, "each once"),
+        ({"scale": "huge"}, "no scale 'huge'; there are quick, paper"),
+        ({"seed": -1}, "seed -1"),
+        ({"jobs": 0}, "jobs 0"),
+        ({"jobs": 1, "scheduler": "tcp://127.0.0.1:1"}, "not both"),
+    ],
+)
+def test_bad_arguments_leave_no_folder(
+    change: dict[str, Any], complaint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=complaint):
+        run_small(tmp_path / "results", **change)
+    assert not (tmp_path / "results").exists()
+
+
+def test_values_are_for_one_experiment(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="for a single experiment"):
+        run_experiments("all", tmp_path, values=[10])
+
+
+def put_target(folder: Path, name: str, *, symbols: int = 2) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    save(random_pdfa(8, symbols, seed=len(name)), folder / name)
+    return folder / name
+
+
+def test_given_targets_are_learnt_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for name in ("n5-10.json", "n5-9.json.gz", "n5-2.npz", "n50-0.json"):
+        put_target(tmp_path / "targets" / "exp1", name)
+    run_small(tmp_path / "results", targets=tmp_path / "targets")
+    rows = rows_of(tmp_path / "results")
+    assert [row["target"] for row in rows[::2]] == ["n5-2", "n5-9", "n5-10"]
+    assert {row["target_seed"] for row in rows} == {""}
+    assert run_small(tmp_path / "results", targets=tmp_path / "targets").runs == 0
+
+
+def test_other_given_targets_are_other_parameters(tmp_path: Path) -> None:
+    path = put_target(tmp_path / "targets" / "exp1", "n5-0.json")
+    run_small(tmp_path / "results", targets=tmp_path / "targets")
+    save(random_pdfa(9, seed=77), path)
+    with pytest.raises(InputError, match=r"given targets .* there and"):
+        run_small(tmp_path / "results", targets=tmp_path / "targets")
+
+
+def test_given_targets_of_another_alphabet_are_refused(tmp_path: Path) -> None:
+    path = put_target(tmp_path / "exp1", "n5-0.json", symbols=3)
+    with pytest.raises(InputError, match=r"n5-0\.json: its alphabet has 3 symbols.* needs 2"):
+        run_small(tmp_path / "results", targets=tmp_path)
+    path.unlink()
+    with pytest.raises(InputError, match=r"exp1 holds no targets n5-0\.json\.gz"):
+        run_small(tmp_path / "results", targets=tmp_path)
+
+
+def test_the_papers_targets_are_learnt(tmp_path: Path) -> None:
+    targets = paper_data() / "paper-targets"
+    for number, value in ((1, 100), (2, 4), (3, 10), (5, 16)):
+        given: dict[str, Any] = {"values": [value], "learners": ["quant", "lpstar"]}
+        run_experiments(str(number), tmp_path, targets=targets, **given)
+    rows = rows_of(tmp_path)
+    smaller = {row["target"] for row in rows if row["states"] != row["target_states"]}
+    assert smaller == {"d16-0"}
+    assert {row["certificate"] for row in rows} == {"exact"}
+
+
+def test_a_failed_run_is_told_and_the_others_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pdfalearn.experiments import performing
+    from pdfalearn.experiments.runs import Task, perform
+
+    def failing(task: Task, executor: str) -> Run:
+        if task.target.name == "n5-1":
+            raise InputError("no luck")
+        return perform(task, executor)
+
+    monkeypatch.setattr(performing, "perform", failing)
+    outcome = run_small(tmp_path)
+    assert [str(key) for key in outcome.failures] == [
+        f"experiment 1, target n5-1, κ=1000, quant, run {run}" for run in (1, 2)
+    ]
+    assert set(outcome.failures.values()) == {"no luck"}
+    assert outcome.runs == len(rows_of(tmp_path)) == RUNS_OF_A_VALUE - 2
+    monkeypatch.undo()
+    assert run_small(tmp_path).runs == 2
