@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
-from pdfalearn.words import Words
+from pdfalearn.words import Words, offsets_of
 
 Indices = NDArray[np.int64]
+
+_FEW = 16
+"""Below this many words, one after the other is faster than array passes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,4 +125,19 @@ class Walk:
 
     def words(self, codes: Indices) -> Words:
         """Give the words that led to many pairs."""
-        return Words.of([self.word(code) for code in codes.tolist()])
+        if len(codes) < _FEW:
+            return Words.of([self.word(code) for code in codes.tolist()])
+        origins = np.frombuffer(self._origins, dtype=np.int64)
+        lengths = np.zeros(len(codes), dtype=np.int64)
+        last_first: list[tuple[Indices, Indices]] = []
+        active, here = np.arange(len(codes)), codes
+        while len(active := active[here >= 0]):
+            places, symbols = np.divmod(here[here >= 0], self._transitions.shape[1])
+            last_first.append((active, symbols))
+            lengths[active] += 1
+            here = origins[places]
+        offsets = offsets_of(lengths)
+        flat = np.empty(offsets[-1], dtype=np.int32)
+        for distance, (active, symbols) in enumerate(last_first, 1):
+            flat[offsets[active + 1] - distance] = symbols
+        return Words(flat, offsets)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
+import numpy as np
+
+from pdfalearn.observations._nodes import NodeTable
 from pdfalearn.observations.suffixes import Suffixes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 
+_FEW = 48
+"""Below this many words, one after the other is faster than array passes."""
 _LONG = 24
 """From this length on, suffixes of a counterexample are numbered, and the way down remembered."""
 
@@ -102,10 +107,24 @@ def counterexamples_of(
     observations: ObservationTree, words: list[list[int]]
 ) -> list[Counterexample]:
     """Ask for the truth after every counterexample."""
-    step = observations.nodes.step_one
-    paths = [list(accumulate(codes, step, initial=0)) for codes in words]
+    paths = _paths(observations.nodes, words)
     truths = observations.classes_at([path[-1] for path in paths])
     return [Counterexample(*parts) for parts in zip(words, paths, truths, strict=True)]
+
+
+def _paths(nodes: NodeTable, words: list[list[int]]) -> list[list[int]]:
+    """Give the nodes of every word's prefixes, the empty word's first."""
+    if len(words) < _FEW:
+        return [list(accumulate(codes, nodes.step_one, initial=0)) for codes in words]
+    lengths = np.array([len(codes) for codes in words])
+    table = np.zeros((len(words), int(lengths.max()) + 1), dtype=np.int64)
+    flat = np.fromiter(chain.from_iterable(words), np.int64, int(lengths.sum()))
+    begins = np.cumsum(lengths) - lengths
+    for place in range(table.shape[1] - 1):
+        longer = (lengths > place).nonzero()[0]
+        symbols = flat[begins[longer] + place]
+        table[longer, place + 1] = nodes.step(table[longer, place], symbols)
+    return [row[: len(codes) + 1] for row, codes in zip(table.tolist(), words, strict=True)]
 
 
 def breaks_of(
