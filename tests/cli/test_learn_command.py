@@ -51,13 +51,14 @@ def test_rivals(learner: str, path: Path) -> None:
 
 
 def test_relations_have_to_fit_the_learner(path: Path) -> None:
-    assert "Tolerance" in error_of("learn", path, "--learner", "lpstar")
-    assert "equivalence" in error_of("learn", path, "--tolerance", 0.1)
-    assert "--decimals" in error_of("learn", path, "--tolerance", 0.1, "--decimals", 3)
+    rival = ("learn", path, "--learner", "lpstar")
+    assert "need --tolerance" in error_of(*rival)
+    assert "only they" in error_of("learn", path, "--tolerance", 0.1)
+    assert "--decimals" in error_of(*rival, "--tolerance", 0.1, "--decimals", 3)
     assert "no classification tree" in error_of(
         "learn", path, "--learner", "lpstar", "--tolerance", 0.1, "--tree", "tree.svg"
     )
-    assert "only one" in error_of("learn", path, "--tolerance", 0.1, "--kappa", 3)
+    assert "only one" in error_of(*rival, "--tolerance", 0.1, "--kappa", 3)
 
 
 def test_table(path: Path) -> None:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence.relations import Relation
 
 _LEARNERS = ("quant", "quant-paper", "lpstar", "wlstar")
-_WITHOUT_TREE = ("lpstar", "wlstar")
+_RIVALS = ("lpstar", "wlstar")
+"""They compare by a tolerance, and keep a table instead of a tree."""
 _DEFAULT_KAPPA = 1000
 
 
@@ -138,7 +139,9 @@ def learn(
     it stopped. Ctrl-C stops learning and saves the hypothesis so far if -o is given; the exit
     code is then 130.
     """
-    if tree is not None and learner in _WITHOUT_TREE:
+    if (learner in _RIVALS) != (tolerance is not None):
+        raise click.UsageError("lpstar and wlstar need --tolerance T, and only they take one.")
+    if tree is not None and learner in _RIVALS:
         raise click.UsageError(f"{learner} has no classification tree to write.")
     if access_words and not as_json:
         raise click.UsageError("--access-words needs --json.")
