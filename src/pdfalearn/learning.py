@@ -131,8 +131,7 @@ def learn(
     try:
         with _recording(observations, store, model_id):
             certificate = run.certificate()
-            if certificate.kind != "stopped":
-                observations.audit(audit, seed)
+            observations.audit(audit, seed)
             return run.result(certificate)
     except KeyboardInterrupt as interrupt:
         partial = None if run.hypothesis is None else run.result(_INTERRUPTED)

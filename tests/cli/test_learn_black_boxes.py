@@ -69,6 +69,15 @@ def make_nothing():
 """
 
 
+FAILING = """import pdfalearn
+
+class Failing(pdfalearn.AutomatonModel):
+    def distributions(self, handles): return 1 / 0
+
+def make(): return Failing(pdfalearn.figure_3())
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -223,6 +232,8 @@ def test_a_bound_is_told(folder: Path) -> None:
         (["asked_model:broken", "--alphabet", "01"], "sums to 2"),
         (["asked_model:failing", "--alphabet", "01"], r"IndexError.*line 19 of .*asked_model"),
         (["torch:asked_model.py:make_nothing"], "RecurrentModel"),
+        (["torch:json.py:make"], "failed with ZeroDivisionError.*line 4 of .*json.py"),
+        (["torch:no_torch.py:make"], r"needs 'torch'.*pip install 'pdfalearn\[torch\]'"),
         (["torch:asked_model.py:failing"], "failed with TypeError"),
         (["torch:asked_model.py:number"], "not a function that makes a model"),
         (["torch:asked_model.py:nothing"], "has no 'nothing'"),
@@ -244,6 +255,8 @@ def test_bad_input(folder: Path, words: list[str], culprit: str) -> None:
     (folder / "raising.py").write_text("1 / 0\n")
     (folder / "needing.py").write_text("import no_such_package\n")
     (folder / "torchx_model.py").write_text("import torchx\n")
+    (folder / "json.py").write_text(FAILING)
+    (folder / "no_torch.py").write_text("raise ModuleNotFoundError(name='torch')\n")
     options = [] if "--store" not in words or "model_id" in culprit else ["--model-id", "m"]
     assert re.search(culprit, error_of("learn", *words, *options))
 

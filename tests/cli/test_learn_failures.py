@@ -77,5 +77,5 @@ def test_files_have_to_be_different(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     save(figure_3(), "t.json")
-    assert "have to be different files" in error_of("learn", "t.json", *options)
+    assert "have to be files of their own" in error_of("learn", "t.json", *options)
     assert load("t.json") == figure_3()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from pdfalearn import (
     PDFA,
+    Budget,
     ExactOracle,
+    ModelError,
     PACOracle,
     Quantization,
     RecurrentModel,
@@ -251,3 +253,65 @@ def test_a_module_of_ones_own(torch: Any) -> None:
     words = [word for word, _ in zip(result.access_words, range(50), strict=False)]
     assert len(words) > 3
     assert evaluate(model, result.pdfa, words, by=Quantization(40)).over_words.difference == 0
+
+
+class Pair(NamedTuple):
+    """A state with names."""
+
+    zero: Any
+    one: Any
+
+
+@pytest.mark.parametrize("form", ["dictionary", "named"])
+def test_states_are_matched_by_name(form: str, torch: Any) -> None:
+    class Swapping:
+        """Gives its state back in another order; what is zero stays zero."""
+
+        def start(self, count: int) -> tuple[Any, Any]:
+            zero, one = torch.zeros(count), torch.ones(count)
+            state = {"zero": zero, "one": one} if form == "dictionary" else Pair(zero, one)
+            return torch.zeros(count, 3), state
+
+        def step(self, symbols: Any, state: Any) -> tuple[Any, Any]:
+            logits = torch.zeros(len(symbols), 3)
+            if form == "named":
+                logits[:, 0] = state.zero
+                return logits, Pair(one=state.one, zero=state.zero)
+            logits[:, 0] = state["zero"]
+            return logits, {"one": state["one"], "zero": state["zero"]}
+
+    oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(5), seed=1)
+    result = learn(RecurrentModel(Swapping(), "ab"), by=Quantization(20), oracle=oracle)
+    assert len(result.pdfa) == 1
+
+
+def test_settings_of_layers_count_in_the_fingerprint(torch: Any) -> None:
+    embedding, head = torch.nn.Embedding(3, 4), torch.nn.Linear(4, 3)
+    smooth = torch.nn.RNN(4, 4, nonlinearity="tanh")
+    edged = torch.nn.RNN(4, 4, nonlinearity="relu")
+    edged.load_state_dict(smooth.state_dict())
+    models = [RecurrentModel.of_layers(embedding, rnn, head, "ab") for rnn in (smooth, edged)]
+    assert models[0].fingerprint != models[1].fingerprint
+
+
+def test_dropout_of_ones_own_is_found_even_if_a_bound_stops_the_run(torch: Any) -> None:
+    class Dropping(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(1)
+            self.cell, self.head = torch.nn.GRUCell(2, 8), torch.nn.Linear(8, 3)
+
+        def start(self, count: int) -> tuple[Any, Any]:
+            state = torch.zeros(count, 8)
+            return self.head(state), state
+
+        def step(self, symbols: Any, state: Any) -> tuple[Any, Any]:
+            state = self.cell(torch.nn.functional.one_hot(symbols, 2).float(), state)
+            return self.head(torch.nn.functional.dropout(state, 0.5, self.training)), state
+
+    network = Dropping()
+    oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(5), seed=1)
+    bound = Budget(max_states=20)
+    with pytest.raises(ModelError, match=r"\.eval\(\)"):
+        learn(RecurrentModel(network, "ab"), by=Quantization(50), oracle=oracle, budget=bound)
+    learn(RecurrentModel(network.eval(), "ab"), by=Quantization(50), oracle=oracle, budget=bound)

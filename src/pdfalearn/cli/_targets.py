@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pdfalearn
@@ -40,7 +43,7 @@ def model_of(target: str, alphabet: str | None) -> PDFA | LanguageModel:
     if isinstance(found, pdfalearn.PDFA) or _is_model(found):
         if alphabet is not None:
             raise InputError(f"--alphabet is for functions; {target} has its own")
-        return found
+        return found if isinstance(found, pdfalearn.PDFA) else ExplainedModel(found, target)
     if not callable(found) or isinstance(found, type):
         raise InputError(
             f"{target} is {found!r}, neither a function from a list of words to an array nor an "
@@ -88,7 +91,7 @@ def _made(target: str) -> LanguageModel:
     folder = str(Path(path).resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    make = _object(Path(path).stem, name)
+    make = _of_file(Path(path), name)
     if not callable(make):
         raise InputError(f"{name} in {path} is {make!r}, not a function that makes a model")
     model: object = explained(make, f"{name}() in {path}")()
@@ -97,27 +100,64 @@ def _made(target: str) -> LanguageModel:
             f"{name}() in {path} gave {model!r}, which has not the methods of a LanguageModel; "
             "RecurrentModel makes one of a network"
         )
-    return model
+    return ExplainedModel(model, f"torch:{target}")
+
+
+class ExplainedModel:
+    """A user's model whose failures are told in one line."""
+
+    def __init__(self, model: LanguageModel, name: str) -> None:
+        self._model = model
+        for method in ("start", "extend", "distributions", "release", "undefined_after"):
+            if hasattr(model, method):
+                setattr(self, method, explained(getattr(model, method), name))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
+def _of_file(path: Path, name: str) -> object:
+    """Import an object from a file, whatever its name."""
+    spec = importlib.util.spec_from_file_location(f"pdfalearn_target_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    with _import_errors(str(path)):
+        spec.loader.exec_module(module)
+    return _member(module, str(path), name)
+
+
+@contextmanager
+def _import_errors(module: str) -> Iterator[None]:
+    """Say in one line why a user's module cannot be imported."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name == module or module.startswith(f"{error.name}."):
+            raise InputError(
+                f"there is no file and no module {module!r}; a module has to be in the current "
+                "folder or installed"
+            ) from error
+        remedy = ": pip install 'pdfalearn[torch]'" if error.name == "torch" else ""
+        raise InputError(f"{module!r} needs {error.name!r}, which is missing{remedy}") from error
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"{module!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _member(module: ModuleType, shown: str, name: str) -> object:
+    try:
+        return getattr(module, name)
+    except AttributeError as error:
+        raise InputError(f"{shown!r} has no {name!r}") from error
 
 
 def _object(module: str, name: str) -> object:
     """Import an object from a module, which may be in the current folder."""
     if "" not in sys.path:
         sys.path.insert(0, "")
-    try:
+    with _import_errors(module):
         imported = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name == module or module.startswith(f"{error.name}."):
-            raise InputError(
-                f"there is no file {module}:{name} and no module {module!r}; a module has to be in "
-                "the current folder or installed"
-            ) from error
-        raise InputError(f"the module {module!r} needs {error.name!r}, which is missing") from error
-    except (Exception, SystemExit) as error:
-        raise InputError(
-            f"the module {module!r} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
-    try:
-        return getattr(imported, name)
-    except AttributeError as error:
-        raise InputError(f"the module {module!r} has no {name!r}") from error
+    return _member(imported, module, name)

@@ -77,7 +77,7 @@ def check_not_training(module: nn.Module) -> None:
 def module_hash(module: nn.Module, alphabet: Alphabet) -> str | None:
     """Give a hash of a module's layers and parameters, and the alphabet; None without parameters.
 
-    Layers count by their types: what else their code does cannot be hashed.
+    Layers count by their types and settings: what else their code does cannot be hashed.
     """
     import torch
 
@@ -86,7 +86,8 @@ def module_hash(module: nn.Module, alphabet: Alphabet) -> str | None:
         return None
     parts = sha256(repr((*alphabet.symbols, alphabet.terminal)).encode())
     for name, part in module.named_modules():
-        parts.update(f"{name} {type(part).__qualname__}\n".encode())
+        settings = f"{part.extra_repr()} {getattr(part, 'mode', '')}"
+        parts.update(f"{name} {type(part).__qualname__}({settings})\n".encode())
     for name, tensor in tensors.items():
         parts.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         parts.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())

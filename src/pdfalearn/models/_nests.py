@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from pdfalearn.errors import InputError
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def leaves(nest: Nest) -> list[Tensor]:
-    """Give the tensors of a nest in order."""
+    """Give the tensors of a nest in order, those of a dictionary in the order of their names."""
     from torch import Tensor
 
     if isinstance(nest, Tensor):
@@ -22,7 +22,7 @@ def leaves(nest: Nest) -> list[Tensor]:
     if isinstance(nest, tuple | list):
         return [leaf for part in nest for leaf in leaves(part)]
     if isinstance(nest, dict):
-        return [leaf for part in nest.values() for leaf in leaves(part)]
+        return [leaf for name in sorted(nest) for leaf in leaves(nest[name])]
     raise InputError(
         f"the state of a network is a tensor, or tuples, lists or dictionaries of tensors; "
         f"there is a {type(nest).__name__} in it"
@@ -33,7 +33,12 @@ def rebuilt(nest: Nest, tensors: Iterator[Tensor]) -> Nest:
     """Put other tensors in the places of a nest's own."""
     if isinstance(nest, tuple | list):
         parts = [rebuilt(part, tensors) for part in nest]
-        return parts if isinstance(nest, list) else tuple(parts)
+        if isinstance(nest, list):
+            return parts
+        make: Callable[..., tuple[Nest, ...]] | None = getattr(
+            nest, "_make", None
+        )  # if it is named
+        return tuple(parts) if make is None else make(parts)
     if isinstance(nest, dict):
-        return {name: rebuilt(part, tensors) for name, part in nest.items()}
+        return {name: rebuilt(nest[name], tensors) for name in sorted(nest)}
     return next(tensors)

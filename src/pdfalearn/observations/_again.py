@@ -14,8 +14,9 @@ from pdfalearn.equivalence.relations import Relation, different_rows
 Floats = NDArray[np.float64]
 
 _REMEDY = (
-    "is anything in it random? If it only answers a little differently from one batch to the next, "
-    "learn with another kappa, with answers rounded (Rounded(by, decimals=6)), or ask it in float64"
+    "is anything in it random, such as dropout in a network that is not in .eval()? If it only "
+    "answers a little differently from one batch to the next, learn with another kappa, with "
+    "answers rounded (Rounded(by, decimals=6)), or ask it in float64"
 )
 
 

@@ -94,7 +94,8 @@ class TopP(Selection):
         masses = np.cumsum(sorted_rows, axis=1)
         enough = self.p * masses[:, -1:] - _ROUNDING
         is_needed = sorted_rows > 0
-        is_needed[:, 1:] &= masses[:, :-1] < enough
+        if self.p < 1:
+            is_needed[:, 1:] &= masses[:, :-1] < enough
         kept = np.empty_like(is_needed)
         np.put_along_axis(kept, order, is_needed, axis=1)
         return kept
