@@ -236,15 +236,16 @@ class Quant:
     def _distinguishing(self, old: int, new: int, found: Break) -> tuple[int, int, int]:
         """Give a suffix that tells two states of one leaf apart, and the classes after it."""
         tree, suffixes, symbols = self._tree, self.observations.suffixes, self._symbols
-        suffix_of = tree.suffix_of
         shortest = None
         for symbol in range(symbols):
             left, right = (
                 self._target_of[old * symbols + symbol],
                 self._target_of[new * symbols + symbol],
             )
-            if left != right and suffix_of[left] == suffix_of[right] == LEAF:
+            if left != right:
                 meeting = tree.meeting(left, right)
+                if meeting.node in (left, right):  # one was not sifted as far as the other
+                    continue
                 rest = tree.suffix_of[meeting.node]
                 if shortest is None or suffixes.lengths[rest] < suffixes.lengths[shortest[1]]:
                     shortest = symbol, rest, meeting
