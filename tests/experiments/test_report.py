@@ -202,6 +202,20 @@ def test_a_corrupted_row_is_left_out_and_stays(finished: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_the_page_says_how_it_was_run_as_far_as_that_is_known(finished: Path) -> None:
+    need_module("matplotlib")
+    text = text_of(write_report(finished).page.read_text(encoding="utf-8"))
+    described = (
+        "3 random targets for each value (seed 0), 2 runs of each learner on each: n = 5, m = 2"
+    )
+    assert described in text
+    assert "Python" in text
+    (finished / "parameters.json").unlink()
+    assert "random targets for each" not in text_of(
+        write_report(finished).page.read_text(encoding="utf-8")
+    )
+
+
 PUBLISHED: dict[str, list[dict[str, object]]] = {
     "experiment-1-older.csv": [{"Number of States": 11, "Time (s)": 7777.0}],
     "experiment-1-younger.csv": [

@@ -15,26 +15,28 @@ from pdfalearn.cli import _options as options
 from pdfalearn.cli._failures import BAD_INPUT, INTERRUPTED
 from pdfalearn.cli._output import console, print_json, print_line
 
-Value = TypeVar("Value")
+Number = TypeVar("Number", int, float)
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
-class Listed(click.ParamType[list[Value]]):
-    """Values with commas between them."""
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
 
-    def __init__(self, kind: Callable[[str], Value], name: str) -> None:
-        self.name = name
-        self._kind = kind
 
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> list[Value]:
-        """Cut a text at its commas."""
-        try:
-            return [self._kind(part.strip()) for part in value.split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is not a list of {self.name}, such as 1,2,3.", param, ctx)
+def _integers(text: str) -> list[int]:
+    return _numbers(text, int, "integers")
+
+
+def _decimals(text: str) -> list[float]:
+    return _numbers(text, float, "numbers")
+
+
+def _numbers(text: str, kind: Callable[[str], Number], kinds: str) -> list[Number]:
+    try:
+        return [kind(part) for part in _names(text)]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a list of {kinds}, such as 1,2,3.") from None
 
 
 @click.group(
@@ -66,21 +68,21 @@ def experiments() -> None:
 )
 @click.option(
     "--learners",
-    type=Listed(str, "names"),
+    type=_names,
     metavar="A,B,…",
     show_default="those that the paper compares",
     help="Who learns: quant, quant-paper, lpstar, wlstar.",
 )
 @click.option(
     "--values",
-    type=Listed(int, "integers"),
+    type=_integers,
     metavar="X,Y,…",
     show_default="the paper's",
     help="What is on the axis of one experiment: n, m, κ or d.",
 )
 @click.option(
     "--tolerances",
-    type=Listed(float, "numbers"),
+    type=_decimals,
     metavar="T,U,…",
     show_default="1/κ",
     help="The tolerance for each κ of one experiment.",

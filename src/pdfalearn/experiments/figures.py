@@ -66,7 +66,7 @@ def _settings() -> AbstractContextManager[None]:
         raise MissingExtraError(
             "figures need matplotlib: pip install 'pdfalearn[report]'"
         ) from error
-    return mpl.rc_context(
+    settings: AbstractContextManager[None] = mpl.rc_context(
         {
             "font.size": 11,
             "axes.grid": True,
@@ -80,6 +80,7 @@ def _settings() -> AbstractContextManager[None]:
             "figure.constrained_layout.use": True,
         }
     )
+    return settings
 
 
 def _order(series: Series) -> tuple[bool, int]:
@@ -115,7 +116,8 @@ class _Trend(NamedTuple):
 
 
 def _trend(drawing: Drawing, points: Points) -> _Trend | None:
-    sizes = np.geomspace(min(points[0]), max(points[0]), 100)
+    """Give the ends of a trend line, which is straight on its axes, and its text."""
+    sizes = np.array([min(points[0]), max(points[0])], dtype=np.float64)
     is_linear = drawing.y == SPEED_UP
     fitted = linear_trend(*points) if is_linear else power_trend(*points)
     if fitted is None:
@@ -127,14 +129,14 @@ def _trend(drawing: Drawing, points: Points) -> _Trend | None:
 
 
 def _draw_paper_slope(axes: Axes, sizes: Sequence[int]) -> None:
-    places = np.geomspace(min(sizes), max(sizes), 100)
+    ends = np.array([min(sizes), max(sizes)])
     axes.plot(
-        places,
-        PAPER_SLOPE * places,
+        ends,
+        PAPER_SLOPE * ends,
         color="#555555",
         linewidth=1,
         linestyle=(0, (1, 2)),
-        label=f"the paper: slope {PAPER_SLOPE}",
+        label=f"the paper: {PAPER_SLOPE} n",
     )
 
 
@@ -154,7 +156,9 @@ def _label(axes: Axes, drawing: Drawing, values: Sequence[int]) -> None:
     axes.yaxis.set_major_formatter("{x:,g}")
     if drawing.y != SPEED_UP and drawing.varies != "distributions":
         axes.set_xscale("log")
-    axes.set_xticks(values, labels=[f"{value:,}" for value in values], fontsize=10)
+    # Four digits without a comma: 2000 and 3000 stand close together.
+    labels = [f"{value:,}" if value >= 10_000 else str(value) for value in values]
+    axes.set_xticks(values, labels=labels, fontsize=9.5)
     axes.minorticks_off()
 
 

@@ -129,24 +129,26 @@ def disturbances(runs: Sequence[Run]) -> Iterator[str]:
 
 def description(experiment: Experiment, parameters: Mapping[str, object]) -> str:
     """Say how an experiment was run."""
-    scale = SCALES.get(str(parameters.get("scale")))
-    values = parameters.get(experiment.axis)
-    listed = ", ".join(f"{value:,}" for value in values) if isinstance(values, list) else values
-    drawn = parameters.get("given targets") is None
-    kind = f"random targets, seed {parameters.get('seed')}" if drawn else "given targets"
-    parts = {
-        "states": f"nominal size n = {listed}, m = 2 symbols, κ = 1,000",
-        "symbols": f"m = {listed} symbols, nominal size n = {experiment.states}, κ = 1,000",
-        "kappa": f"κ = {listed}, nominal size n = {experiment.states}, m = 2 symbols",
-        "distributions": f"d = {listed} distributions that all states share, nominal size "
-        f"n = {experiment.states}, m = 2 symbols, κ = 1,000",
-    }
-    tolerances = parameters.get("tolerances")
-    shown = ", ".join(f"{t:.3g}" for t in tolerances) if isinstance(tolerances, list) else ""
-    repeated = (
-        f" {scale.targets} targets for each value, or as many as were given, and {scale.runs} runs "
-        "of each learner on each."
-        if scale
-        else ""
+    values, tolerances = (
+        given if isinstance(given, list) else []
+        for given in (parameters.get(experiment.axis), parameters.get("tolerances"))
     )
-    return f"{kind[0].upper()}{kind[1:]}: {parts[experiment.varies]}, t = {shown}.{repeated}"
+    shown = {
+        "states": f"n = {experiment.states} states",
+        "symbols": "m = 2 symbols",
+        "kappa": "κ = 1,000",
+        experiment.varies: f"{experiment.axis} = {', '.join(f'{value:,}' for value in values)}",
+    }
+    setting = ", ".join([*shown.values(), f"t = {', '.join(f'{t:.3g}' for t in tolerances)}"])
+    return f"{_targets_text(parameters)} {setting}."
+
+
+def _targets_text(parameters: Mapping[str, object]) -> str:
+    scale = SCALES.get(str(parameters.get("scale")))
+    if scale is None:
+        return "Targets:"
+    repeated = f"{scale.runs} runs of each learner on each"
+    if parameters.get("given targets") is not None:
+        return f"Up to {scale.targets} given targets for each value, {repeated}:"
+    seed = parameters.get("seed")
+    return f"{scale.targets} random targets for each value (seed {seed}), {repeated}:"

@@ -112,7 +112,8 @@ def _parts(
         if not chosen:
             continue
         yield page.heading(number)
-        yield page.paragraph(description(experiment, parameters.experiments.get(str(number), {})))
+        if str(number) in parameters.experiments:
+            yield page.paragraph(description(experiment, parameters.experiments[str(number)]))
         yield '<div class="figures">'
         for drawing in DRAWINGS:
             if drawing.experiment == number and drawing.name in svgs:
@@ -129,4 +130,5 @@ def _parts(
         "perplexity over whole words. Perfect are 0, for NDCG and the ratio of perplexities 1."
     )
     yield page.table(METRIC_HEADER, metric_rows(runs), text_columns=3)
-    yield f"<footer>{page.paragraph(f'Run on {parameters.machine}.')}</footer>"
+    if parameters.machine:
+        yield f"<footer>{page.paragraph(f'Run on {parameters.machine}.')}</footer>"

@@ -65,7 +65,8 @@ def run_experiments(
     seed : int
         Same seed, same targets and words for the metrics.
     jobs : int, optional
-        Do so many runs at a time, in processes of their own.
+        Do so many runs at a time, in processes of their own. A script that asks for them has to
+        do so under ``if __name__ == "__main__":``, as they import it.
     scheduler : str, optional
         The address of a Dask scheduler, whose workers do the runs.
     progress : callable, optional

@@ -11,7 +11,7 @@ from pdfalearn.equivalence.relations import Quantization, Tolerance
 from pdfalearn.experiments.definitions import Setting
 from pdfalearn.experiments.measures import measures
 from pdfalearn.experiments.targets import Target
-from pdfalearn.generate.examples import figure_3
+from pdfalearn.generate.targets import random_pdfa
 from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS, learn
 
 LEARNER_NAMES = (*LEARNERS, *SIMILARITY_LEARNERS)
@@ -162,6 +162,7 @@ def _relation(learner: str, setting: Setting) -> Quantization | Tolerance:
 
 @cache
 def _warm_up(learner: str) -> None:
-    """Learn something small, so that a process's first run does not pay for its imports."""
-    setting = Setting(states=4, symbols=2, distributions=None, kappa=10, tolerance=0.1)
-    learn(figure_3(), by=_relation(learner, setting), learner=learner)
+    """Learn something, so that a process's first run does not pay for imports and cold caches."""
+    setting = Setting(states=100, symbols=2, distributions=4, kappa=1000, tolerance=0.001)
+    target = random_pdfa(setting.states, distributions=setting.distributions, seed=0)
+    learn(target, by=_relation(learner, setting), learner=learner)
