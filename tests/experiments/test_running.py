@@ -197,6 +197,13 @@ def test_results_of_other_parameters_are_refused(
     )
 
 
+def test_tolerances_that_pair_with_other_kappas_are_refused(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"values": [10, 20, 30], "learners": ["quant"]}
+    run_experiments("3", tmp_path, tolerances=[0.1, 0.1, 0.2], **given)
+    with pytest.raises(InputError, match=r"0\.1, 0\.1, 0\.2 there and 0\.1, 0\.2, 0\.2 now"):
+        run_experiments("3", tmp_path, tolerances=[0.1, 0.2, 0.2], **given)
+
+
 def test_a_table_without_parameters_is_refused(finished: Path) -> None:
     (finished / "parameters.json").unlink()
     with pytest.raises(InputError, match=r"holds runs\.csv without parameters\.json"):

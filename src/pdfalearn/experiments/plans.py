@@ -90,7 +90,7 @@ def _plan(experiment: Experiment, choices: Choices) -> Plan:
     learners = experiment.learners if choices.learners is None else tuple(choices.learners)
     parameters = {
         experiment.axis: [getattr(setting, experiment.varies) for setting in settings],
-        "tolerances": list(dict.fromkeys(setting.tolerance for setting in settings)),
+        "tolerances": [*{setting.kappa: setting.tolerance for setting in settings}.values()],
         "learners": list(learners),
         "scale": choices.scale,
         "seed": choices.seed,
