@@ -26,6 +26,16 @@ def rows_of(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+def change_row(folder: Path, index: int, **changes: object) -> None:
+    """Write other values into a row of a folder of results."""
+    rows = rows_of(folder)
+    rows[index] |= {name: str(value) for name, value in changes.items()}
+    with (folder / "runs.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def untimed(rows: list[dict[str, str]]) -> list[tuple[tuple[str, str], ...]]:
     """Sort rows, without what differs from time to time and from place to place."""
     left_out = ("seconds", "executor", "load")

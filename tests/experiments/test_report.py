@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import re
+import shutil
 import sys
 from dataclasses import replace
 from html import unescape
@@ -27,7 +28,7 @@ from pdfalearn.experiments.drawings import STYLES
 from pdfalearn.experiments.runs import LEARNER_NAMES
 from pdfalearn.experiments.summaries import LABELS
 from pdfalearn.experiments.table import read_table, write_table
-from tests.experiments.small import run_small
+from tests.experiments.small import change_row, rows_of, run_small
 from tests.support import need_module, paper_data
 
 FIGURES = (
@@ -214,6 +215,15 @@ def test_the_page_says_how_it_was_run_as_far_as_that_is_known(finished: Path) ->
     assert "random targets for each" not in text_of(
         write_report(finished).page.read_text(encoding="utf-8")
     )
+
+
+def test_a_row_without_its_value_is_left_out(results: Path, tmp_path: Path) -> None:
+    need_module("matplotlib")
+    folder = shutil.copytree(results, tmp_path / "results")
+    (index, *_) = (i for i, row in enumerate(rows_of(folder)) if row["experiment"] == "5")
+    change_row(folder, index, distributions="")
+    (told,) = write_report(folder).complaints
+    assert f"line {index + 2}: the parameters do not ask for Setting(" in told
 
 
 PUBLISHED: dict[str, list[dict[str, object]]] = {

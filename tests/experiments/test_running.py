@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -11,10 +12,17 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import FileFormatError, InputError, random_pdfa, run_experiments, save
+from pdfalearn import (
+    FileFormatError,
+    InputError,
+    random_pdfa,
+    run_experiments,
+    save,
+    write_report,
+)
 from pdfalearn.experiments.definitions import EXPERIMENTS
 from pdfalearn.experiments.runs import LEARNER_NAMES, Run
-from tests.experiments.small import RUNS_OF_A_VALUE, rows_of, run_small, untimed
+from tests.experiments.small import RUNS_OF_A_VALUE, change_row, rows_of, run_small, untimed
 from tests.support import need_module, paper_data
 
 
@@ -168,6 +176,36 @@ def test_a_corrupted_row_is_named_and_the_rest_kept(
     assert not run_small(finished).complaints
 
 
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"target_perplexity": 0}, "target_perplexity 0.0 is not more than 0"),
+        ({"learning_seconds": 0, "equivalence_seconds": 0}, "seconds 0.0 is not more than 0"),
+        ({"learning_seconds": "inf"}, "learning_seconds inf is not finite"),
+        ({"structure_size": 0}, "structure_size 0 is not more than 0"),
+        ({"run": 7}, "run 7 is not one of 2"),
+        ({"experiment": 4}, "do not ask for experiment 4"),
+        ({"learner": "lpstar"}, "do not ask for lpstar"),
+        ({"target": "n5-3"}, "do not ask for a target n5-3"),
+        ({"words_seed": 1}, "do not ask for a target n5-1 of its seeds"),
+        ({"kappa": 100}, "kappa=100"),
+        ({"tolerance": 0.5}, "tolerance=0.5"),
+        ({"nominal_states": 6}, "states=6"),
+    ],
+)
+def test_a_row_that_cannot_be_is_named_and_its_run_done_again(
+    change: dict[str, object], complaint: str, finished: Path
+) -> None:
+    whole = untimed(rows_of(finished))
+    change_row(finished, 3, **change)
+    outcome = run_small(finished)
+    (told,) = outcome.complaints
+    assert told.startswith(f"{finished / 'runs.csv'}, line 5: ")
+    assert complaint in told
+    assert (outcome.runs, outcome.found) == (1, RUNS_OF_A_VALUE - 1)
+    assert untimed(rows_of(finished)) == whole
+
+
 def test_a_row_that_stands_there_twice_is_named(finished: Path) -> None:
     path = finished / "runs.csv"
     path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
@@ -208,6 +246,19 @@ def test_a_table_without_parameters_is_refused(finished: Path) -> None:
     (finished / "parameters.json").unlink()
     with pytest.raises(InputError, match=r"holds runs\.csv without parameters\.json"):
         run_small(finished)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n", [5, "6"]), ("seed", "0"), ("scale", 3), ("tolerances", None)]
+)
+def test_spoilt_parameters_are_refused(name: str, value: object, finished: Path) -> None:
+    path = finished / "parameters.json"
+    content = json.loads(path.read_bytes())
+    content["experiments"]["1"][name] = value
+    path.write_text(json.dumps(content))
+    for use in (run_small, write_report):
+        with pytest.raises(FileFormatError, match=r"parameters\.json: not the parameters of exp"):
+            use(finished)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "pdfa"}', "\xff"])

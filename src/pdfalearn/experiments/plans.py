@@ -16,6 +16,7 @@ from pdfalearn import __version__
 from pdfalearn._checks import checked_integer
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments.definitions import SCALES, Experiment, experiments_named
+from pdfalearn.experiments.expected import Expected, expected_runs
 from pdfalearn.experiments.runs import LEARNER_NAMES, Task
 from pdfalearn.experiments.table import TABLE
 from pdfalearn.experiments.targets import Target, drawn_targets, given_targets
@@ -113,6 +114,8 @@ class Parameters:
     """The parameters of each experiment, by its number."""
     machine: str
     """Where it was run the last time."""
+    expected: dict[int, Expected]
+    """The runs that they ask for, by the experiment's number."""
 
 
 def read_parameters(folder: Path) -> Parameters:
@@ -121,7 +124,7 @@ def read_parameters(folder: Path) -> Parameters:
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
-        return Parameters({}, "")
+        return Parameters({}, "", {})
     except ValueError as error:
         raise FileFormatError(f"{path}: not a JSON file: {error}") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
@@ -131,11 +134,15 @@ def read_parameters(folder: Path) -> Parameters:
         isinstance(one, dict) for one in experiments.values()
     ):
         raise FileFormatError(f"{path}: experiments are not an object of objects")
-    return Parameters(experiments, str(content.get("machine", "")))
+    expected = expected_runs(path, experiments)
+    return Parameters(experiments, str(content.get("machine", "")), expected)
 
 
-def settle_parameters(folder: Path, plans: Sequence[Plan]) -> None:
-    """Write down the parameters of plans; refuse a folder that has results of other ones."""
+def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
+    """Write down the parameters of plans; refuse a folder that has results of other ones.
+
+    Gives all that are there now.
+    """
     held = read_parameters(folder).experiments
     if not held and (folder / TABLE).exists():
         raise InputError(f"{folder} holds {TABLE} without {PARAMETERS}: choose another folder")
@@ -148,6 +155,7 @@ def settle_parameters(folder: Path, plans: Sequence[Plan]) -> None:
     with replacing(folder / PARAMETERS) as stream:
         content = {"format": _FORMAT, "version": 1, "machine": _machine(), "experiments": held}
         stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+    return read_parameters(folder)
 
 
 def _machine() -> str:

@@ -70,7 +70,8 @@ def write_report(
         If matplotlib is not installed.
     """
     place = Path(folder)
-    table = read_table(place / TABLE)
+    parameters = read_parameters(place)
+    table = read_table(place / TABLE, parameters.expected or None)
     runs = list(table.runs.values())
     if not runs:
         raise InputError(f"{place / TABLE} holds no runs; run experiments first")
@@ -84,7 +85,7 @@ def write_report(
             figures.append(place / f"{name}.{kind}")
             _write(figures[-1], data)
     svgs = {name: kinds["svg"] for name, kinds in pictures.items() if kinds}
-    parts = _parts(runs, observations, read_parameters(place), svgs)
+    parts = _parts(runs, observations, parameters, svgs)
     _write(place / PAGE, page.page(_TITLE, parts).encode())
     return Report(place / PAGE, tuple(figures), table.complaints)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pdfalearn.experiments.performing import performed
-from pdfalearn.experiments.plans import Choices, plans_for, settle_parameters
+from pdfalearn.experiments.plans import Choices, Parameters, plans_for, settle_parameters
 from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.table import TABLE, Appender, Table, read_table, write_table
 from pdfalearn.experiments.workers import workers
@@ -88,8 +88,8 @@ def run_experiments(
     choices = Choices(scale, learners, values, tolerances, targets, seed)
     plans, place = plans_for(name, choices), Path(folder)
     with workers(jobs, scheduler) as chosen:
-        settle_parameters(place, plans)
-        table = _mended_table(place / TABLE)
+        parameters = settle_parameters(place, plans)
+        table = _mended_table(place / TABLE, parameters)
         tasks = [task for one in plans for task in one.tasks()]
         left = [task for task in tasks if task.key not in table.runs]
         found, failures = len(tasks) - len(left), dict[Key, str]()
@@ -105,9 +105,9 @@ def run_experiments(
     return Outcome(len(left) - len(failures), found, failures, table.complaints)
 
 
-def _mended_table(path: Path) -> Table:
+def _mended_table(path: Path, parameters: Parameters) -> Table:
     """Read the table, and take out of the file what cannot be read."""
-    table = read_table(path)
+    table = read_table(path, parameters.expected)
     if table.complaints or table.is_torn or not path.exists():
         write_table(path, table.runs.values())
     return table

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Self, TextIO
 
 from pdfalearn.errors import FileFormatError
 from pdfalearn.experiments.definitions import EXPERIMENTS
+from pdfalearn.experiments.expected import Expected
 from pdfalearn.experiments.runs import LEARNER_NAMES, Key, Run
 from pdfalearn.formats._atomic import replacing
 
 TABLE = "runs.csv"
 """The file of a folder of results that holds the runs."""
 COLUMNS = tuple(field.name for field in fields(Run))
+
+_MAY_BE_INFINITE = ("log_probability_error", "kl", "target_perplexity", "perplexity")
+_POSITIVE = (
+    *("target_states", "states", "words", "structure_size", "seconds"),
+    *("target_perplexity", "perplexity"),
+)
 
 
 @dataclass(frozen=True)
@@ -30,8 +38,10 @@ class Table:
     """Whether the last line breaks off, as that of a run which was killed."""
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, expected: Mapping[int, Expected] | None = None) -> Table:
     """Read what can be read; a torn last line is no complaint.
+
+    Rows that are not expected, where that is known, count as rows that cannot be read.
 
     Raises
     ------
@@ -50,6 +60,8 @@ def read_table(path: Path) -> Table:
     for number, line in enumerate(lines[1:], start=2):
         try:
             run = _run_of(line)
+            if expected is not None:
+                _check_expected(run, expected)
         except ValueError as error:
             complaints.append(f"{path}, line {number}: {error}")
             continue
@@ -111,7 +123,25 @@ def _run_of(line: str) -> Run:
     run = Run(**parsed)
     if run.experiment not in EXPERIMENTS or run.learner not in LEARNER_NAMES:
         raise ValueError(f"there is no {run.learner} in experiment {run.experiment}")
+    _check_numbers(run)
     return run
+
+
+def _check_numbers(run: Run) -> None:
+    """Refuse what no run gives, and what could not be divided by or drawn."""
+    for name in COLUMNS:
+        value = getattr(run, name)
+        if isinstance(value, float) and math.isinf(value) and name not in _MAY_BE_INFINITE:
+            raise ValueError(f"{name} {value} is not finite")
+    for name in _POSITIVE:
+        if not getattr(run, name) > 0:
+            raise ValueError(f"{name} {getattr(run, name)} is not more than 0")
+
+
+def _check_expected(run: Run, expected: Mapping[int, Expected]) -> None:
+    if run.experiment not in expected:
+        raise ValueError(f"the parameters do not ask for experiment {run.experiment}")
+    expected[run.experiment].check(run)
 
 
 def _or_none(parse: Callable[[str], object]) -> Callable[[str], object]:
