@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pdfalearn import InputError
 from tests.cli.program import error_of, run, run_json
 from tests.cli.terminal import Program
 from tests.support import need_module
@@ -51,6 +52,18 @@ def test_corrupted_rows_are_warned_of(tmp_path: Path) -> None:
     again = run("experiments", "run", 1, "-o", tmp_path, *SMALL)
     assert again.stderr == f"{line}; its run has been done again\n"
     assert again.stdout == f"{tmp_path}: 1 runs done, 23 were there\n"
+
+
+def test_failed_runs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pdfalearn.experiments import performing
+    from pdfalearn.experiments.runs import Run, Task
+
+    def failing(task: Task, executor: str) -> Run:
+        raise InputError("no luck")
+
+    monkeypatch.setattr(performing, "perform", failing)
+    failed = run("experiments", "run", 1, "-o", tmp_path, *SMALL, exit_code=2)
+    assert failed.stdout == f"{tmp_path}: 0 runs done, 24 failed\n"
 
 
 @pytest.mark.parametrize(

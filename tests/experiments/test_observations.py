@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,6 +48,11 @@ def test_what_is_not_known_has_no_median() -> None:
 def test_speed_ups_are_where_both_have_run() -> None:
     assert speed_ups(RUNS) == {(OURS, "lpstar"): ([100, 200], [10.0, 5.0])}
     assert speed_ups(RUNS[4:]) == {}
+
+
+def test_speed_ups_are_over_targets_that_both_have_learnt() -> None:
+    slow = [replace(one, target="b", seconds=90.0) for one in RUNS[:1]]
+    assert speed_ups([*RUNS, *slow]) == speed_ups(RUNS)
 
 
 @given(st.floats(0.001, 1000), st.floats(-3, 3), st.integers(2, 20))

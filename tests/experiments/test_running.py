@@ -346,6 +346,7 @@ def test_the_papers_targets_are_learnt(tmp_path: Path) -> None:
 def test_a_failed_run_is_told_and_the_others_are_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    need_module("matplotlib")
     from pdfalearn.experiments import performing
     from pdfalearn.experiments.runs import Task, perform
 
@@ -361,5 +362,17 @@ def test_a_failed_run_is_told_and_the_others_are_done(
     ]
     assert set(outcome.failures.values()) == {"no luck"}
     assert outcome.runs == len(rows_of(tmp_path)) == RUNS_OF_A_VALUE - 2
+    page = write_report(tmp_path).page
+    assert "2 runs have failed. The other 4 are perfect" in page.read_text(encoding="utf-8")
+    assert "target n5-1, κ=1000, quant, run 2 (no luck)" in page.read_text(encoding="utf-8")
     monkeypatch.undo()
     assert run_small(tmp_path).runs == 2
+    write_report(tmp_path)
+    assert "All 6 runs are perfect" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '[["x", "n5-0", 1, "quant", 1, "?"]]'])
+def test_failures_of_something_else_are_refused(text: str, finished: Path) -> None:
+    (finished / "failures.json").write_text(text)
+    with pytest.raises(FileFormatError, match=r"failures\.json: not a list of failed runs"):
+        write_report(finished)

@@ -146,7 +146,8 @@ def run(
         print_json({"output": str(output), **vars(outcome), "failures": failures})
     else:
         found = f", {outcome.found:,} were there" if outcome.found else ""
-        print_line(f"{output}: {outcome.runs:,} runs done{found}")
+        failed = f", {len(outcome.failures):,} failed" if outcome.failures else ""
+        print_line(f"{output}: {outcome.runs:,} runs done{found}{failed}")
     if outcome.failures:
         context.exit(BAD_INPUT)
 

@@ -7,6 +7,7 @@ from statistics import median
 
 from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, Experiment
 from pdfalearn.experiments.drawings import PAPER_SLOPE
+from pdfalearn.experiments.failures import FAILURES
 from pdfalearn.experiments.observations import (
     AUTHORS,
     OURS,
@@ -14,9 +15,10 @@ from pdfalearn.experiments.observations import (
     linear_trend,
     medians,
     power_trend,
+    ratios,
     speed_ups,
 )
-from pdfalearn.experiments.runs import Run
+from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.summaries import LABELS, imperfect, number_text, undisturbed
 from pdfalearn.experiments.workers import IN_PROCESS
 
@@ -34,13 +36,21 @@ AUTHORS_TERM = (
     "what the authors have published of their own program on their own machine. Their counts of "
     "inner nodes are too low, so that the true size of their trees is a little larger."
 )
+_MOST_NAMED = 20
 
 
-def findings(runs: Sequence[Run], observations: Sequence[Observation]) -> Iterator[str]:
+def findings(
+    runs: Sequence[Run], observations: Sequence[Observation], failures: Mapping[Key, str]
+) -> Iterator[str]:
     """Say what has come out."""
     bad = imperfect(runs)
     if bad:
         yield f"Of {len(runs):,} runs, {len(bad):,} are not perfect in all metrics; see the table."
+    elif failures:
+        yield (
+            f"{len(failures):,} runs have failed. The other {len(runs):,} are perfect in all "
+            "metrics."
+        )
     else:
         yield (
             f"All {len(runs):,} runs are perfect in all metrics, and all certificates are exact, "
@@ -73,8 +83,10 @@ def _ratio_finding(observations: Sequence[Observation], number: int) -> Iterator
     """Say how QuaNT compares with the others over the whole axis of an experiment."""
     texts = []
     for source, whose in ((OURS, ""), (AUTHORS, " by the authors' runs")):
-        for learner, ratios in _ratios(_chosen(observations, number, source)).items():
-            low, high = number_text(min(ratios.values())), number_text(max(ratios.values()))
+        for (_, learner), (_, factors) in ratios(
+            _chosen(observations, number, source), "value"
+        ).items():
+            low, high = number_text(min(factors)), number_text(max(factors))
             texts.append(f"{low} to {high} times as fast as {LABELS[learner]}{whose}")
     if texts:
         axis = EXPERIMENTS[number].axis
@@ -96,18 +108,16 @@ def _chosen(observations: Sequence[Observation], number: int, source: str) -> li
     return [one for one in observations if (one.experiment, one.source) == (number, source)]
 
 
-def _ratios(observations: Sequence[Observation]) -> dict[str, dict[int, float]]:
-    """Give how many times faster QuaNT is than each other learner, for every value."""
-    times = {
-        learner: dict(zip(*points, strict=True))
-        for (_, learner), points in medians(observations, "value", "seconds").items()
-    }
-    base = times.pop("quant", {})
-    ratios = {
-        learner: {value: mine[value] / base[value] for value in mine if value in base}
-        for learner, mine in times.items()
-    }
-    return {learner: found for learner, found in ratios.items() if found}
+def failed(failures: Mapping[Key, str]) -> Iterator[str]:
+    """Name the runs that have failed, the first of them if they are many."""
+    if failures:
+        texts = [f"{key} ({reason})" for key, reason in failures.items()]
+        shown = "; ".join(texts[:_MOST_NAMED])
+        more = f"; for all of them see {FAILURES}" if len(texts) > _MOST_NAMED else ""
+        yield (
+            f"Failed, and not in what follows, {len(texts):,} runs: {shown}{more}. "
+            "Learners are compared on the targets that both have learnt."
+        )
 
 
 def disturbances(runs: Sequence[Run]) -> Iterator[str]:

@@ -28,6 +28,8 @@ class Observation:
     seconds: float
     equivalence_queries: int
     structure_size: int | None
+    target: str = ""
+    """Its name, where learners are to be compared on the same targets."""
 
 
 Series = tuple[str, str]
@@ -46,6 +48,7 @@ def observations_of(runs: Iterable[Run]) -> list[Observation]:
             seconds=run.seconds,
             equivalence_queries=run.equivalence_queries,
             structure_size=run.structure_size,
+            target=run.target,
         )
         for run in runs
     ]
@@ -79,14 +82,38 @@ def speed_ups(
     observations: Sequence[Observation],
 ) -> dict[Series, tuple[list[int], list[float]]]:
     """Give how many times faster QuaNT is than each rival, for every actual size."""
+    return ratios(observations, "states")
+
+
+def ratios(
+    observations: Sequence[Observation], x: str
+) -> dict[Series, tuple[list[int], list[float]]]:
+    """Give how many times faster QuaNT is than each rival, on the targets that both have learnt."""
     found = {}
-    times = medians(observations, "states", "seconds")
-    for (source, learner), (sizes, seconds) in times.items():
-        base = dict(zip(*times.get((source, "quant"), ([], [])), strict=True))
-        both = [(n, s / base[n]) for n, s in zip(sizes, seconds, strict=True) if n in base]
-        if learner != "quant" and both:
-            found[source, learner] = ([n for n, _ in both], [factor for _, factor in both])
+    for source, learner in dict.fromkeys((one.source, one.learner) for one in observations):
+        times = medians(_shared(observations, source, learner), x, "seconds")
+        if learner != "quant" and times:
+            base, mine = (
+                dict(zip(*times[source, name], strict=True)) for name in ("quant", learner)
+            )
+            places = [place for place in mine if place in base]
+            if places:
+                found[source, learner] = (places, [mine[n] / base[n] for n in places])
     return found
+
+
+def _shared(observations: Sequence[Observation], source: str, learner: str) -> list[Observation]:
+    """Choose the runs of a learner and of QuaNT on the targets that both have learnt."""
+    chosen = [one for one in observations if one.source == source]
+    learnt = [
+        {(one.value, one.target) for one in chosen if one.learner == name}
+        for name in ("quant", learner)
+    ]
+    return [
+        one
+        for one in chosen
+        if one.learner in ("quant", learner) and (one.value, one.target) in learnt[0] & learnt[1]
+    ]
 
 
 def power_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:

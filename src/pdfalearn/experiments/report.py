@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,18 +11,20 @@ from pdfalearn.errors import InputError
 from pdfalearn.experiments import page
 from pdfalearn.experiments.definitions import EXPERIMENTS
 from pdfalearn.experiments.drawings import DRAWINGS
+from pdfalearn.experiments.failures import read_failures
 from pdfalearn.experiments.figures import draw
 from pdfalearn.experiments.findings import (
     AUTHORS_TERM,
     TERMS,
     description,
     disturbances,
+    failed,
     findings,
 )
 from pdfalearn.experiments.observations import Observation, observations_of
 from pdfalearn.experiments.plans import Parameters, read_parameters
 from pdfalearn.experiments.published import read_published
-from pdfalearn.experiments.runs import Run
+from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.summaries import (
     METRIC_HEADER,
     authors_of,
@@ -75,6 +77,7 @@ def write_report(
     runs = list(table.runs.values())
     if not runs:
         raise InputError(f"{place / TABLE} holds no runs; run experiments first")
+    failures = {key: why for key, why in read_failures(place).items() if key not in table.runs}
     theirs = [] if published is None else read_published(published)
     observations = observations_of(runs)
     observations += [one for one in theirs if one.experiment in {run.experiment for run in runs}]
@@ -85,7 +88,7 @@ def write_report(
             figures.append(place / f"{name}.{kind}")
             _write(figures[-1], data)
     svgs = {name: kinds["svg"] for name, kinds in pictures.items() if kinds}
-    parts = _parts(runs, observations, parameters, svgs)
+    parts = _parts(runs, failures, observations, parameters, svgs)
     _write(place / PAGE, page.page(_TITLE, parts).encode())
     return Report(place / PAGE, tuple(figures), table.complaints)
 
@@ -97,6 +100,7 @@ def _write(path: Path, data: bytes) -> None:
 
 def _parts(
     runs: Sequence[Run],
+    failures: Mapping[Key, str],
     observations: Sequence[Observation],
     parameters: Parameters,
     svgs: dict[str, bytes],
@@ -104,8 +108,8 @@ def _parts(
     has_authors = len(observations) > len(runs)
     yield f"<h1>{page.marked(_TITLE)}</h1>"
     yield page.paragraph(_SUBTITLE, "subtitle")
-    yield page.listed(findings(runs, observations), "findings")
-    for sentence in disturbances(runs):
+    yield page.listed(findings(runs, observations, failures), "findings")
+    for sentence in (*failed(failures), *disturbances(runs)):
         yield page.paragraph(sentence, "warning")
     yield page.definitions(TERMS | ({"Authors": AUTHORS_TERM} if has_authors else {}))
     for number, experiment in EXPERIMENTS.items():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pdfalearn.experiments.failures import note_failure
 from pdfalearn.experiments.performing import performed
 from pdfalearn.experiments.plans import Choices, Parameters, plans_for, settle_parameters
 from pdfalearn.experiments.runs import Key, Run
@@ -101,6 +102,7 @@ def run_experiments(
                     appender.add(run)
                 else:
                     failures[task.key] = str(run)
+                    note_failure(place, task.key, str(run))
                 report(done, len(tasks))
     return Outcome(len(left) - len(failures), found, failures, table.complaints)
 
