@@ -21,7 +21,9 @@ from pdfalearn import (
     FileFormatError,
     InputError,
     MissingExtraError,
+    random_pdfa,
     run_experiments,
+    save,
     write_report,
 )
 from pdfalearn.experiments.drawings import STYLES
@@ -154,6 +156,23 @@ def test_runs_beside_others_are_marked(tmp_path: Path) -> None:
     text = text_of(write_report(tmp_path).page.read_text(encoding="utf-8"))
     assert "Timings marked † come from runs that had others beside them (2 processes)" in text
     assert "3, 6†" in text
+
+
+@pytest.mark.parametrize("are_given", [False, True])
+def test_runs_that_are_not_there_are_counted(are_given: bool, tmp_path: Path) -> None:
+    need_module("matplotlib")
+    folder = tmp_path / "results"
+    (tmp_path / "exp1").mkdir()
+    for number in range(2):
+        save(random_pdfa(5, seed=number), tmp_path / "exp1" / f"n5-{number}.json")
+    run_small(folder, targets=tmp_path if are_given else None)
+    page, runs = folder / "report.html", 4 if are_given else 6
+    write_report(folder)
+    assert "runs are there" not in page.read_text(encoding="utf-8")
+    path = folder / "runs.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+    write_report(folder)
+    assert f"Of experiment 1, {runs - 1} of {runs} runs are there." in page.read_text("utf-8")
 
 
 def test_a_busy_machine_is_told(finished: Path) -> None:

@@ -26,6 +26,15 @@ class Expected:
     seed: int
     are_given: bool
     """Whether the targets were given, and not drawn."""
+    targets: int | None
+    """How many there are for all settings together, if that is known."""
+
+    @property
+    def runs(self) -> int | None:
+        """How many runs there are to be."""
+        if self.targets is None:
+            return None
+        return self.targets * self.scale.runs * len(self.learners)
 
     def check(self, run: Run) -> None:
         """Raise a ValueError that says why a run is none of these."""
@@ -83,13 +92,18 @@ def _expected(number: str, parameters: Mapping[str, object]) -> Expected:
     )
     if not {*learners} <= {*LEARNER_NAMES}:
         raise ValueError(f"learners {learners}")
+    scale, are_given = SCALES[str(parameters["scale"])], parameters.get("given targets") is not None
+    targets = (
+        parameters.get("number of given targets") if are_given else scale.targets * len(values)
+    )
     return Expected(
         experiment,
         tuple(experiment.settings(values, tolerances)),
         tuple(learners),
-        SCALES[str(parameters["scale"])],
+        scale,
         checked_integer(parameters["seed"], "seed", 0),
-        parameters.get("given targets") is not None,
+        are_given,
+        None if targets is None else checked_integer(targets, "targets", 1),
     )
 
 

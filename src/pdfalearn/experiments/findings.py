@@ -7,6 +7,7 @@ from statistics import median
 
 from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, Experiment
 from pdfalearn.experiments.drawings import PAPER_SLOPE
+from pdfalearn.experiments.expected import Expected
 from pdfalearn.experiments.failures import FAILURES
 from pdfalearn.experiments.observations import (
     AUTHORS,
@@ -106,6 +107,14 @@ def _growth_findings(observations: Sequence[Observation]) -> Iterator[str]:
 
 def _chosen(observations: Sequence[Observation], number: int, source: str) -> list[Observation]:
     return [one for one in observations if (one.experiment, one.source) == (number, source)]
+
+
+def missing(runs: Sequence[Run], expected: Mapping[int, Expected]) -> Iterator[str]:
+    """Say how many of the runs that there are to be are there, if not all."""
+    for number, one in expected.items():
+        done = sum(run.experiment == number for run in runs)
+        if one.runs is not None and done < one.runs:
+            yield f"Of experiment {number}, {done:,} of {one.runs:,} runs are there."
 
 
 def failed(failures: Mapping[Key, str]) -> Iterator[str]:

@@ -96,6 +96,7 @@ def _plan(experiment: Experiment, choices: Choices) -> Plan:
         "scale": choices.scale,
         "seed": choices.seed,
         "given targets": None if choices.targets is None else _digest(targets),
+        "number of given targets": None if choices.targets is None else len(targets),
     }
     return Plan(experiment, parameters, tuple(targets), learners, scale.runs)
 
@@ -168,10 +169,9 @@ def _machine() -> str:
 def _refuse_differences(
     folder: Path, number: str, held: Mapping[str, object], wanted: Mapping[str, object]
 ) -> None:
-    names = dict.fromkeys([*held, *wanted])
     differences = [
         f"{name} {_text(held.get(name))} there and {_text(wanted.get(name))} now"
-        for name in names
+        for name in held
         if held.get(name) != wanted.get(name)
     ]
     if differences:

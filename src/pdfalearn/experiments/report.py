@@ -20,6 +20,7 @@ from pdfalearn.experiments.findings import (
     disturbances,
     failed,
     findings,
+    missing,
 )
 from pdfalearn.experiments.observations import Observation, observations_of
 from pdfalearn.experiments.plans import Parameters, read_parameters
@@ -109,7 +110,8 @@ def _parts(
     yield f"<h1>{page.marked(_TITLE)}</h1>"
     yield page.paragraph(_SUBTITLE, "subtitle")
     yield page.listed(findings(runs, observations, failures), "findings")
-    for sentence in (*failed(failures), *disturbances(runs)):
+    warnings = (*missing(runs, parameters.expected), *failed(failures), *disturbances(runs))
+    for sentence in warnings:
         yield page.paragraph(sentence, "warning")
     yield page.definitions(TERMS | ({"Authors": AUTHORS_TERM} if has_authors else {}))
     for number, experiment in EXPERIMENTS.items():
