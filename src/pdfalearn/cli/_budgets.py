@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import click
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+from pdfalearn.cli._options import all_of
 
 _BOUNDS = {
     "max_words": (click.IntRange(min=1), "words asked of the model"),
@@ -22,11 +19,16 @@ BOUNDS = tuple(_BOUNDS)
 """The names of the bounds, as `Budget` has them."""
 
 
-def budget_options(command: Command) -> Command:
-    """Add an option for each bound."""
-    for name, (kind, what) in reversed(_BOUNDS.items()):
-        flag = "--" + name.replace("_", "-")
-        command = click.option(flag, name, type=kind, metavar="N", help=f"Stop at so many {what}.")(
-            command
+budget_options = all_of(
+    [
+        click.option(
+            "--" + name.replace("_", "-"),
+            name,
+            type=kind,
+            metavar="N",
+            help=f"Stop at so many {what}.",
         )
-    return command
+        for name, (kind, what) in _BOUNDS.items()
+    ]
+)
+"""Adds an option for each bound."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 import pdfalearn
+from pdfalearn.cli._options import all_of
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option(
@@ -44,11 +42,8 @@ _OPTIONS = (
 NAMES = ("guide", "temperature", "top_k", "top_p")
 
 
-def constraint_options(command: Command) -> Command:
-    """Add the options that constrain a model."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+constraint_options = all_of(_OPTIONS)
+"""Adds the options that constrain a model."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,6 +37,17 @@ def output_option(help_text: str, *, required: bool = True) -> Callable[[Command
     return click.option(
         "-o", "--output", type=FILE, required=required, metavar="FILE", help=help_text
     )
+
+
+def all_of(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command], Command]:
+    """Make one decorator of several options; the help lists them in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 def examples(*lines: str) -> str:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 import pdfalearn
+from pdfalearn.cli._options import all_of
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, EquivalenceOracle, LanguageModel
     from pdfalearn.equivalence.relations import Relation
     from pdfalearn.oracles.samplers import Sampler
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option(
@@ -65,11 +63,8 @@ _OPTIONS = (
 )
 
 
-def oracle_options(command: Command) -> Command:
-    """Add the options that choose an equivalence oracle."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+oracle_options = all_of(_OPTIONS)
+"""Adds the options that choose an equivalence oracle."""
 
 
 @dataclass(frozen=True)
