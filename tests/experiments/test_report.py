@@ -150,12 +150,21 @@ def test_tables_have_the_medians(page: str, results: Path) -> None:
     assert "NDCG" in page
 
 
-def test_runs_beside_others_are_marked(tmp_path: Path) -> None:
+def test_runs_beside_others_are_marked(results: Path, tmp_path: Path) -> None:
     need_module("matplotlib")
-    run_small(tmp_path, jobs=2)
-    text = text_of(write_report(tmp_path).page.read_text(encoding="utf-8"))
-    assert "Timings marked † come from runs that had others beside them (2 processes)" in text
-    assert "3, 6†" in text
+    runs = read_table(results / "runs.csv").runs.values()
+    shutil.copy(results / "parameters.json", tmp_path)
+    for executor, is_disturbed in (("2 processes", True), ("1 process", False)):
+        changed = [replace(r, executor=executor) if r.experiment == 1 else r for r in runs]
+        write_table(tmp_path / "runs.csv", changed)
+        report = write_report(tmp_path)
+        text = text_of(report.page.read_text(encoding="utf-8"))
+        assert ("had others beside them (2 processes)" in text) is is_disturbed
+        assert ("3, 6†" in text) is is_disturbed
+        assert ("states of the target (actual size). †" in text) is is_disturbed
+        assert ("Experiment 1, over all n: QuaNT is" in text) is not is_disturbed
+        assert (tmp_path / "exp1-speed-up.svg" in report.figures) is not is_disturbed
+        assert "Experiment 2, over all m: QuaNT is" in text
 
 
 @pytest.mark.parametrize("are_given", [False, True])

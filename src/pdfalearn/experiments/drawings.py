@@ -72,6 +72,10 @@ class Drawing:
         over = X_LABELS[self.varies]
         return f"Experiment {self.experiment}: {_SUBJECTS[self.y]} over {over}."
 
+    def caption_of(self, disturbed: bool) -> str:
+        """Mark the caption of times, if runs that others were beside are among them."""
+        return f"{self.caption} †" if disturbed and self.y == "seconds" else self.caption
+
 
 DRAWINGS = (
     Drawing("exp1-time", 1, "seconds"),

@@ -20,8 +20,7 @@ from pdfalearn.experiments.observations import (
     speed_ups,
 )
 from pdfalearn.experiments.runs import Key, Run
-from pdfalearn.experiments.summaries import LABELS, imperfect, number_text, undisturbed
-from pdfalearn.experiments.workers import IN_PROCESS
+from pdfalearn.experiments.summaries import LABELS, imperfect, number_text
 
 TERMS = {
     "Time": "the median over all runs, by the clock, of learning and its equivalence queries "
@@ -95,7 +94,8 @@ def _ratio_finding(observations: Sequence[Observation], number: int) -> Iterator
 
 
 def _growth_findings(observations: Sequence[Observation]) -> Iterator[str]:
-    points = medians(_chosen(observations, 4, OURS), "states", "seconds")
+    chosen = [one for one in _chosen(observations, 4, OURS) if not one.is_disturbed]
+    points = medians(chosen, "states", "seconds")
     for (_, learner), (sizes, seconds) in points.items():
         trend = power_trend(sizes, seconds)
         if trend is not None:
@@ -131,11 +131,11 @@ def failed(failures: Mapping[Key, str]) -> Iterator[str]:
 
 def disturbances(runs: Sequence[Run]) -> Iterator[str]:
     """Say which timings are not those of a machine with nothing else to do."""
-    if not undisturbed(runs):
-        places = ", ".join(sorted({run.executor for run in runs} - {IN_PROCESS}))
+    places = ", ".join(sorted({run.executor for run in runs if run.is_disturbed}))
+    if places:
         yield (
             f"Timings marked † come from runs that had others beside them ({places}): they show "
-            "what a busy machine gives, and are not to be compared with others."
+            "what a busy machine gives. Speed-ups and rates of growth are said without them."
         )
     loads = [run.load for run in runs if run.load is not None]
     if loads and median(loads) > 1:

@@ -30,6 +30,8 @@ class Observation:
     structure_size: int | None
     target: str = ""
     """Its name, where learners are to be compared on the same targets."""
+    is_disturbed: bool = False
+    """Whether other runs may have been beside it, so that its time says little."""
 
 
 Series = tuple[str, str]
@@ -49,6 +51,7 @@ def observations_of(runs: Iterable[Run]) -> list[Observation]:
             equivalence_queries=run.equivalence_queries,
             structure_size=run.structure_size,
             target=run.target,
+            is_disturbed=run.is_disturbed,
         )
         for run in runs
     ]
@@ -103,8 +106,8 @@ def ratios(
 
 
 def _shared(observations: Sequence[Observation], source: str, learner: str) -> list[Observation]:
-    """Choose the runs of a learner and of QuaNT on the targets that both have learnt."""
-    chosen = [one for one in observations if one.source == source]
+    """Choose the undisturbed runs of a learner and of QuaNT on targets that both have learnt."""
+    chosen = [one for one in observations if one.source == source and not one.is_disturbed]
     learnt = [
         {(one.value, one.target) for one in chosen if one.learner == name}
         for name in ("quant", learner)

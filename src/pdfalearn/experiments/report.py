@@ -124,7 +124,8 @@ def _parts(
         yield '<div class="figures">'
         for drawing in DRAWINGS:
             if drawing.experiment == number and drawing.name in svgs:
-                yield page.picture(svgs[drawing.name], drawing.caption)
+                caption = drawing.caption_of(any(run.is_disturbed for run in chosen))
+                yield page.picture(svgs[drawing.name], caption)
         yield "</div>"
         theirs = authors_of(observations, number)
         yield "<h3>Costs: medians, times in seconds</h3>"

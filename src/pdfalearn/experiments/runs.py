@@ -11,6 +11,7 @@ from pdfalearn.equivalence.relations import Quantization, Tolerance
 from pdfalearn.experiments.definitions import Setting
 from pdfalearn.experiments.measures import measures
 from pdfalearn.experiments.targets import Target
+from pdfalearn.experiments.workers import UNDISTURBED
 from pdfalearn.generate.targets import random_pdfa
 from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS, learn
 
@@ -98,6 +99,11 @@ class Run:
     def key(self) -> Key:
         """What the run is known by."""
         return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other runs may have been beside it."""
+        return self.executor not in UNDISTURBED
 
     @property
     def seconds(self) -> float:

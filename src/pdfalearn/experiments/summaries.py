@@ -10,7 +10,6 @@ from pdfalearn.experiments.definitions import EXPERIMENTS
 from pdfalearn.experiments.drawings import STYLES
 from pdfalearn.experiments.observations import AUTHORS, Observation, value_of
 from pdfalearn.experiments.runs import Run
-from pdfalearn.experiments.workers import IN_PROCESS
 
 LABELS = {learner: style.label for learner, style in STYLES.items()}
 """The learners as people call them."""
@@ -117,13 +116,8 @@ def imperfect(runs: Iterable[Run]) -> list[Run]:
     ]
 
 
-def undisturbed(runs: Iterable[Run]) -> bool:
-    """Say whether no run had others beside it, as far as is known."""
-    return all(run.executor == IN_PROCESS for run in runs)
-
-
 def _mark(group: Sequence[Run]) -> str:
-    return "" if undisturbed(group) else "†"
+    return "†" if any(run.is_disturbed for run in group) else ""
 
 
 def _worst(group: Sequence[Run], name: str) -> float:

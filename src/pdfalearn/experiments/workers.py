@@ -17,7 +17,9 @@ Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
 
 IN_PROCESS = "in process"
-"""The executor whose timings are not disturbed by runs beside them."""
+_ONE_PROCESS = "1 process"
+UNDISTURBED = (IN_PROCESS, _ONE_PROCESS)
+"""The executors whose timings are not disturbed by runs beside them."""
 _LEAST_IN_FLIGHT = 64
 _CONNECTION_SECONDS = 10
 
@@ -79,7 +81,8 @@ def _processes(jobs: int) -> Workers:
         # Spawned, as everywhere but on Linux: a fork would take the locks of other threads along.
         return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_die_of_interrupts)
 
-    return Workers(f"{jobs} processes", start, in_flight=2 * jobs, losses=(BrokenProcessPool,))
+    name = _ONE_PROCESS if jobs == 1 else f"{jobs} processes"
+    return Workers(name, start, in_flight=2 * jobs, losses=(BrokenProcessPool,))
 
 
 def _die_of_interrupts() -> None:
