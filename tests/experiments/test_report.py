@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,7 +29,7 @@ from pdfalearn import (
 )
 from pdfalearn.experiments.drawings import STYLES
 from pdfalearn.experiments.runs import LEARNER_NAMES
-from pdfalearn.experiments.summaries import LABELS
+from pdfalearn.experiments.summaries import LABELS, perplexity_ratio
 from pdfalearn.experiments.table import read_table, write_table
 from tests.experiments.small import change_row, rows_of, run_small
 from tests.support import need_module, paper_data
@@ -209,6 +210,18 @@ def test_what_is_not_perfect_is_told(change: dict[str, Any], finished: Path) -> 
     text = text_of(write_report(finished).page.read_text(encoding="utf-8"))
     assert "Of 6 runs, 1 are not perfect in all metrics" in text
     assert str(next(iter(change.values()))) in text
+
+
+@pytest.mark.parametrize(
+    ("target", "learnt", "ratio"),
+    [(2, 4, 2), (4, 2, 2), (3, 3, 1), (inf, inf, 1), (inf, 2, inf), (2, inf, inf)],
+)
+def test_perplexities_are_compared_both_ways(
+    target: float, learnt: float, ratio: float, finished: Path
+) -> None:
+    first, *_ = read_table(finished / "runs.csv").runs.values()
+    run = replace(first, target_perplexity=float(target), perplexity=float(learnt))
+    assert perplexity_ratio(run) == ratio
 
 
 def test_what_is_named_by_others_is_escaped(finished: Path) -> None:

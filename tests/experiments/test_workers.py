@@ -16,6 +16,7 @@ import pytest
 
 from pdfalearn import InputError, MissingExtraError, run_experiments
 from pdfalearn.experiments import performing
+from pdfalearn.experiments.workers import UNDISTURBED, workers
 from tests.experiments.small import lose_the_worker, rows_of, run_small, untimed
 from tests.support import need_module
 
@@ -47,6 +48,12 @@ def test_a_killed_process_costs_no_result(tmp_path: Path, expected: list[Any]) -
     assert untimed(rows) == expected
     assert {row["executor"] for row in rows} == {"2 processes"}
     assert not multiprocessing.active_children()
+
+
+def test_a_single_process_has_no_runs_beside_it() -> None:
+    with workers(jobs=1) as one, workers(jobs=2) as two:
+        assert one.name in UNDISTURBED
+        assert two.name not in UNDISTURBED
 
 
 def test_a_run_that_always_loses_its_worker_is_named(

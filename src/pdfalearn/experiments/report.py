@@ -135,7 +135,8 @@ def _parts(
     yield page.paragraph(
         "The worst value over all runs, on 1,000 random words of up to 50 symbols for each target, "
         "the same for all learners; over all prefixes, but the log-probability error and the "
-        "perplexity over whole words. Perfect are 0, for NDCG and the ratio of perplexities 1."
+        "perplexities over whole words: the larger of the target's and the learnt one over the "
+        "other. Perfect are 0, for NDCG and the ratio of perplexities 1."
     )
     yield page.table(METRIC_HEADER, metric_rows(runs), text_columns=3)
     if parameters.machine:

@@ -87,7 +87,7 @@ METRIC_HEADER = [
     "out of tolerance",
     "L1",
     "KL",
-    "perplexity / target's",
+    "perplexities' ratio",
     "certificates",
 ]
 
@@ -99,11 +99,17 @@ def metric_rows(runs: Sequence[Run]) -> list[list[str]]:
         mine = (run for run in runs if run.experiment == number)
         for (value, learner), group in grouped(mine).items():
             worst = [number_text(_worst(group, name)) for name in _PERFECT]
-            perplexity = max(run.perplexity / run.target_perplexity for run in group)
+            perplexity = max(map(perplexity_ratio, group))
             certificates = ", ".join(sorted({run.certificate for run in group}))
             begin = [str(number), f"{experiment.axis} = {value:,}", LABELS[learner]]
             rows.append([*begin, str(len(group)), *worst, number_text(perplexity), certificates])
     return rows
+
+
+def perplexity_ratio(run: Run) -> float:
+    """Give how many times one perplexity is the other, the target's or the learnt one."""
+    ours, theirs = run.perplexity, run.target_perplexity
+    return 1.0 if ours == theirs else max(ours / theirs, theirs / ours)
 
 
 def imperfect(runs: Iterable[Run]) -> list[Run]:
