@@ -315,6 +315,13 @@ def test_given_targets_are_learnt_in_the_order_of_their_numbers(tmp_path: Path) 
     assert run_small(tmp_path / "results", targets=tmp_path / "targets").runs == 0
 
 
+def test_given_targets_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name in ("n5-0.json", "n5-0.json.gz"):
+        put_target(tmp_path / "exp1", name)
+    with pytest.raises(InputError, match=r"n5-0\.json and .*n5-0\.json\.gz are two targets of one"):
+        run_small(tmp_path / "results", targets=tmp_path)
+
+
 def test_other_given_targets_are_other_parameters(tmp_path: Path) -> None:
     path = put_target(tmp_path / "targets" / "exp1", "n5-0.json")
     run_small(tmp_path / "results", targets=tmp_path / "targets")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -72,11 +73,16 @@ def given_targets(
     Raises
     ------
     InputError
-        If there are none, or one has another number of symbols; the message names the file.
+        If there are none, one has another number of symbols, or two have one name; the message
+        names the files.
     """
     family = experiment.family(setting)
     place = Path(folder, f"exp{experiment.number}")
-    paths = sorted(place.glob(f"{family}-*"), key=_index)[:count]
+    found = sorted(place.glob(f"{family}-*"), key=_index)
+    for first, second in pairwise(found):
+        if _name(first) == _name(second):
+            raise InputError(f"{first} and {second} are two targets of one name; keep one of them")
+    paths = found[:count]
     if not paths:
         raise InputError(f"{place} holds no targets {family}-0.json.gz, {family}-1.json.gz, …")
     targets: list[Target] = []
@@ -88,7 +94,7 @@ def given_targets(
                 f"{experiment.number} needs {setting.symbols} there"
             )
         _, words_seed = _seeds(seed, experiment.number, len(targets))
-        targets.append(Target(path.name.partition(".")[0], setting, None, words_seed, pdfa))
+        targets.append(Target(_name(path), setting, None, words_seed, pdfa))
     return targets
 
 
@@ -98,7 +104,12 @@ def _seeds(*numbers: int) -> tuple[int, int]:
     return first, second
 
 
+def _name(path: Path) -> str:
+    """Give a target's name, which has no endings."""
+    return path.name.partition(".")[0]
+
+
 def _index(path: Path) -> tuple[int, str]:
     """Order files by their number: n100-10 comes after n100-9."""
-    number = path.name.partition(".")[0].rpartition("-")[2]
+    number = _name(path).rpartition("-")[2]
     return (int(number) if number.isdecimal() else 0, path.name)
