@@ -90,6 +90,19 @@ def test_progress_counts_what_is_there(finished: Path) -> None:
     assert told == [(4, 6), (5, 6), (6, 6)]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_two_at_once_in_a_folder_are_refused(tmp_path: Path) -> None:
+    refused = []
+
+    def run_beside(done: int, total: int) -> None:
+        with pytest.raises(InputError, match="in use by other experiments"):
+            run_small(tmp_path)
+        refused.append(done)
+
+    assert run_small(tmp_path, progress=run_beside).runs == len(rows_of(tmp_path))
+    assert len(refused) == RUNS_OF_A_VALUE + 1
+
+
 PROGRAM = """
 import sys
 from pdfalearn import run_experiments

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pdfalearn.experiments.failures import note_failure
+from pdfalearn.experiments.locking import locked
 from pdfalearn.experiments.performing import performed
 from pdfalearn.experiments.plans import Choices, Parameters, plans_for, settle_parameters
 from pdfalearn.experiments.runs import Key, Run
@@ -76,7 +77,8 @@ def run_experiments(
     Raises
     ------
     InputError
-        If the folder holds results of other parameters, or something that is given is wrong.
+        If the folder holds results of other parameters, another process is at work in it, or
+        something that is given is wrong.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def run_experiments(
     """
     choices = Choices(scale, learners, values, tolerances, targets, seed)
     plans, place = plans_for(name, choices), Path(folder)
-    with workers(jobs, scheduler) as chosen:
+    with workers(jobs, scheduler) as chosen, locked(place):
         parameters = settle_parameters(place, plans)
         table = _mended_table(place / TABLE, parameters)
         tasks = [task for one in plans for task in one.tasks()]
