@@ -255,6 +255,21 @@ def test_tolerances_that_pair_with_other_kappas_are_refused(tmp_path: Path) -> N
         run_experiments("3", tmp_path, tolerances=[0.1, 0.2, 0.2], **given)
 
 
+def test_machines_are_those_that_have_run(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def machines() -> list[str]:
+        content = json.loads((finished / "parameters.json").read_bytes())
+        return [str(machine) for machine in content["machines"]]
+
+    (first,) = machines()
+    monkeypatch.setattr("platform.machine", lambda: "elsewhere")
+    run_small(finished)
+    assert machines() == [first]
+    change_row(finished, 0, run=7)
+    run_small(finished)
+    assert machines()[0] == first
+    assert ["elsewhere" in machine for machine in machines()] == [False, True]
+
+
 def test_a_table_without_parameters_is_refused(finished: Path) -> None:
     (finished / "parameters.json").unlink()
     with pytest.raises(InputError, match=r"holds runs\.csv without parameters\.json"):

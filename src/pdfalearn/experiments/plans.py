@@ -113,8 +113,8 @@ class Parameters:
 
     experiments: dict[str, dict[str, object]]
     """The parameters of each experiment, by its number."""
-    machine: str
-    """Where it was run the last time."""
+    machines: list[str]
+    """Those that runs were started on."""
     expected: dict[int, Expected]
     """The runs that they ask for, by the experiment's number."""
 
@@ -125,7 +125,7 @@ def read_parameters(folder: Path) -> Parameters:
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
-        return Parameters({}, "", {})
+        return Parameters({}, [], {})
     except ValueError as error:
         raise FileFormatError(f"{path}: not a JSON file: {error}") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
@@ -136,7 +136,14 @@ def read_parameters(folder: Path) -> Parameters:
     ):
         raise FileFormatError(f"{path}: experiments are not an object of objects")
     expected = expected_runs(path, experiments)
-    return Parameters(experiments, str(content.get("machine", "")), expected)
+    return Parameters(experiments, _machines(path, content), expected)
+
+
+def _machines(path: Path, content: Mapping[str, object]) -> list[str]:
+    machines = content.get("machines", [])
+    if not isinstance(machines, list):
+        raise FileFormatError(f"{path}: machines {machines!r} are no list")
+    return [str(machine) for machine in machines]
 
 
 def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
@@ -144,7 +151,8 @@ def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
 
     Gives all that are there now.
     """
-    held = read_parameters(folder).experiments
+    found = read_parameters(folder)
+    held = found.experiments
     if not held and (folder / TABLE).exists():
         raise InputError(f"{folder} holds {TABLE} without {PARAMETERS}: choose another folder")
     for one in plans:
@@ -152,11 +160,27 @@ def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
         if number in held:
             _refuse_differences(folder, number, held[number], one.parameters)
         held[number] = dict(one.parameters)
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / PARAMETERS) as stream:
-        content = {"format": _FORMAT, "version": 1, "machine": _machine(), "experiments": held}
-        stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+    _write(folder, held, found.machines)
     return read_parameters(folder)
+
+
+def note_machine(folder: Path) -> None:
+    """Write down that runs are started on this machine."""
+    found = read_parameters(folder)
+    _write(folder, found.experiments, [*dict.fromkeys([*found.machines, _machine()])])
+
+
+def _write(
+    folder: Path, experiments: Mapping[str, Mapping[str, object]], machines: Sequence[str]
+) -> None:
+    content = {
+        "format": _FORMAT,
+        "version": 1,
+        "machines": machines,
+        "experiments": experiments,
+    }
+    with replacing(folder / PARAMETERS) as stream:
+        stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
 
 
 def _machine() -> str:

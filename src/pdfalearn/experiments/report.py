@@ -139,5 +139,6 @@ def _parts(
         "other. Perfect are 0, for NDCG and the ratio of perplexities 1."
     )
     yield page.table(METRIC_HEADER, metric_rows(runs), text_columns=3)
-    if parameters.machine:
-        yield f"<footer>{page.paragraph(f'Run on {parameters.machine}.')}</footer>"
+    if parameters.machines:
+        text = page.paragraph(f"Run on {'; '.join(parameters.machines)}.")
+        yield f"<footer>{text}</footer>"

@@ -10,7 +10,13 @@ from pathlib import Path
 from pdfalearn.experiments.failures import note_failure
 from pdfalearn.experiments.locking import locked
 from pdfalearn.experiments.performing import performed
-from pdfalearn.experiments.plans import Choices, Parameters, plans_for, settle_parameters
+from pdfalearn.experiments.plans import (
+    Choices,
+    Parameters,
+    note_machine,
+    plans_for,
+    settle_parameters,
+)
 from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.table import TABLE, Appender, Table, read_table, write_table
 from pdfalearn.experiments.workers import workers
@@ -98,6 +104,8 @@ def run_experiments(
         found, failures = len(tasks) - len(left), dict[Key, str]()
         report = progress or (lambda done, total: None)
         report(found, len(tasks))
+        if left:
+            note_machine(place)
         with Appender(place / TABLE) as appender:
             for done, (task, run) in enumerate(performed(left, chosen), start=found + 1):
                 if isinstance(run, Run):
