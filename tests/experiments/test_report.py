@@ -28,6 +28,8 @@ from pdfalearn import (
     write_report,
 )
 from pdfalearn.experiments.drawings import STYLES
+from pdfalearn.experiments.findings import findings
+from pdfalearn.experiments.observations import OURS, Observation
 from pdfalearn.experiments.runs import LEARNER_NAMES
 from pdfalearn.experiments.summaries import LABELS, perplexity_ratio
 from pdfalearn.experiments.table import read_table, write_table
@@ -128,9 +130,12 @@ def test_the_page_says_what_has_come_out(page: str, results: Path) -> None:
     text = text_of(page)
     runs = read_table(results / "runs.csv").runs
     assert f"All {len(runs)} runs are perfect in all metrics" in text
-    assert "the speed-up of QuaNT over L p * grows over n with the slope" in text
+    assert re.search(r"the speed-up of QuaNT over L p \* (grows|does not grow) over n", text)
     assert "The paper reports 0.2." in text
-    assert re.search(r"to \d+ states the time of QuaNT grows like n -?[\d.]+", text)
+    assert re.search(r"to \d+ states the time of QuaNT (grows|does not grow; it goes) like n", text)
+    assert "over states of the target (actual size). Both axes are logarithmic." in text
+    assert "over number of distributions d. The vertical axis is logarithmic." in text
+    assert "Plain QuaNT" in text
     assert "cells of the observation table, prefixes times suffixes" in text
     assert "nodes of the classification tree" in text
     assert "the actual ones, which are the reachable states" in text
@@ -162,10 +167,27 @@ def test_runs_beside_others_are_marked(results: Path, tmp_path: Path) -> None:
         text = text_of(report.page.read_text(encoding="utf-8"))
         assert ("had others beside them (2 processes)" in text) is is_disturbed
         assert ("3, 6†" in text) is is_disturbed
-        assert ("states of the target (actual size). †" in text) is is_disturbed
+        assert (
+            "states of the target (actual size). Both axes are logarithmic. †" in text
+        ) is is_disturbed
         assert ("Experiment 1, over all n: QuaNT is" in text) is not is_disturbed
         assert (tmp_path / "exp1-speed-up.svg" in report.figures) is not is_disturbed
         assert "Experiment 2, over all m: QuaNT is" in text
+
+
+def test_sentences_follow_the_figures() -> None:
+    def said(*seconds: float) -> str:
+        observations = [
+            Observation(OURS, 1, n, learner, n, s, 1, 1)
+            for n, s in zip((100, 200), seconds, strict=True)
+            for learner, s in (("quant", 1.0), ("lpstar", s))
+        ]
+        return " ".join(findings([], observations, {}))
+
+    assert "grows over n with the slope 0.1. The paper" in said(10.0, 20.0)
+    assert "QuaNT is 10 to 20 times as fast" in said(10.0, 20.0)
+    assert "does not grow over n: it has the slope -0.1. The paper" in said(20.0, 10.0)
+    assert "QuaNT is 10 times as fast" in said(10.0, 10.001)
 
 
 @pytest.mark.parametrize("are_given", [False, True])

@@ -70,7 +70,16 @@ class Drawing:
     def caption(self) -> str:
         """What is to be seen, for those who cannot see it as well."""
         over = X_LABELS[self.varies]
-        return f"Experiment {self.experiment}: {_SUBJECTS[self.y]} over {over}."
+        text = f"Experiment {self.experiment}: {_SUBJECTS[self.y]} over {over}."
+        if self.y == SPEED_UP:
+            return text
+        axes = "Both axes are" if self.has_logarithmic_x else "The vertical axis is"
+        return f"{text} {axes} logarithmic."
+
+    @property
+    def has_logarithmic_x(self) -> bool:
+        """Whether the horizontal axis is logarithmic; the vertical one is but for the speed-up."""
+        return self.y != SPEED_UP and self.varies != "distributions"
 
     def caption_of(self, disturbed: bool) -> str:
         """Mark the caption of times, if runs that others were beside are among them."""

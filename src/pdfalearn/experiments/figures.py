@@ -154,7 +154,7 @@ def _label(axes: Axes, drawing: Drawing, values: Sequence[int]) -> None:
         if high < 100 * low:  # powers of ten alone would be one tick or none
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter("{x:,g}")
-    if drawing.y != SPEED_UP and drawing.varies != "distributions":
+    if drawing.has_logarithmic_x:
         axes.set_xscale("log")
     # Four digits without a comma: 2000 and 3000 stand close together.
     labels = [f"{value:,}" if value >= 10_000 else str(value) for value in values]
