@@ -363,6 +363,15 @@ def test_published_results_that_are_none_are_refused(finished: Path, tmp_path: P
     bad = put_published(tmp_path / "bad", {"Time (s)": "soon"})
     with pytest.raises(FileFormatError, match=r"experiment-1-younger\.csv, line 2: .*soon"):
         write_report(finished, published=bad)
+    instant = put_published(tmp_path / "instant", {"Time (s)": "0"})
+    with pytest.raises(FileFormatError, match=r"younger\.csv, line 2: .* in 0\.0 s"):
+        write_report(finished, published=instant)
+    strange = put_published(tmp_path / "strange", {"Algorithm": "SomeOtherLearner"})
+    with pytest.raises(FileFormatError, match=r"younger\.csv: in no row .* QuantNaryTreeLearner"):
+        write_report(finished, published=strange)
+    (strange / "experiment-1-younger.csv").write_bytes(b"Algorithm\n\xff\n")
+    with pytest.raises(FileFormatError, match=r"younger\.csv: not a CSV file in UTF-8"):
+        write_report(finished, published=strange)
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -26,7 +27,8 @@ def read_published(folder: str | os.PathLike[str]) -> list[Observation]:
     InputError
         If there is no such file.
     FileFormatError
-        If a row cannot be read; the message names the file and the line.
+        If a row cannot be read, or a file has none of a learner that is known; the message names
+        the file and the line.
     """
     files = {}
     for path in sorted(Path(folder).glob("experiment-*.csv")):
@@ -39,6 +41,17 @@ def read_published(folder: str | os.PathLike[str]) -> list[Observation]:
 
 
 def _read(path: Path, experiment: int) -> list[Observation]:
+    try:
+        found = _rows(path, experiment)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FileFormatError(f"{path}: not a CSV file in UTF-8: {error}") from error
+    if not found:
+        names = " or ".join(_LEARNERS)
+        raise FileFormatError(f"{path}: in no row the column Algorithm has {names}")
+    return found
+
+
+def _rows(path: Path, experiment: int) -> list[Observation]:
     found = []
     with path.open(encoding="utf-8", newline="") as stream:
         reader = csv.DictReader(stream)
@@ -48,20 +61,22 @@ def _read(path: Path, experiment: int) -> list[Observation]:
                 continue
             try:
                 found.append(_observation(row, experiment, learner))
-            except (KeyError, ValueError, IndexError) as error:
+            except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise FileFormatError(f"{path}, line {reader.line_num}: {error!r}") from error
     return found
 
 
 def _observation(row: Mapping[str, str], experiment: int, learner: str) -> Observation:
-    states = int(row["Number of States"])
+    states, seconds = int(row["Number of States"]), float(row["Time (s)"])
+    if not (states > 0 and 0 < seconds < math.inf):
+        raise ValueError(f"{states} states in {seconds} s")
     return Observation(
         source=AUTHORS,
         experiment=experiment,
         value=_value(row, experiment, states),
         learner=learner,
         states=states,
-        seconds=float(row["Time (s)"]),
+        seconds=seconds,
         equivalence_queries=int(row["EquivalenceQuery"]),
         structure_size=_structure_size(row, learner),
     )
