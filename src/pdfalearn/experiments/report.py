@@ -23,7 +23,7 @@ from pdfalearn.experiments.findings import (
     missing,
 )
 from pdfalearn.experiments.observations import Observation, observations_of
-from pdfalearn.experiments.plans import Parameters, read_parameters
+from pdfalearn.experiments.parameters import Parameters, read_parameters
 from pdfalearn.experiments.published import read_published
 from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.summaries import (

@@ -9,14 +9,9 @@ from pathlib import Path
 
 from pdfalearn.experiments.failures import note_failure
 from pdfalearn.experiments.locking import locked
+from pdfalearn.experiments.parameters import Parameters, note_machine, settle_parameters
 from pdfalearn.experiments.performing import performed
-from pdfalearn.experiments.plans import (
-    Choices,
-    Parameters,
-    note_machine,
-    plans_for,
-    settle_parameters,
-)
+from pdfalearn.experiments.plans import Choices, plans_for
 from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.table import TABLE, Appender, Table, read_table, write_table
 from pdfalearn.experiments.workers import workers
