@@ -118,19 +118,8 @@ def _parts(
         chosen = [run for run in runs if run.experiment == number]
         if not chosen:
             continue
-        yield page.heading(number)
-        if str(number) in parameters.experiments:
-            yield page.paragraph(description(experiment, parameters.experiments[str(number)]))
-        yield '<div class="figures">'
-        for drawing in DRAWINGS:
-            if drawing.experiment == number and drawing.name in svgs:
-                caption = drawing.caption_of(any(run.is_disturbed for run in chosen))
-                yield page.picture(svgs[drawing.name], caption)
-        yield "</div>"
-        theirs = authors_of(observations, number)
-        yield "<h3>Costs: medians, times in seconds</h3>"
-        header = cost_header(number, bool(theirs))
-        yield page.table(header, cost_rows(chosen, theirs), text_columns=2)
+        text = description(experiment, parameters.experiments.get(str(number), {}))
+        yield from _experiment_parts(number, text, chosen, authors_of(observations, number), svgs)
     yield '<h2 id="metrics">All metrics</h2>'
     yield page.paragraph(
         "The worst value over all runs, on 1,000 random words of up to 50 symbols for each target, "
@@ -142,3 +131,23 @@ def _parts(
     if parameters.machines:
         text = page.paragraph(f"Run on {'; '.join(parameters.machines)}.")
         yield f"<footer>{text}</footer>"
+
+
+def _experiment_parts(
+    number: int,
+    text: str,
+    runs: Sequence[Run],
+    theirs: Sequence[Observation],
+    svgs: dict[str, bytes],
+) -> Iterator[str]:
+    yield page.heading(number)
+    yield page.paragraph(text)
+    yield '<div class="figures">'
+    for drawing in DRAWINGS:
+        if drawing.experiment == number and drawing.name in svgs:
+            caption = drawing.caption_of(any(run.is_disturbed for run in runs))
+            yield page.picture(svgs[drawing.name], caption)
+    yield "</div>"
+    yield "<h3>Costs: medians, times in seconds</h3>"
+    header = cost_header(number, bool(theirs))
+    yield page.table(header, cost_rows(runs, theirs), text_columns=2)
