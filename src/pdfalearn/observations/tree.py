@@ -39,7 +39,7 @@ _ASKED_AGAIN = 4
 """So many stored words are asked again when a store is opened."""
 _FIRST_AUDIT = 4096
 """After so many words there is an audit, and then whenever there are four times as many …"""
-_AUDITED_SHARE = 256
+_AUDITED_SHARE = 1024
 """… of at least one word in so many."""
 _LARGE = 32
 """From more symbols than this on, it pays to ask first which of them are undefined."""
