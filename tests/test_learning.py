@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import fields
 
 import pytest
 
@@ -25,14 +24,10 @@ from pdfalearn import (
 )
 from pdfalearn.learning import LEARNERS
 from pdfalearn.models.protocol import LanguageModel
+from tests.learners.checks import untimed
 
 TARGET = random_pdfa(40, 2, distributions=3, seed=11)
 NAMES = pytest.mark.parametrize("name", LEARNERS)
-
-
-def untimed(progress: Progress) -> Progress:
-    seconds: dict[str, Any] = {name: 0.0 for name in vars(progress) if name.endswith("seconds")}
-    return replace(progress, **seconds)
 
 
 @NAMES

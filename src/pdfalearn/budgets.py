@@ -63,7 +63,7 @@ class Budget:
         return all(bound is None for bound in vars(self).values())
 
 
-class BudgetReached(Exception):  # noqa: N818
+class BudgetReached(Exception):  # noqa: N818 (reaching a bound is no error)
     """A bound is reached: what is asked next would go beyond it."""
 
     def __init__(self, bound: str, limit: float, where: tuple[object, ...] | None = None) -> None:

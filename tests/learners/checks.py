@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from pdfalearn import PDFA, quotient
+from pdfalearn import PDFA, Progress, quotient
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners.protocol import ArcLabel, Learner, TreeNode, Word
 
@@ -21,6 +23,12 @@ def assert_is_quotient(learnt: PDFA, target: PDFA, by: Equivalence) -> None:
     assert len(learnt) == len(expected)
     assert found.transitions.tolist() == expected.transitions.tolist()
     assert np.array_equal(by.keys(found.probabilities), by.keys(expected.probabilities))
+
+
+def untimed(progress: Progress) -> Progress:
+    """Leave out what differs from run to run."""
+    seconds: dict[str, Any] = {name: 0.0 for name in vars(progress) if name.endswith("seconds")}
+    return replace(progress, **seconds)
 
 
 def leaves(node: TreeNode, path: Path | None = None) -> Iterator[tuple[TreeNode, Path]]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +30,7 @@ from pdfalearn.equivalence.relations import Relation
 from pdfalearn.models.protocol import Handles
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
+from tests.learners.checks import untimed
 from tests.learners.tables import (
     TABLE_LEARNERS,
     assert_is_exact_quotient,
@@ -51,11 +50,6 @@ def test_two_runs_are_the_same(name: str) -> None:
     assert first.pdfa == second.pdfa
     assert first.access_words == second.access_words
     assert untimed(first.statistics) == untimed(second.statistics)
-
-
-def untimed(progress: Progress) -> Progress:
-    seconds: dict[str, Any] = {name: 0.0 for name in vars(progress) if name.endswith("seconds")}
-    return replace(progress, **seconds)
 
 
 @TABLE_LEARNERS

@@ -33,8 +33,11 @@ class Meter:
     def check_seconds(self, where: tuple[object, ...] | None = None) -> None:
         """Stop if the time is up."""
         limit = self.budget.max_seconds
-        if limit is not None and time.monotonic() - self._started >= limit:
+        if limit is not None and self._seconds_left() <= 0:
             raise BudgetReached("max_seconds", limit, where)
+
+    def _seconds_left(self) -> float:
+        return _left(self.budget.max_seconds, time.monotonic() - self._started)
 
     def check_equivalence_queries(self, count: int) -> None:
         """Stop if no further equivalence query may be made after so many."""
@@ -63,9 +66,7 @@ class Meter:
     def affordable(self, tree: ObservationTree, lengths: list[int]) -> list[int]:
         """Give the places of words that may be asked outside of learning, from the start."""
         budget = self.budget
-        try:
-            self.check_seconds()
-        except BudgetReached:
+        if self._seconds_left() <= 0:
             return []
         words = _left(budget.max_words, tree.counts.words + tree.counts.audited)
         symbols = _left(budget.max_symbols, tree.all_symbols)
@@ -104,7 +105,7 @@ class Meter:
         return nodes
 
 
-def _left(limit: int | None, spent: int) -> float:
+def _left(limit: float | None, spent: float) -> float:
     return math.inf if limit is None else limit - spent
 
 
