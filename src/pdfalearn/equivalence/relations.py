@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,9 +102,18 @@ class Quantization(Equivalence):
         if numbers.size and not (numbers.min() >= -1e-6 and numbers.max() <= 1 + 1e-6):
             wrong = numbers[~((numbers >= -1e-6) & (numbers <= 1 + 1e-6))].flat[0]
             raise InputError(f"{wrong} is not a probability from 0 to 1")
-        floors = np.floor(self.kappa * (numbers + 2.0**-50))
-        clamped = np.minimum(np.maximum(floors, 0), self.kappa - 1)
-        return np.asarray(clamped, dtype=np.int64)
+        return self._scaled(numbers).astype(np.int64)
+
+    def _scaled(self, numbers: NDArray[np.number]) -> Floats:
+        """Give numbers whose integer parts are those of the intervals."""
+        scaled: Floats = np.asarray(numbers + 2.0**-50)
+        scaled *= self.kappa
+        np.minimum(scaled, self.kappa - 1, out=scaled)
+        return np.maximum(scaled, 0, out=scaled)
+
+    @cached_property
+    def _key_type(self) -> np.dtype[np.integer]:
+        return np.min_scalar_type(self.kappa - 1)
 
     def boundary_distances(self, values: ArrayLike) -> Floats:
         """Give how far each probability is from the nearest boundary between two intervals.
@@ -123,7 +133,7 @@ class Quantization(Equivalence):
 
     def keys(self, rows: Floats) -> NDArray[np.generic]:
         """Give the quantization vectors, in the smallest type that holds them."""
-        return self.intervals(rows).astype(np.min_scalar_type(self.kappa - 1))
+        return self._scaled(np.asarray(rows)).astype(self._key_type)
 
 
 @dataclass(frozen=True)

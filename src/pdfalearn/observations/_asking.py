@@ -78,7 +78,7 @@ class Asker:
 
     def ask_many(self, nodes: Nodes) -> None:
         """Ask for nodes, all of them different and unknown."""
-        if self._model.capacity is not None:
+        if self._model.capacity is not None and not self._leader.has_room:
             for begin in range(0, len(nodes), self._model.capacity):
                 part = nodes[begin : begin + self._model.capacity]
                 self.ask_few(part[self._nodes.classes[part] == UNKNOWN].tolist())
@@ -87,22 +87,23 @@ class Asker:
             path, rest = self._leader.lead(nodes)
             asked = nodes[~np.isin(nodes, rest)] if len(rest) else nodes
             read = asked
-            if self._model.prefixes_free and len(path):
+            if self._model.prefixes_free and len(path) and path is not nodes:
                 new = path
                 if self.may_repeat:
                     self.look_up(path)
                     new = path[self._nodes.rows[path] < 0]
                 read = self._nodes.different(np.concatenate((new, asked)))
-            defined = self._nodes.handles[read] >= 0
-            if not (len(read) and defined.all()):
+            handles = self._nodes.handles[read]
+            if not len(read) or handles.min() < 0:
                 lost = path[self._nodes.handles[path] < 0]
                 self._note(lost)
                 self._check_undefined(lost.tolist())
-                read = read[defined]
+                read = read[handles >= 0]
+                handles = handles[handles >= 0]
                 asked = asked[self._nodes.handles[asked] >= 0]
             self._counts.words += len(asked)
             if len(read):
-                numbers = self._read(self._nodes.handles[read], read)
+                numbers = self._read(handles, read)
                 self._nodes.rows[read] = numbers
                 self._nodes.classes[read] = self._answers.classes[numbers]
                 self._note(read)

@@ -42,11 +42,16 @@ class IntMap:
 
     def get_or_add(self, keys: Keys) -> Values:
         """Give the number of every key; keys that are new get the next numbers."""
-        if len(keys) < (_FEW if self._small is None else _MANY):
+        if self._small is not None:
+            if len(keys) < _MANY and self._size + len(keys) <= _SMALL:
+                known = self._small
+                numbers = [known.setdefault(key, len(known)) for key in keys.tolist()]
+                self._size = len(known)
+                return np.array(numbers, dtype=np.int64)
+            self._leave_dictionary()
+        elif len(keys) < _FEW:
             numbers = [self.get_or_add_one(key) for key in keys.tolist()]
             return np.array(numbers, dtype=np.int64)
-        if self._small is not None:
-            self._leave_dictionary()
         self._reserve(len(keys))
         return self._placed(keys)
 

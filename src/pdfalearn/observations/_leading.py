@@ -43,7 +43,7 @@ class Leader:
         """Where the model's capacity is bounded: the nodes with handles, the oldest first."""
 
     def lead(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
-        """Lead a model of unbounded capacity to words, as many as can be at once.
+        """Lead a model that has room for the handles of all words to as many as can be at once.
 
         Parameters
         ----------
@@ -57,15 +57,34 @@ class Leader:
             those of the given nodes that are still to be led to.
         """
         table = self._nodes
-        path, lengths, bases, rest = self._paths(nodes[table.handles[nodes] == NO_HANDLE])
+        path = nodes
+        is_new = table.handles[nodes] == NO_HANDLE
+        if not is_new.all():
+            path = nodes[is_new]
+        starts = table.handles[table.parents[path]]
+        if (starts >= 0).all():  # as with successors of words that the model was led to
+            offsets, rest = np.arange(len(path) + 1), path[:0]
+        else:
+            path, lengths, bases, rest = self._paths(path)
+            offsets, starts = offsets_of(lengths), table.handles[bases]
         if len(path):
-            words = Words(table.last_symbols[path], offsets_of(lengths))
-            handles = self._extended(table.handles[bases], words, path)
+            words = Words(table.last_symbols[path], offsets)
+            handles = self._extended(starts, words, path)
             self.symbols += len(path)
+            self._live += len(path)
             table.handles[path] = handles
             if handles.min() < 0:
-                self._lose(path[handles < 0])
+                lost = path[handles < 0]
+                self._lose(lost)
+                self._live -= len(lost)
+            if self._model.capacity is not None:
+                self._live_nodes += path[handles >= 0].tolist()
         return path, rest
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the handles of all words can be alive at once."""
+        return self._model.capacity is None or self._model.capacity > self._nodes.size + 1
 
     def lead_few(self, nodes: list[int]) -> tuple[list[int], list[int]]:
         """Do what `lead` does, for few words: less to set up, more for each."""

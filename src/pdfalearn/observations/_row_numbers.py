@@ -42,9 +42,9 @@ class RowNumbers:
             width = rows.shape[1] * rows.itemsize
             size = len(self._small) + len(rows)
             if size <= _SMALL and size * width <= _SMALL_BYTES:
-                known, blob = self._small, rows.tobytes()
-                begins = range(0, len(blob), width)
-                numbers = [known.setdefault(blob[i : i + width], len(known)) for i in begins]
+                known = self._small
+                blobs = np.ascontiguousarray(rows).view(f"V{width}").ravel().tolist()
+                numbers = [known.setdefault(blob, len(known)) for blob in blobs]
                 return np.array(numbers, dtype=np.int64)
             self._leave_dictionary(rows)
         return self._found(as_words(rows))

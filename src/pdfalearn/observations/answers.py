@@ -85,9 +85,13 @@ class Answers:
         if size > len(self._rows):
             self._rows = np.concatenate((self._rows[:known], np.empty((2 * size, self._width))))
             self._classes = np.concatenate((self._classes[:known], np.empty(2 * size, np.int64)))
-        new = (numbers >= known).nonzero()[0]
-        _check_values(rows[new], new)
-        self._rows[numbers[new]] = rows[new]
+        if size - known < len(rows):
+            new = (numbers >= known).nonzero()[0]
+            rows, numbers = rows[new], numbers[new]
+            _check_values(rows, new)
+        else:
+            _check_values(rows)
+        self._rows[numbers] = rows
         kept = self._rows[known:size]
         np.maximum(kept, 0.0, out=kept)
         self._classes[known:size] = self._class_numbers.get_or_add(checked_keys(self._by, kept))
@@ -109,20 +113,18 @@ class Answers:
         return rows
 
 
-def _check_values(rows: Floats, places: Numbers) -> None:
-    if not rows.min() >= -_ROUNDING:
-        bad = (~(rows >= -_ROUNDING)).any(axis=1)
-        place = int(bad.argmax())
-        raise BadRowError(
-            f"{shortened(rows[place].tolist())} has NaN or negative values",
-            int(places[place]),
-        )
+def _check_values(rows: Floats, places: Numbers | None = None) -> None:
+    """Refuse rows that are no distributions; they stand at places of their batch, or are all."""
     sums = rows.sum(axis=1)
-    bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
-    if bad.any():
-        place = int(bad.argmax())
+    if rows.min() >= -_ROUNDING and np.abs(sums - 1).max() <= SUM_TOLERANCE:
+        return
+    is_negative: NDArray[np.bool_] = np.any(~(rows >= -_ROUNDING), axis=1)
+    if is_negative.any():
+        place = int(is_negative.argmax())
+        wrong = "has NaN or negative values"
+    else:
+        place = int(np.argmax(~(np.abs(sums - 1) <= SUM_TOLERANCE)))
         hint = "" if sums[place] else ": what may follow has probability 0, or what a guide allows"
-        raise BadRowError(
-            f"{shortened(rows[place].tolist())} sums to {sums[place]:.9g}, not to 1{hint}",
-            int(places[place]),
-        )
+        wrong = f"sums to {sums[place]:.9g}, not to 1{hint}"
+    message = f"{shortened(rows[place].tolist())} {wrong}"
+    raise BadRowError(message, place if places is None else int(places[place]))
