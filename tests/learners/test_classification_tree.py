@@ -9,7 +9,6 @@ from pdfalearn.learners.classification_tree import (
     ROOT,
     UNDEFINED_LEAF,
     ClassificationTree,
-    Meeting,
 )
 from pdfalearn.observations.tree import UNDEFINED
 
@@ -30,15 +29,15 @@ def test_arcs_agree_one_by_one_and_at_once() -> None:
     for _ in range(40):
         count = int(random.choice([1, 10, 100, 2000]))
         nodes = random.integers(0, min(tree.size, 500), count)
-        classes = random.integers(-1, 30, count)
-        pairs = list(zip(nodes.tolist(), classes.tolist(), strict=True))
+        labels = random.integers(-1, 30, count)
+        pairs = list(zip(nodes.tolist(), labels.tolist(), strict=True))
         if random.random() < 0.5:
-            children = tree.children(nodes, classes).tolist()
+            children = tree.children(nodes, labels).tolist()
         else:
             children = [tree.child(*pair) for pair in pairs]
         for pair, child in zip(pairs, children, strict=True):
             assert child_of.setdefault(pair, child) == child
-            assert (tree.parent_of[child], tree.class_of[child]) == pair
+            assert (tree.parent_of[child], tree.label_of[child]) == pair
             assert tree.depth_of[child] == tree.depth_of[pair[0]] + 1
             assert tree.suffix_of[child] == LEAF
     assert sorted(child_of.values()) == list(range(1, tree.size))
@@ -51,9 +50,15 @@ def test_paths_part_at_the_least_common_ancestor() -> None:
     lower = tree.child(left, 5)
     lowest = tree.child(lower, 6)
     beside = tree.child(lower, UNDEFINED)
-    assert tree.meeting(lowest, beside) == Meeting(lower, 6, UNDEFINED)
-    assert tree.meeting(beside, lowest) == Meeting(lower, UNDEFINED, 6)
-    assert tree.meeting(lowest, right) == Meeting(ROOT, 4, 7)
-    assert tree.meeting(right, lowest) == Meeting(ROOT, 7, 4)
-    assert tree.meeting(right, UNDEFINED_LEAF) == Meeting(ROOT, 7, UNDEFINED)
-    assert tree.meeting(tree.child(left, 9), lowest) == Meeting(left, 9, 5)
+    lefts, rights, expected = zip(
+        (lowest, beside, lower),
+        (beside, lowest, lower),
+        (lowest, right, ROOT),
+        (right, lowest, ROOT),
+        (right, UNDEFINED_LEAF, ROOT),
+        (tree.child(left, 9), lowest, left),
+        (lowest, lowest, lowest),
+        (left, lowest, left),
+        strict=True,
+    )
+    assert tree.meetings(np.array(lefts), np.array(rights)).tolist() == list(expected)

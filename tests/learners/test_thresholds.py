@@ -6,7 +6,7 @@ import pytest
 
 from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners import quant
+from pdfalearn.learners import arc_labels, quant
 from pdfalearn.models import automaton
 from pdfalearn.observations import _int_map, _nodes, tree
 from tests.learners.checks import assert_is_quotient
@@ -15,6 +15,7 @@ from tests.learners.wandering import WanderingOracle
 from tests.models.watched import WatchedModel
 
 BORDERS = [
+    (arc_labels, "_FEW"),
     (quant, "_FEW"),
     (automaton, "_FEW"),
     (tree, "_FEW"),
@@ -33,15 +34,17 @@ def learnt(target: PDFA, by: Equivalence, seed: int) -> Result:
 
 @FEW
 @EVERY_FAMILY
-def test_the_same_states_are_found(family: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_automaton_is_found(
+    family: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for seed in range(16):
         target, by = drawn(family, 18, seed)
         with monkeypatch.context() as patch:
             for module, name in BORDERS:
                 patch.setattr(module, name, few)
             result = learnt(target, by, seed)
+        # Which of the words that reach a new leaf together names its state may differ.
         assert_is_quotient(result.pdfa, target, by)
-        assert set(result.access_words) == set(learnt(target, by, seed).access_words)
 
 
 @FEW

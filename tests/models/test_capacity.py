@@ -17,6 +17,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning import LEARNERS
+from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.models.watched import WatchedModel
 
@@ -37,8 +38,11 @@ def test_few_handles_give_the_same_automaton(
 ) -> None:
     by = Quantization(1000)
     model = WatchedModel(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
-    result = learn(model, by=by, oracle=ExactOracle(target, by=by))
-    assert result.pdfa == learn(target, by=by).pdfa
+    oracle = ExactOracle(target, by=by)
+    result = learn(model, by=by, oracle=oracle)
+    unbounded = WatchedModel(AutomatonModel(target), prefixes_free=prefixes_free)
+    assert result.pdfa == learn(unbounded, by=by, oracle=oracle).pdfa
+    assert_is_quotient(result.pdfa, target, by)
     assert model.most_live == capacity
 
 
@@ -47,13 +51,15 @@ def test_few_handles_give_the_same_automaton(
 def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
     for seed in range(12):
         target, by = drawn(family, 10, seed)
-        expected = learn(target, by=by, learner=name).pdfa
         oracle = ExactOracle(target, by=by)
+        learnt = []
         for capacity in (None, 3, 6):
             model = WatchedModel(
                 AutomatonModel(target), capacity=capacity, prefixes_free=bool(seed % 2)
             )
-            assert learn(model, by=by, oracle=oracle, learner=name).pdfa == expected
+            learnt.append(learn(model, by=by, oracle=oracle, learner=name).pdfa)
+        assert learnt == [learnt[0]] * 3
+        assert_is_quotient(learnt[0], target, by)
 
 
 @pytest.mark.parametrize("prefixes_free", [True, False])

@@ -108,8 +108,8 @@ def test_suffixes_share_their_ends() -> None:
     assert suffixes.add_word([1, 0, 1]) == whole[1]
     assert suffixes.add(2, whole[1]) == whole[0]
     assert suffixes.add_word([]) == EMPTY
-    firsts, rests = suffixes.arrays()
-    assert (firsts[whole[0]], rests[whole[0]]) == (2, whole[1])
+    firsts, rests, lengths = suffixes.arrays()
+    assert (firsts[whole[0]], rests[whole[0]], lengths[whole[0]]) == (2, whole[1], 4)
     longer = suffixes.add_word([0, 2, 1, 0, 1])
-    firsts, rests = suffixes.arrays()
-    assert (firsts[longer], rests[longer]) == (0, whole[0])
+    firsts, rests, lengths = suffixes.arrays()
+    assert (firsts[longer], rests[longer], lengths[longer]) == (0, whole[0], 5)

@@ -10,6 +10,7 @@ from pdfalearn import (
     AutomatonModel,
     ChainOracle,
     EquivalenceOracle,
+    FunctionModel,
     PACOracle,
     StoredAnswersOracle,
     UniformWords,
@@ -77,7 +78,7 @@ def test_stored_answers_save_questions() -> None:
 
     def words_asked(*first: EquivalenceOracle) -> int:
         sampling = PACOracle(epsilon=0.005, delta=0.01, sampler=UniformWords(20))
-        result = learn(AutomatonModel(target), oracle=ChainOracle(*first, sampling))
-        return result.statistics.distributions
+        model = FunctionModel(target.next_distributions, target.alphabet)
+        return learn(model, oracle=ChainOracle(*first, sampling)).statistics.words
 
     assert words_asked(StoredAnswersOracle()) < words_asked() / 2

@@ -252,7 +252,7 @@ def test_what_a_failing_model_has_answered_is_kept(tmp_path: Path) -> None:
     with pytest.raises(ConnectionError):
         learn(model, by=BY, oracle=oracle, store=store, model_id="m")
     result = learn(model, by=BY, oracle=oracle, store=store, model_id="m")
-    whole = learn(target, by=BY)
+    whole = learn(FunctionModel(target.next_distributions, target.alphabet), by=BY, oracle=oracle)
     assert result.pdfa == whole.pdfa
     assert result.statistics.words + result.statistics.stored_words == whole.statistics.words
     assert result.statistics.stored_words > 10

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,16 +18,8 @@ LEAF = -1
 """Stands for the suffix of a node that has none."""
 
 
-class Meeting(NamedTuple):
-    """The least common ancestor of two leaves, and the classes on the arcs towards each."""
-
-    node: int
-    left_class: int
-    right_class: int
-
-
 class ClassificationTree:
-    """Inner nodes hold distinguishing suffixes, arcs classes, leaves states.
+    """Inner nodes hold distinguishing suffixes, arcs labels, leaves states.
 
     The root's suffix is empty. An arc that is followed for the first time leads to a new leaf.
     Every column is there twice: as an array, and as a view of the same memory for single nodes.
@@ -39,8 +29,8 @@ class ClassificationTree:
         self._arcs = IntMap()
         self.size = 0
         self.parents = np.empty(0, dtype=np.int64)
-        self.classes = np.empty(0, dtype=np.int64)
-        """The class on the arc from the parent."""
+        self.labels = np.empty(0, dtype=np.int64)
+        """What stands on the arc from the parent."""
         self.depths = np.empty(0, dtype=np.int64)
         self.suffixes = np.empty(0, dtype=np.int64)
         self.states = np.empty(0, dtype=np.int64)
@@ -54,34 +44,34 @@ class ClassificationTree:
         if self.size > len(self.parents):
             capacity = max(1024, 2 * self.size)
             self.parents = _larger(self.parents, capacity, -1)
-            self.classes = _larger(self.classes, capacity, -1)
+            self.labels = _larger(self.labels, capacity, -1)
             self.depths = _larger(self.depths, capacity, 0)
             self.suffixes = _larger(self.suffixes, capacity, LEAF)
             self.states = _larger(self.states, capacity, -1)
-            self.parent_of, self.class_of = self.parents.data, self.classes.data
+            self.parent_of, self.label_of = self.parents.data, self.labels.data
             self.depth_of, self.suffix_of = self.depths.data, self.suffixes.data
             self.state_of = self.states.data
 
-    def children(self, nodes: Numbers, classes: Numbers) -> Numbers:
-        """Follow the arc of a class from every node; new arcs lead to new leaves."""
+    def children(self, nodes: Numbers, labels: Numbers) -> Numbers:
+        """Follow the arc of a label from every node; new arcs lead to new leaves."""
         known = self.size
-        children = self._arcs.get_or_add((nodes << 32) + (classes + 1)) + 1
+        children = self._arcs.get_or_add((nodes << 32) + (labels + 1)) + 1
         if len(self._arcs) + 1 > known:
             self._add(len(self._arcs) + 1 - known)
             new = (children >= known).nonzero()[0]
             leaves, parents = children[new], nodes[new]
             self.parents[leaves] = parents
-            self.classes[leaves] = classes[new]
+            self.labels[leaves] = labels[new]
             self.depths[leaves] = self.depths[parents] + 1
         return children
 
-    def child(self, node: int, class_: int) -> int:
-        """Follow the arc of a class from one node; a new arc leads to a new leaf."""
-        child = self._arcs.get_or_add_one((node << 32) + class_ + 1) + 1
+    def child(self, node: int, label: int) -> int:
+        """Follow the arc of a label from one node; a new arc leads to a new leaf."""
+        child = self._arcs.get_or_add_one((node << 32) + label + 1) + 1
         if child == self.size:
             self._add(1)
             self.parent_of[child] = node
-            self.class_of[child] = class_
+            self.label_of[child] = label
             self.depth_of[child] = self.depth_of[node] + 1
         return child
 
@@ -104,16 +94,14 @@ class ClassificationTree:
         groups = np.split(leaf_places[order], begins[1:])
         return dict(zip(different.tolist(), groups, strict=True))
 
-    def meeting(self, left: int, right: int) -> Meeting:
-        """Find where the paths of two different leaves part."""
-        parent_of, depth_of = self.parent_of, self.depth_of
-        below_left = below_right = ROOT
-        while left != right:
-            if depth_of[left] >= depth_of[right]:
-                below_left, left = left, parent_of[left]
-            else:
-                below_right, right = right, parent_of[right]
-        return Meeting(left, self.class_of[below_left], self.class_of[below_right])
+    def meetings(self, lefts: Numbers, rights: Numbers) -> Numbers:
+        """Find the least common ancestor of every pair of nodes."""
+        lefts, rights = lefts.copy(), rights.copy()
+        while len(apart := (lefts != rights).nonzero()[0]):
+            deeper = self.depths[lefts[apart]] - self.depths[rights[apart]]
+            for nodes, rise in ((lefts, apart[deeper >= 0]), (rights, apart[deeper <= 0])):
+                nodes[rise] = self.parents[nodes[rise]]
+        return lefts
 
 
 def _larger(old: Numbers, capacity: int, fill: int) -> Numbers:

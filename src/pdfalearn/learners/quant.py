@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
+import math
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +12,10 @@ from numpy.typing import NDArray
 
 from pdfalearn._runs import visited_states
 from pdfalearn.errors import OracleError
+from pdfalearn.learners._branching import branches
 from pdfalearn.learners._counterexamples import Break, breaks_of, counterexamples_of
 from pdfalearn.learners._nearest import nearest
+from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.learners.classification_tree import (
     LEAF,
     ROOT,
@@ -28,6 +32,8 @@ Numbers = NDArray[np.int64]
 
 _FEW = 48
 """Below this many words, one after the other is faster than array passes."""
+_TOLD_BITS = 8
+"""Where prefixes are free, suffixes are made long enough to tell 2 to this many states apart."""
 
 
 class _Front(NamedTuple):
@@ -57,6 +63,8 @@ class Quant:
         self.observations = observations
         self._symbols = len(observations.model.alphabet)
         self._tree = ClassificationTree()
+        self._labels = ArcLabels(observations)
+        self._random = np.random.default_rng(0)
         self._size = 0
         self._access = np.empty(0, dtype=np.int64)
         self._leaves = np.empty(0, dtype=np.int64)
@@ -122,34 +130,76 @@ class Quant:
         return [self.observations.word(node) for node in self._access[: self._size].tolist()]
 
     def tree(self) -> TreeNode:
-        """Give the classification tree."""
+        """Give the classification tree.
+
+        Where arcs are labelled with traces, an inner node stands for several: one for each prefix
+        of its suffix after which classes part.
+        """
         tree, decode = self._tree, self.observations.model.alphabet.decode
         rows = self.observations.rows(self._access[: self._size]).tolist()
         words = self.access_words()
-        shown: list[TreeNode] = []
-        for node in range(tree.size):
-            state = tree.state_of[node]
-            if tree.suffix_of[node] != LEAF:
-                suffix = self.observations.suffixes.word(tree.suffix_of[node])
-                shown.append(TreeNode(suffix=decode(suffix)))
-            elif state >= 0:
-                shown.append(TreeNode(access_word=words[state], distribution=tuple(rows[state])))
-            else:
-                shown.append(TreeNode())
-            if node not in (ROOT, UNDEFINED_LEAF):
-                label = self.observations.arc_label(tree.class_of[node])
-                shown[tree.parent_of[node]].children[label] = shown[node]
+        shown = [
+            TreeNode(access_word=words[state], distribution=tuple(rows[state]))
+            if state >= 0
+            else TreeNode()
+            for state in tree.state_of[: tree.size]
+        ]
+        for node, children, traces in self._arcs((tree.suffixes[: tree.size] != LEAF).nonzero()[0]):
+            suffix = decode(self.observations.suffixes.word(tree.suffix_of[node]))
+            inner: list[TreeNode] = []
+            for arc in branches(traces):
+                below = shown[children[arc.child]]
+                if arc.inner is not None:
+                    below = shown[node] if not inner else TreeNode()
+                    below.suffix = suffix[: arc.length] if suffix else ()
+                    inner.append(below)
+                if arc.parent >= 0:
+                    label = self.observations.arc_label(arc.class_)
+                    inner[arc.parent].children[label] = below
         return shown[ROOT]
 
-    @property
-    def structure_size(self) -> int:
-        """The number of inner nodes and states of the classification tree."""
-        return self.tree_shape()[1] + self.size
+    def _arcs(self, inner: Numbers) -> Iterator[tuple[int, list[int], list[tuple[int, ...]]]]:
+        """Give inner nodes with their children, those of undefined words left out, and traces."""
+        tree, lengths = self._tree, self.observations.suffixes.lengths
+        is_wanted = np.zeros(tree.size, dtype=bool)
+        is_wanted[inner] = True
+        first = UNDEFINED_LEAF + 1
+        below = is_wanted[tree.parents[first : tree.size]].nonzero()[0] + first
+        below = below[np.argsort(tree.parents[below], kind="stable")]
+        nodes, begins = np.unique(tree.parents[below], return_index=True)
+        for node, begin, end in zip(nodes, begins, [*begins[1:], len(below)], strict=False):
+            children = below[begin:end]
+            length = lengths[tree.suffix_of[node]]
+            yield int(node), children.tolist(), self._labels.classes(tree.labels[children], length)
 
     def tree_shape(self) -> tuple[int, int]:
         """Give the depth of the classification tree and the number of its inner nodes."""
-        depth = int(self._tree.depths[self._leaves[: self._size]].max())
-        return depth, int((self._tree.suffixes[: self._tree.size] != LEAF).sum())
+        tree = self._tree
+        inner = (tree.suffixes[: tree.size] != LEAF).nonzero()[0]
+        inner_nodes = len(inner)
+        steps = np.ones(tree.size, dtype=np.int64)
+        if self._labels.are_traces:
+            is_long = self.observations.suffixes.arrays()[2][tree.suffixes[inner]] > 1
+            for _, children, traces in self._arcs(inner[is_long]):
+                depths: list[int] = []
+                for arc in branches(traces):
+                    depth = depths[arc.parent] + 1 if arc.parent >= 0 else 0
+                    if arc.inner is None:
+                        steps[children[arc.child]] = depth
+                    else:
+                        depths.append(depth)
+                inner_nodes += len(depths) - 1
+        total = np.zeros(tree.size, dtype=np.int64)
+        for depth in range(1, int(tree.depths.max()) + 1):
+            here = (tree.depths[: tree.size] == depth).nonzero()[0]
+            total[here] = total[tree.parents[here]] + steps[here]
+        return int(total[self._leaves[: self._size]].max()), inner_nodes
+
+    @property
+    def structure_size(self) -> int:
+        """The number of suffixes in the classification tree and of its states."""
+        suffixes = self._tree.suffixes[: self._tree.size]
+        return int(np.count_nonzero(suffixes != LEAF)) + self.size
 
     def refine(self, counterexamples: Words) -> None:
         """Split leaves until the hypothesis agrees with every counterexample."""
@@ -204,55 +254,92 @@ class Quant:
         """Split the leaf of every state that breaks come after, once each, and sift on."""
         chosen = {found.after: found for found in reversed(breaks)}
         granted = self.observations.meter.grant_states(self._size, len(chosen))
-        chosen = dict(islice(chosen.items(), granted))
+        splits = list(chosen.values())[:granted]
         first = self._add_states(granted)
         nodes = self.observations.nodes
-        for new, found in enumerate(chosen.values(), first):
-            word = nodes.step_one(self._access_of[found.before], found.symbol)
-            self._access_of[new] = word
-            nodes.kept[word] = True
+        befores = np.array([found.before for found in splits], dtype=np.int64)
+        symbols = np.array([found.symbol for found in splits], dtype=np.int64)
+        words = nodes.step(self._access[befores], symbols)
+        self._access[first : self._size] = words
+        nodes.kept[words] = True
         try:
             self._sift(_Front([], [], []), first_new=first)
         finally:  # also where nothing may be asked any more, the new states have leaves
-            for new, (old, found) in enumerate(chosen.items(), first):
-                self._split_leaf(old, new, found)
+            self._split_leaves(splits, first)
         targets = self._targets[: self._size * self._symbols]
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
         words = nodes.step(self._access[states], symbols)
         self._sift(_Front(moved, words, targets[moved]), first_new=self._size)
 
-    def _split_leaf(self, old: int, new: int, found: Break) -> None:
-        """Make the old state's leaf an inner node, with a leaf for it and one for the new state."""
-        tree, leaf = self._tree, self._leaf_of[old]
-        suffix, old_class, new_class = self._distinguishing(old, new, found)
-        tree.suffix_of[leaf] = suffix
-        tree.state_of[leaf] = -1
-        for state, class_ in ((old, old_class), (new, new_class)):
-            child = tree.child(leaf, class_)
-            tree.state_of[child] = state
-            self._leaf_of[state] = child
+    def _split_leaves(self, splits: list[Break], first: int) -> None:
+        """Make old states' leaves inner nodes, each with a leaf for it and one for a new state."""
+        olds = np.array([found.after for found in splits], dtype=np.int64)
+        news = np.arange(first, first + len(splits))
+        both = np.concatenate((olds, news))
+        words, suffixes = self._access[both], self._distinguishing(olds, news, splits)
+        longer = self._lengthened(suffixes)
+        try:
+            labels = self._labels.after(words, np.tile(longer, 2))
+            suffixes = longer
+        except BaseException:  # the labels by the suffixes as they were are known
+            labels = self._labels.after(words, np.tile(suffixes, 2))
+            raise
+        finally:
+            tree, leaves = self._tree, self._leaves[olds]
+            tree.suffixes[leaves] = suffixes
+            tree.states[leaves] = -1
+            children = tree.children(np.tile(leaves, 2), labels)
+            tree.states[children] = both
+            self._leaves[both] = children
 
-    def _distinguishing(self, old: int, new: int, found: Break) -> tuple[int, int, int]:
-        """Give a suffix that tells two states of one leaf apart, and the classes after it."""
-        tree, suffixes, symbols = self._tree, self.observations.suffixes, self._symbols
-        shortest = None
-        for symbol in range(symbols):
-            left, right = (
-                self._target_of[old * symbols + symbol],
-                self._target_of[new * symbols + symbol],
-            )
-            if left != right:
-                meeting = tree.meeting(left, right)
-                if meeting.node in (left, right):  # one was not sifted as far as the other
-                    continue
-                rest = tree.suffix_of[meeting.node]
-                if shortest is None or suffixes.lengths[rest] < suffixes.lengths[shortest[1]]:
-                    shortest = symbol, rest, meeting
-        if shortest is None:
-            return found.suffix(suffixes), found.old_class, found.counterexample.truth
-        symbol, rest, meeting = shortest
-        return suffixes.add(symbol, rest), meeting.left_class, meeting.right_class
+    def _distinguishing(self, olds: Numbers, news: Numbers, splits: list[Break]) -> Numbers:
+        """Give for each two states of one leaf a suffix that tells them apart."""
+        table, every = self.observations.suffixes, np.arange(self._symbols)
+        lefts, rights = (
+            self._targets[states[:, None] * self._symbols + every] for states in (olds, news)
+        )
+        places, symbols = (lefts != rights).nonzero()
+        lefts, rights = lefts[places, symbols], rights[places, symbols]
+        meetings = self._tree.meetings(lefts, rights)
+        # Where one was not sifted as far as the other, they do not part.
+        parted = (meetings != lefts) & (meetings != rights)
+        places, symbols, rests = (
+            places[parted],
+            symbols[parted],
+            self._tree.suffixes[meetings[parted]],
+        )
+        shortest = np.lexsort((table.arrays()[2][rests], places))
+        found: dict[int, int] = {}
+        for place, symbol, rest in zip(
+            *(part[shortest].tolist() for part in (places, symbols, rests)), strict=True
+        ):
+            if place not in found:
+                found[place] = table.add(symbol, rest)
+        return np.array(
+            [
+                found[place] if place in found else split.suffix(table)
+                for place, split in enumerate(splits)
+            ],
+            dtype=np.int64,
+        )
+
+    def _lengthened(self, suffixes: Numbers) -> Numbers:
+        """Lengthen short suffixes where labels are traces, so that they tell more states apart."""
+        targets = self._targets[: self._size * self._symbols]
+        if not self._labels.are_traces or (targets == UNDEFINED_LEAF).any():
+            return suffixes
+        table = self.observations.suffixes
+        classes = max(2, self.observations.answers.class_count)
+        length = int(_TOLD_BITS / math.log2(classes))
+        lengthened = []
+        for suffix in suffixes.tolist():
+            more = length - table.lengths[suffix]
+            if more > 0:
+                tail = self._random.integers(self._symbols, size=more).tolist()
+                suffix = table.add_word(table.word(suffix) + tail)
+            lengthened.append(suffix)
+        return np.array(lengthened, dtype=np.int64)
 
     def _sift(self, front: _Front, first_new: int) -> None:
         """Sift a front of transitions, and those of all states from ``first_new`` on."""
@@ -281,10 +368,10 @@ class Quant:
     def _step_few(self, front: _Front) -> _Front:
         """Take few words down the tree as far as answers are known, after asking for one each."""
         suffixes = [self._tree.suffix_of[node] for node in front.at]
-        classes = self.observations.classes_of_few(list(front.words), suffixes)
+        labels = self._labels.after_few(list(front.words), suffixes)
         on: tuple[list[int], list[int], list[int]] = [], [], []
-        for place, word, node, class_ in zip(*front, classes, strict=True):
-            node = self._sunk(word, node, class_)
+        for place, word, node, label in zip(*front, labels, strict=True):
+            node = self._sunk(word, node, label)
             if self._tree.suffix_of[node] == LEAF:
                 self._target_of[place] = node
             else:
@@ -292,18 +379,18 @@ class Quant:
                     part.append(value)
         return _Front(*on)
 
-    def _sunk(self, word: int, node: int, class_: int | None) -> int:
-        """Follow a word down as long as its classes are known; it may become a state."""
-        tree, known_class = self._tree, self.observations.known_class
-        while class_ is not None:
+    def _sunk(self, word: int, node: int, label: int | None) -> int:
+        """Follow a word down as long as its labels are known; it may become a state."""
+        tree, known_label = self._tree, self._labels.known
+        while label is not None:
             known = tree.size
-            node = tree.child(node, class_)
+            node = tree.child(node, label)
             if node == known and self.observations.meter.grant_states(self._size, 1):
                 self._new_state(word, node)
             suffix = tree.suffix_of[node]
             if suffix == LEAF:
                 return node
-            class_ = known_class(word, suffix)
+            label = known_label(word, suffix)
         return node
 
     def _with_many(self, front: _Front, first_new: int) -> _Front:
@@ -329,9 +416,9 @@ class Quant:
         """Take many words one arc down the tree; give those that are not at a leaf yet."""
         tree = self._tree
         places, words, at = (np.asarray(part) for part in front)
-        classes = self.observations.classes(words, tree.suffixes[at])
+        labels = self._labels.after(words, tree.suffixes[at])
         known = tree.size
-        at = tree.children(at, classes)
+        at = tree.children(at, labels)
         granted = self.observations.meter.grant_states(self._size, tree.size - known)
         if granted:
             first = self._add_states(granted)

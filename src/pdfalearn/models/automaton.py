@@ -13,7 +13,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
 _FEW = 64
-"""Below this many symbols, one after the other is faster than array passes."""
+"""Below this many words, one after the other is faster than array passes."""
 
 
 _MEMBERS = [
@@ -60,7 +60,7 @@ class AutomatonModel:
     def extend(self, handles: Handles, words: Words) -> Handles:
         """Give the states along the run of every word."""
         table = self.pdfa.table
-        if len(words.symbols) < _FEW:
+        if len(words) < _FEW:
             return np.array(self._extend_few(handles, words), dtype=np.int64)
         if (words.lengths == 1).all():
             return table[handles, words.symbols].astype(np.int64)

@@ -12,7 +12,7 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel, SaysUndefined
 from pdfalearn.observations._leading import Leader
-from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
+from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers
 from pdfalearn.observations.answers import Answers, BadRowError
 
@@ -85,65 +85,44 @@ class Asker:
             return
         while len(nodes):
             path, rest = self._leader.lead(nodes)
-            asked = nodes[~np.isin(nodes, rest)] if len(rest) else nodes
-            read = asked
-            if self._model.prefixes_free and len(path) and path is not nodes:
-                new = path
-                if self.may_repeat:
-                    self.look_up(path)
-                    new = path[self._nodes.rows[path] < 0]
-                read = self._nodes.different(np.concatenate((new, asked)))
-            handles = self._nodes.handles[read]
-            if not len(read) or handles.min() < 0:
-                lost = path[self._nodes.handles[path] < 0]
-                self._note(lost)
-                self._check_undefined(lost.tolist())
-                read = read[handles >= 0]
-                handles = handles[handles >= 0]
-                asked = asked[self._nodes.handles[asked] >= 0]
-            self._counts.words += len(asked)
-            if len(read):
-                numbers = self._read(handles, read)
-                self._nodes.rows[read] = numbers
-                self._nodes.classes[read] = self._answers.classes[numbers]
-                self._note(read)
-                if self._unchecked:
-                    self._check_late(read)
+            self._answer(nodes, path)
             nodes = rest
 
     def ask_few(self, nodes: list[int]) -> None:
         """Do what `ask_many` does, for few nodes: less to set up, more for each."""
-        handle_at, class_at = self._nodes.handle_at, self._nodes.class_at
         while nodes:
             path, rest = self._leader.lead_few(nodes)
-            if self.may_repeat:
-                if self._model.prefixes_free:
-                    self.look_up(np.array(path, dtype=np.int64))
-                path = [node for node in path if self._nodes.row_at[node] < 0]
-            waiting = set(rest)
-            asked = [node for node in nodes if node not in waiting]
-            read = asked
-            if self._model.prefixes_free:
-                read = path if path == asked else list(dict.fromkeys([*path, *asked]))
-            handles = [handle_at[node] for node in read]
-            if min(handles, default=-1) < 0:
-                lost = [node for node in path if handle_at[node] < 0]
-                self._note(lost)
-                self._check_undefined(lost)
-                read = [node for node in read if handle_at[node] >= 0]
-                asked = [node for node in asked if handle_at[node] >= 0]
-                handles = [handle_at[node] for node in read]
-            self._counts.words += len(asked)
-            if read:
-                numbers = self._read(np.array(handles), read).tolist()
-                row_at, class_of = self._nodes.row_at, self._answers.classes.data
-                for node, number in zip(read, numbers, strict=True):
-                    row_at[node] = number
-                    class_at[node] = class_of[number]
-                self._note(read)
-                if self._unchecked:
-                    self._check_late(read)
+            self._answer(np.array(nodes), path)
             nodes = rest
+
+    def _answer(self, nodes: Nodes, path: Nodes) -> None:
+        """Read the answers to those of the nodes that the model was led to along a path."""
+        table = self._nodes
+        read, handles = nodes, table.handles[nodes]
+        if handles.min() == NO_HANDLE:
+            led = handles != NO_HANDLE
+            read, handles = nodes[led], handles[led]
+        words = int(np.count_nonzero(handles >= 0))
+        if self._model.prefixes_free and path is not nodes and len(path):
+            new = path
+            if self.may_repeat:
+                self.look_up(path)
+                new = path[table.rows[path] < 0]
+            read = table.different(np.concatenate((new, read)))
+            handles = table.handles[read]
+        if words < len(nodes):
+            lost = path[table.handles[path] < 0]
+            self._note(lost)
+            self._check_undefined(lost.tolist())
+            read, handles = read[handles >= 0], handles[handles >= 0]
+        self._counts.words += words
+        if len(read):
+            numbers = self._read(handles, read)
+            table.rows[read] = numbers
+            table.classes[read] = self._answers.classes[numbers]
+            self._note(read)
+            if self._unchecked:
+                self._check_late(read)
 
     def undefined_after(self, nodes: Nodes) -> NDArray[np.bool_] | None:
         """Say after which symbols answered words are undefined; None if the model cannot say."""

@@ -11,6 +11,8 @@ from pdfalearn.observations._nodes import NO_HANDLE, Nodes, NodeTable
 from pdfalearn.words import Words, offsets_of
 
 _LEAST_CAPACITY = 3
+_ON_THE_WAY = -3
+"""Stands where a word is about to have a handle."""
 
 
 class Leader:
@@ -68,17 +70,7 @@ class Leader:
             path, lengths, bases, rest = self._paths(path)
             offsets, starts = offsets_of(lengths), table.handles[bases]
         if len(path):
-            words = Words(table.last_symbols[path], offsets)
-            handles = self._extended(starts, words, path)
-            self.symbols += len(path)
-            self._live += len(path)
-            table.handles[path] = handles
-            if handles.min() < 0:
-                lost = path[handles < 0]
-                self._lose(lost)
-                self._live -= len(lost)
-            if self._model.capacity is not None:
-                self._live_nodes += path[handles >= 0].tolist()
+            self._along(path, offsets, starts)
         return path, rest
 
     @property
@@ -86,27 +78,27 @@ class Leader:
         """Whether the handles of all words can be alive at once."""
         return self._model.capacity is None or self._model.capacity > self._nodes.size + 1
 
-    def lead_few(self, nodes: list[int]) -> tuple[list[int], list[int]]:
+    def lead_few(self, nodes: list[int]) -> tuple[Nodes, list[int]]:
         """Do what `lead` does, for few words: less to set up, more for each."""
         table = self._nodes
-        handle_at, parent, symbol_of = table.handle_at, table.parent, table.last_symbol
+        handle_at, parent = table.handle_at, table.parent
         path: list[int] = []
         offsets, bases, rest = [0], [], []
-        planned: set[int] = set()
         may_release = True
         for place, node in enumerate(nodes):
             steps: list[int] = []
             above = node
-            while handle_at[above] == NO_HANDLE and above not in planned:
+            while handle_at[above] == NO_HANDLE:
                 steps.append(above)
                 above = parent[above]
             if not steps:
                 may_release = False  # its handle is about to be used
                 continue
-            if above in planned:
+            base = handle_at[above]
+            if base == _ON_THE_WAY:
                 rest.append(node)
                 continue
-            if handle_at[above] < 0:
+            if base < 0:
                 table.mark_undefined(np.array(steps))
                 continue
             room = self._room(len(steps), above, len(path), may_release=may_release)
@@ -117,30 +109,36 @@ class Leader:
                     break
                 steps = steps[-room:]
             may_release = False
-            planned.update(steps)
-            steps.reverse()
-            path += steps
+            for step in steps:
+                handle_at[step] = _ON_THE_WAY
+            path += reversed(steps)
             offsets.append(len(path))
-            bases.append(handle_at[above])
+            bases.append(base)
             if is_cut:
                 break
+        led = np.array(path, dtype=np.int64)
         if path:
-            words = Words(
-                np.array([symbol_of[node] for node in path], dtype=np.int32), np.array(offsets)
-            )
-            handles = self._extended(np.array(bases), words, path)
-            self.symbols += len(path)
-            self._live += len(path)
-            if self._model.capacity is not None:
-                self._live_nodes += path
-            for node, handle in zip(path, handles.tolist(), strict=True):
-                handle_at[node] = handle
-                if handle < 0:
-                    self._lose(np.array([node]))
-                    self._live -= 1
-            if self._model.capacity is not None and handles.min() < 0:
-                self._live_nodes = [node for node in self._live_nodes if handle_at[node] >= 0]
-        return path, [node for node in rest if handle_at[node] == NO_HANDLE]
+            self._along(led, np.array(offsets), np.array(bases))
+        return led, [node for node in rest if handle_at[node] == NO_HANDLE]
+
+    def _along(self, path: Nodes, offsets: Nodes, starts: Nodes) -> None:
+        """Extend handles along paths, and note those of the path."""
+        table = self._nodes
+        words = Words(table.last_symbols[path], offsets)
+        try:
+            handles = self._extended(starts, words, path)
+        except BaseException:
+            table.handles[path] = NO_HANDLE
+            raise
+        self.symbols += len(path)
+        self._live += len(path)
+        table.handles[path] = handles
+        if handles.min() < 0:
+            lost = path[handles < 0]
+            self._lose(lost)
+            self._live -= len(lost)
+        if self._model.capacity is not None:
+            self._live_nodes += path[handles >= 0].tolist()
 
     def _extended(self, handles: Nodes, words: Words, path: Nodes | list[int]) -> Nodes:
         """Extend, and refuse an answer that cannot be right."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -157,15 +158,25 @@ class NodeTable:
         """Give the nodes that a suffix each leads to."""
         if not suffixes.any():
             return nodes
-        firsts, rests = table.arrays()
-        ends, left = nodes.copy(), suffixes.copy()
-        active = left.nonzero()[0]
-        while len(active):
-            numbers = left[active]
-            ends[active] = self.step(ends[active], firsts[numbers])
-            left[active] = rests[numbers]
-            active = active[left[active] > 0]
+        ends = nodes.copy()
+        for places, here in self.steps_down(nodes, suffixes, table):
+            ends[places] = here
         return ends
+
+    def steps_down(
+        self, nodes: Nodes, suffixes: Nodes, table: Suffixes
+    ) -> Iterator[tuple[Nodes, Nodes]]:
+        """Go down a suffix each; give for every step the places that take it, and their nodes."""
+        firsts, rests, _ = table.arrays()
+        places = suffixes.nonzero()[0]
+        here, left = nodes[places], suffixes[places]
+        while len(places):
+            here = self.step(here, firsts[left])
+            yield places, here
+            left = rests[left]
+            goes_on = left > 0
+            if not goes_on.all():
+                places, here, left = places[goes_on], here[goes_on], left[goes_on]
 
     def descend_one(self, node: int, suffix: int, table: Suffixes) -> int:
         """Give the node that a suffix leads to.
@@ -198,6 +209,39 @@ class NodeTable:
                 if end is not None:
                     return end
         return node
+
+    def way_down(self, node: int, suffix: int, table: Suffixes) -> list[int]:
+        """Give the nodes along a suffix, that of the node itself left out."""
+        firsts, rests = table.firsts, table.rests
+        child, width = self._child, self.symbols
+        way = []
+        while suffix:
+            symbol = firsts[suffix]
+            below = child[node * width + symbol] if self._sparse is None else -1
+            if below < 0:
+                below = self.step_one(node, symbol)
+                child = self._child
+            way.append(below)
+            node, suffix = below, rests[suffix]
+        return way
+
+    def known_classes(self, node: int, suffix: int, table: Suffixes) -> list[int] | None:
+        """Give the classes along a suffix, or that of the node by the empty one, if all known."""
+        firsts, rests, class_at = table.firsts, table.rests, self.class_at
+        child, width = self._child, self.symbols
+        classes = [] if suffix else [class_at[node]]
+        while suffix:
+            symbol = firsts[suffix]
+            if self._sparse is None:
+                node = child[node * width + symbol]
+            else:
+                node = int(self.known_children(np.array([node]), np.array([symbol]))[0])
+            class_ = class_at[node] if node >= 0 else UNKNOWN
+            if class_ == UNKNOWN:
+                return None
+            classes.append(class_)
+            suffix = rests[suffix]
+        return classes
 
     def depths(self, nodes: Nodes) -> Nodes:
         """Give the lengths of nodes' words."""

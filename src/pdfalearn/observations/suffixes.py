@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+Numbers = NDArray[np.int64]
+
 EMPTY = 0
 """The empty suffix."""
 
@@ -29,7 +31,7 @@ class Suffixes:
         self.rests = [EMPTY]
         """What follows it."""
         self.lengths = [0]
-        self._arrays: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+        self._arrays: tuple[Numbers, Numbers, Numbers] | None = None
 
     def add(self, symbol: int, rest: int) -> int:
         """Give the number of a symbol followed by a suffix."""
@@ -67,8 +69,8 @@ class Suffixes:
             number = self.rests[number]
         return codes
 
-    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Give the first symbols and the rests as arrays."""
+    def arrays(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Give the first symbols, the rests and the lengths as arrays."""
         if self._arrays is None:
-            self._arrays = np.array(self.firsts), np.array(self.rests)
+            self._arrays = np.array(self.firsts), np.array(self.rests), np.array(self.lengths)
         return self._arrays

@@ -127,11 +127,15 @@ class ObservationTree:
     def _asked(self, nodes: Nodes, suffixes: Nodes) -> Nodes:
         """Give the nodes that a suffix each leads to, after asking for those not known."""
         ends = self.nodes.descend(nodes, suffixes, self.suffixes)
-        unknown = self.nodes.classes[ends] == UNKNOWN
-        if unknown.any():
-            self._ask(self.nodes.different(ends[unknown]))
-            self._audit_if_due()
+        self.ask(ends)
         return ends
+
+    def ask(self, nodes: Nodes) -> None:
+        """Ask for those of the nodes that are not known."""
+        unknown = self.nodes.classes[nodes] == UNKNOWN
+        if unknown.any():
+            self._ask(self.nodes.different(nodes[unknown]))
+            self._audit_if_due()
 
     def classes_of_few(self, nodes: list[int], suffixes: list[int]) -> list[int]:
         """Give what `classes` gives, for few words: less to set up, more for each."""
