@@ -127,11 +127,12 @@ class Walk:
                     places = alike[self._judge.fresh(lefts[alike], rights[alike])]
                 else:
                     places = self._judge.fresh(lefts, rights)
-                lefts, rights = lefts[places], rights[places]
+                lefts, rights = lefts.take(places), rights.take(places)
                 self._origins.frombytes((places + code).tobytes())
                 self._rights.frombytes(rights.astype(np.int64).tobytes())
                 code = (len(self._origins) - len(places)) * width
-                lefts, rights = self._first[lefts].ravel(), self._second[rights].ravel()
+                lefts = self._first.take(lefts, axis=0).ravel()
+                rights = self._second.take(rights, axis=0).ravel()
             few_lefts, few_rights = lefts.tolist(), rights.tolist()
 
     def rights_before(self, codes: Indices) -> Indices:

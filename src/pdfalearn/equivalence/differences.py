@@ -95,24 +95,24 @@ class Merging(Judge):
 
     def differ(self, lefts: States, rights: States) -> NDArray[np.bool_]:
         """Say for each pair whether its two classes differ."""
-        return np.not_equal(self._lefts[lefts], self._rights[rights])
+        return np.not_equal(self._lefts.take(lefts), self._rights.take(rights))
 
     def fresh(self, lefts: States, rights: States) -> NDArray[np.intp]:
         """Give the pairs that merge what was not merged before."""
-        partners = self._partners[lefts]
+        partners = self._partners.take(lefts)
         new = (partners != rights).nonzero()[0]
-        lefts, rights = lefts[new], rights[new]
+        lefts, rights = lefts.take(new), rights.take(new)
         # Of several pairs with one left state the first counts: it is written last.
         self._places[lefts[::-1]] = new[::-1]
-        merges = (self._places[lefts] == new) & (partners[new] == _UNMET)
+        merges = (self._places.take(lefts) == new) & (partners.take(new) == _UNMET)
         first = merges.nonzero()[0]
-        self._partners[lefts[first]] = rights[first]
-        partners = self._partners[lefts]
+        self._partners[lefts.take(first)] = rights.take(first)
+        partners = self._partners.take(lefts)
         others = (partners != rights).nonzero()[0]
         if len(others):
             merges[others[self._partition.merge(partners[others], rights[others])]] = True
             first = merges.nonzero()[0]
-        return np.asarray(new[first])
+        return np.asarray(new.take(first))
 
     def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
         """Give the pairs whose classes differ, and those that merge what was not merged before."""
