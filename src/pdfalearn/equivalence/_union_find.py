@@ -57,7 +57,7 @@ class UnionFind:
         left, right = self._root(left), self._root(right)
         if left == right:
             return False
-        self._parent[max(left, right)] = min(left, right)
+        self._parent[left] = right
         return True
 
     def _roots(self, nodes: Nodes) -> Nodes:
