@@ -121,6 +121,8 @@ class Alphabet(Frozen):
 
     def positions_in(self, other: Alphabet) -> Codes:
         """Give every symbol's position in another alphabet of the same symbols."""
+        if self.symbols == other.symbols:
+            return np.arange(len(self), dtype=np.int32)
         lonely = [s for s in self.symbols if s not in other]
         lonely += [s for s in other.symbols if s not in self]
         if lonely:

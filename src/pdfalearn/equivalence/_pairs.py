@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.pdfa import PDFA
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.pdfa import PDFA, Floats, States
 from pdfalearn.words import Words, offsets_of
 
 Indices = NDArray[np.int64]
 
 _FEW = 16
 """Below this many words, one after the other is faster than array passes."""
+_FEW_PAIRS = 48
+"""Below this many pairs too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,97 +31,123 @@ class Joint:
     """
 
     transitions: Indices
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     """One row a state; that of undefined is arbitrary."""
     undefined: int
 
     @classmethod
     def of(cls, first: PDFA, second: PDFA) -> Joint:
         """Put two automata side by side, with their symbols matched."""
-        sink, width = len(first), len(first.alphabet)
-        table = np.full((sink + 1 + len(second), width), sink, dtype=np.int64)
-        rows = np.zeros((len(table), width + 1))
-        joint = cls(table, rows, sink)
-        joint.transitions[:sink] = np.where(first.transitions < 0, sink, first.transitions)
-        joint.probabilities[:sink] = first.probabilities
-        joint.put_second(second, first.alphabet.positions_in(second.alphabet))
-        return joint
+        table, rows = in_order_of(first.alphabet, second)
+        undefined = len(first)
+        upper = np.where(first.table < 0, undefined, first.table)
+        lower = np.where(table < 0, undefined, table + undefined + 1)[:-1]
+        probabilities = np.concatenate((first.probabilities, np.zeros((1, rows.shape[1])), rows))
+        return cls(np.concatenate((upper, lower)), probabilities, undefined)
 
     @property
     def offset(self) -> int:
         """What to add to a state of the second automaton."""
         return self.undefined + 1
 
-    def put_second(self, second: PDFA, columns: NDArray[np.int32]) -> None:
-        """Write the second automaton; ``columns`` are its columns in the order of the first's."""
-        transitions = second.transitions[:, columns]
-        place = slice(self.offset, self.offset + len(second))
-        self.transitions[place] = np.where(
-            transitions < 0, self.undefined, transitions + self.offset
-        )
-        self.probabilities[place, 0] = second.probabilities[:, 0]
-        self.probabilities[place, 1:] = second.probabilities[:, columns + 1]
+
+def in_order_of(alphabet: Alphabet, pdfa: PDFA) -> tuple[States, Floats]:
+    """Give an automaton's table and rows with the symbols in the order of an alphabet."""
+    if pdfa.alphabet.symbols == alphabet.symbols:
+        return pdfa.table, pdfa.probabilities
+    columns = alphabet.positions_in(pdfa.alphabet)
+    return pdfa.table.take(columns, axis=1), pdfa.probabilities.take([0, *columns + 1], axis=1)
 
 
-class Judge(Protocol):
-    """Decides which pairs differ, and which are worth following."""
+class Judge(ABC):
+    """Decides which pairs of states differ, and which are worth following.
 
-    def differ(self, lefts: Indices, rights: Indices) -> NDArray[np.bool_]:
+    A pair is a state of the first automaton and one of the second; -1 stands for undefined.
+    """
+
+    @abstractmethod
+    def differ(self, lefts: States, rights: States) -> NDArray[np.bool_]:
         """Say for each pair whether its two distributions differ."""
-        ...
 
-    def fresh(self, lefts: Indices, rights: Indices) -> Indices:
-        """Give the places of the pairs whose successors have to be looked at."""
-        ...
+    @abstractmethod
+    def fresh(self, lefts: States, rights: States) -> NDArray[np.intp]:
+        """Give the places of the pairs whose successors have to be looked at; none may differ."""
+
+    @abstractmethod
+    def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
+        """Give the places of the pairs that differ, and of the fresh ones among the others."""
 
 
 class Walk:
     """A breadth-first walk from a pair of states through all pairs that words reach together.
 
     Pairs that differ are given out, level by level, and not followed further.
+
+    Parameters
+    ----------
+    first, second : array of int, shape (states + 1, symbols)
+        The tables of the two automata, with the symbols in the same order.
+    judge : Judge
+        Decides about pairs.
     """
 
-    def __init__(self, transitions: Indices, judge: Judge) -> None:
-        self._transitions = transitions
+    def __init__(self, first: States, second: States, judge: Judge) -> None:
+        self._first = first
+        self._second = second
+        self._symbols = first.shape[1]
         self._judge = judge
         # Of every pair that was followed: place of its parent * symbols + symbol; its right state.
         self._origins = array("q")
         self._rights = array("q")
 
-    def differences(self, left: int, right: int) -> Iterator[tuple[Indices, Indices, Indices]]:
-        """Give the pairs that differ: lefts, rights, and codes of the words that led there."""
-        symbols = self._transitions.shape[1]
-        lefts, rights, codes = np.array([left]), np.array([right]), np.array([-1])
-        while len(lefts):
-            differing = self._judge.differ(lefts, rights)
-            if differing.any():
-                yield lefts[differing], rights[differing], codes[differing]
-                alike = ~differing
-                lefts, rights, codes = lefts[alike], rights[alike], codes[alike]
-            followed = self._judge.fresh(lefts, rights)
-            begin = len(self._origins)
-            self._origins.frombytes(codes[followed].tobytes())
-            self._rights.frombytes(rights[followed].tobytes())
-            lefts = self._transitions[lefts[followed]].ravel()
-            rights = self._transitions[rights[followed]].ravel()
-            codes = np.arange(begin * symbols, len(self._origins) * symbols)
-            apart = lefts != rights
-            lefts, rights, codes = lefts[apart], rights[apart], codes[apart]
+    def differences(self, left: int, right: int) -> Iterator[Indices]:
+        """Give the pairs that differ, as the codes of the words that led there."""
+        code = -1  # of the first pair of a level
+        few_lefts, few_rights = [left], [right]
+        first, second = self._first.ravel().data, self._second.ravel().data
+        width, symbols = self._symbols, range(self._symbols)
+        while few_lefts:
+            while 0 < len(few_lefts) < _FEW_PAIRS:
+                different, followed = self._judge.sifted(few_lefts, few_rights)
+                if different:
+                    yield np.array(different) + code
+                few_lefts = [few_lefts[place] for place in followed]
+                few_rights = [few_rights[place] for place in followed]
+                self._origins.extend([place + code for place in followed])
+                self._rights.extend(few_rights)
+                code = (len(self._origins) - len(followed)) * width
+                few_lefts = [first[state * width + s] for state in few_lefts for s in symbols]
+                few_rights = [second[state * width + s] for state in few_rights for s in symbols]
+            lefts, rights = np.array(few_lefts, np.int32), np.array(few_rights, np.int32)
+            while len(lefts) >= _FEW_PAIRS:
+                differing = self._judge.differ(lefts, rights)
+                if differing.any():
+                    yield differing.nonzero()[0] + code
+                    alike = (~differing).nonzero()[0]
+                    places = alike[self._judge.fresh(lefts[alike], rights[alike])]
+                else:
+                    places = self._judge.fresh(lefts, rights)
+                lefts, rights = lefts.take(places), rights.take(places)
+                self._origins.frombytes((places + code).tobytes())
+                self._rights.frombytes(rights.astype(np.int64).tobytes())
+                code = (len(self._origins) - len(places)) * width
+                lefts = self._first.take(lefts, axis=0).ravel()
+                rights = self._second.take(rights, axis=0).ravel()
+            few_lefts, few_rights = lefts.tolist(), rights.tolist()
 
     def rights_before(self, codes: Indices) -> Indices:
         """Give the right states one symbol before pairs were reached; -1 where there is none."""
         before = np.full(len(codes), -1, dtype=np.int64)
         longer = codes >= 0
-        places = codes[longer] // self._transitions.shape[1]
+        places = codes[longer] // self._symbols
         before[longer] = np.frombuffer(self._rights, dtype=np.int64)[places]
         return before
 
     def word(self, code: int) -> list[int]:
         """Give the word that led to a pair, as the codes of its symbols."""
-        symbols = self._transitions.shape[1]
         word = []
         while code >= 0:
-            place, symbol = divmod(code, symbols)
+            place, symbol = divmod(code, self._symbols)
             word.append(symbol)
             code = self._origins[place]
         return word[::-1]
@@ -132,7 +161,7 @@ class Walk:
         last_first: list[tuple[Indices, Indices]] = []
         active, here = np.arange(len(codes)), codes
         while len(active := active[here >= 0]):
-            places, symbols = np.divmod(here[here >= 0], self._transitions.shape[1])
+            places, symbols = np.divmod(here[here >= 0], self._symbols)
             last_first.append((active, symbols))
             lengths[active] += 1
             here = origins[places]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Indices = NDArray[np.int64]
+Nodes = NDArray[np.integer]
 
 _FEW = 128
 """Below this many pairs, one after the other is faster than array passes."""
@@ -26,36 +26,41 @@ class UnionFind:
         self._claims = np.empty(size, dtype=np.int64)
         self._parent = self._parents.data
 
-    def merge(self, lefts: Indices, rights: Indices) -> Indices:
-        """Merge the classes of every pair; give the places of the pairs that were needed for it.
+    def merge(self, lefts: Nodes, rights: Nodes) -> NDArray[np.intp]:
+        """Merge the classes of pair after pair; give the places of those that were needed for it.
 
-        The other pairs follow from these by transitivity, or were merged before.
+        The other pairs follow from earlier ones by transitivity.
         """
         if len(lefts) < _FEW:
             pairs = enumerate(zip(lefts.tolist(), rights.tolist(), strict=True))
-            return np.array([i for i, (p, q) in pairs if self._merge_one(p, q)], dtype=np.int64)
+            return np.array([i for i, (p, q) in pairs if self.merge_one(p, q)], dtype=np.intp)
         needed = np.zeros(len(lefts), dtype=bool)
         rest = np.arange(len(lefts))
-        while len(rest):
-            lefts, rights = self._roots(lefts), self._roots(rights)
-            apart = np.flatnonzero(lefts != rights)
-            rest, lefts, rights = rest[apart], lefts[apart], rights[apart]
-            # Every larger root goes below the smallest it is paired with: no cycles, and at least
-            # half of the roots are gone after two rounds.
-            larger, smaller = np.maximum(lefts, rights), np.minimum(lefts, rights)
-            self._claims[larger] = len(self._parents)
-            np.minimum.at(self._claims, larger, smaller)
-            best = (self._claims[larger] == smaller).nonzero()[0]
-            self._claims[larger[best]] = best
-            won = best[self._claims[larger[best]] == best]
-            self._parents[larger[won]] = smaller[won]
-            needed[rest[won]] = True
-            left = np.ones(len(rest), dtype=bool)
-            left[won] = False
-            rest, lefts, rights = rest[left], lefts[left], rights[left]
-        return np.flatnonzero(needed)
+        ends = np.stack((lefts, rights))
+        while True:
+            ends = self._roots(ends)
+            apart = (ends[0] != ends[1]).nonzero()[0]
+            if not len(apart):
+                return needed.nonzero()[0]
+            rest, ends = rest[apart], ends[:, apart]
+            # Every root goes below the other one of the first pair that it is in (Borůvka). That
+            # leaves no cycle but of two roots in the same pair, and at most half of the roots.
+            self._claims[ends.T[::-1].ravel()] = rest[::-1].repeat(2)
+            left_goes, right_goes = self._claims[ends] == rest
+            right_goes &= ~left_goes
+            self._parents[ends[0, left_goes]] = ends[1, left_goes]
+            self._parents[ends[1, right_goes]] = ends[0, right_goes]
+            needed[rest[left_goes | right_goes]] = True
 
-    def _roots(self, nodes: Indices) -> Indices:
+    def merge_one(self, left: int, right: int) -> bool:
+        """Merge the classes of a pair; say whether they were two."""
+        left, right = self._root(left), self._root(right)
+        if left == right:
+            return False
+        self._parent[left] = right
+        return True
+
+    def _roots(self, nodes: Nodes) -> Nodes:
         parents = self._parents
         roots = parents[nodes]
         while True:
@@ -66,13 +71,6 @@ class UnionFind:
             roots = parents[above]
         parents[nodes] = roots
         return roots
-
-    def _merge_one(self, left: int, right: int) -> bool:
-        left, right = self._root(left), self._root(right)
-        if left == right:
-            return False
-        self._parent[max(left, right)] = min(left, right)
-        return True
 
     def _root(self, node: int) -> int:
         parent = self._parent

@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.equivalence._pairs import Indices, Joint, Judge, Walk
+from pdfalearn.equivalence._pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence._union_find import UnionFind
 from pdfalearn.equivalence.relations import Relation, Tolerance, check_equivalence
 from pdfalearn.errors import InputError
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, Floats, States
+
+_UNMET = -2
+"""The partner of a left state that has none yet; -1 is undefined."""
 
 
 def distinguish(
@@ -51,75 +54,120 @@ def distinguish(
     >>> distinguish(pdfa, pdfa, by=Exact(), states=(0, 1)) is None
     True
     """
-    joint = Joint.of(first, second)
+    table, rows = in_order_of(first.alphabet, second)
     if states is not None and not (isinstance(states, tuple) and len(states) == 2):
         raise InputError(f"states {states!r} is not a pair: a state of each automaton")
     left, right = (first.initial, second.initial) if states is None else states
-    left, right = first.checked_state(left), second.checked_state(right) + joint.offset
+    left, right = first.checked_state(left), second.checked_state(right)
     judge: Judge
     if isinstance(by, Tolerance):
-        judge = Visiting(joint, by)
+        judge = Visiting(first.probabilities, rows, by)
     else:
-        classes = check_equivalence(by).classes(joint.probabilities)
-        classes[joint.undefined] = -1
-        judge = Merging(classes)
-    walk = Walk(joint.transitions, judge)
-    for _, _, codes in walk.differences(left, right):
+        classes = check_equivalence(by).classes(np.concatenate((first.probabilities, rows)))
+        lefts, rights = np.split(classes, [len(first)])
+        judge = Merging(np.append(lefts, -1), np.append(rights, -1))
+    walk = Walk(first.table, table, judge)
+    for codes in walk.differences(left, right):
         return first.alphabet.decode(walk.word(int(codes[0])))
     return None
 
 
-class Merging:
+class Merging(Judge):
     """Hopcroft-Karp: a pair is followed only if it merges two classes of states.
+
+    A left state that was not met before is in no class yet: the first right state that it is met
+    with becomes its partner. Only where it is met with another one, classes of right states merge.
 
     Parameters
     ----------
-    classes : array of int, shape (states,)
-        The class of every state's distribution.
+    lefts, rights : array of int, shape (states + 1,)
+        The class of the distribution of every state of the first automaton, and of the second; the
+        last one is -1, for undefined.
     """
 
-    def __init__(self, classes: Indices) -> None:
-        self._classes = classes
-        self._partition = UnionFind(len(classes))
+    def __init__(self, lefts: Indices, rights: Indices) -> None:
+        self._lefts = lefts
+        self._rights = rights
+        self._partners = np.full(len(lefts), _UNMET, dtype=np.int32)
+        self._partners[-1] = -1
+        self._places = np.empty(len(lefts), dtype=np.int64)
+        self._partition = UnionFind(len(rights) - 1)
 
-    def differ(self, lefts: Indices, rights: Indices) -> NDArray[np.bool_]:
+    def differ(self, lefts: States, rights: States) -> NDArray[np.bool_]:
         """Say for each pair whether its two classes differ."""
-        return np.not_equal(self._classes[lefts], self._classes[rights])
+        return np.not_equal(self._lefts.take(lefts), self._rights.take(rights))
 
-    def fresh(self, lefts: Indices, rights: Indices) -> Indices:
+    def fresh(self, lefts: States, rights: States) -> NDArray[np.intp]:
         """Give the pairs that merge what was not merged before."""
-        return self._partition.merge(lefts, rights)
+        partners = self._partners.take(lefts)
+        new = (partners != rights).nonzero()[0]
+        lefts, rights = lefts.take(new), rights.take(new)
+        # Of several pairs with one left state the first counts: it is written last.
+        self._places[lefts[::-1]] = new[::-1]
+        merges = (self._places.take(lefts) == new) & (partners.take(new) == _UNMET)
+        first = merges.nonzero()[0]
+        self._partners[lefts.take(first)] = rights.take(first)
+        partners = self._partners.take(lefts)
+        others = (partners != rights).nonzero()[0]
+        if len(others):
+            merges[others[self._partition.merge(partners[others], rights[others])]] = True
+            first = merges.nonzero()[0]
+        return np.asarray(new.take(first))
+
+    def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
+        """Give the pairs whose classes differ, and those that merge what was not merged before."""
+        left_classes, right_classes = self._lefts.data, self._rights.data
+        partners = self._partners.data
+        differing, fresh = [], []
+        for place, (left, right) in enumerate(zip(lefts, rights, strict=True)):
+            partner = partners[left]
+            if partner == right:
+                continue
+            if left_classes[left] != right_classes[right]:
+                differing.append(place)
+            elif partner == _UNMET:
+                partners[left] = right
+                fresh.append(place)
+            elif self._partition.merge_one(partner, right):
+                fresh.append(place)
+        return differing, fresh
 
 
-class Visiting:
+class Visiting(Judge):
     """Similarity: every pair of states is followed once.
 
     Parameters
     ----------
-    joint : Joint
-        Two automata side by side.
+    lefts, rights : array of float, shape (states, symbols + 1)
+        The distribution of every state of the first automaton, and of the second.
     by : Tolerance
         When two distributions are similar.
     """
 
-    def __init__(self, joint: Joint, by: Tolerance) -> None:
-        self._rows = joint.probabilities
-        self._undefined = joint.undefined
+    def __init__(self, lefts: Floats, rights: Floats, by: Tolerance) -> None:
+        self._lefts = lefts
+        self._rights = rights
         self._by = by
-        self._seen: set[int] = set()
+        self._seen = {(-1, -1)}
 
-    def differ(self, lefts: Indices, rights: Indices) -> NDArray[np.bool_]:
+    def differ(self, lefts: States, rights: States) -> NDArray[np.bool_]:
         """Say for each pair whether its two distributions are not similar."""
-        one_undefined = (lefts == self._undefined) ^ (rights == self._undefined)
-        similar = self._by.similar(self._rows[lefts], self._rows[rights])
-        return np.asarray(one_undefined | ~similar)
+        similar = self._by.similar(self._lefts[lefts], self._rights[rights])
+        return np.where((lefts < 0) | (rights < 0), lefts != rights, ~similar)
 
-    def fresh(self, lefts: Indices, rights: Indices) -> Indices:
+    def fresh(self, lefts: States, rights: States) -> NDArray[np.intp]:
         """Give the pairs that were not seen before."""
-        pairs = (lefts * len(self._rows) + rights).tolist()
         followed = []
-        for place, pair in enumerate(pairs):
+        for place, pair in enumerate(zip(lefts.tolist(), rights.tolist(), strict=True)):
             if pair not in self._seen:
                 self._seen.add(pair)
                 followed.append(place)
-        return np.array(followed, dtype=np.int64)
+        return np.array(followed, dtype=np.intp)
+
+    def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
+        """Give the pairs that are not similar, and the others that were not seen before."""
+        pairs = np.array((lefts, rights), dtype=np.int32)
+        differing = self.differ(*pairs)
+        alike = (~differing).nonzero()[0]
+        fresh = alike[self.fresh(*pairs[:, alike])]
+        return differing.nonzero()[0].tolist(), fresh.tolist()

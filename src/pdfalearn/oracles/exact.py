@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.certificates import Certificate
-from pdfalearn.equivalence._pairs import Indices, Joint, Judge, Walk
+from pdfalearn.equivalence._pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence.differences import Merging, Visiting
 from pdfalearn.equivalence.relations import (
     Equivalence,
@@ -17,12 +16,14 @@ from pdfalearn.equivalence.relations import (
 )
 from pdfalearn.observations._row_numbers import RowNumbers
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, Floats
 from pdfalearn.words import Words
 
 _ENOUGH = 10
 _SHARE = 32
 """The walk ends with the level on which it has found this many counterexamples."""
+_NONE = -2
+"""What is no code of a word."""
 
 
 class ExactOracle:
@@ -51,8 +52,8 @@ class ExactOracle:
     def __init__(self, target: PDFA, *, by: Relation) -> None:
         self._target = target
         by = check_relation(by)
-        self._joint = Joint.of(target, target)
-        self._judges = _Similarity(by) if isinstance(by, Tolerance) else _Classes(by, target)
+        rows = target.probabilities
+        self._judges = _Similarity(by, rows) if isinstance(by, Tolerance) else _Classes(by, rows)
         self.certificate = Certificate("exact", self._judges.statement)
 
     def counterexamples(
@@ -62,44 +63,33 @@ class ExactOracle:
 
         Nothing is asked, so the observations are not needed.
         """
-        self._put(hypothesis)
-        states = self._joint.offset + len(hypothesis)
-        walk = Walk(self._joint.transitions[:states], self._judges.judge(self._joint, states))
-        start = hypothesis.initial + self._joint.offset
-        seen = np.zeros(states + 1, dtype=bool)
+        table, rows = in_order_of(self._target.alphabet, hypothesis)
+        walk = Walk(self._target.table, table, self._judges.judge(rows))
+        states = _FirstOfEach(len(hypothesis))
         found: list[Indices] = []
         count = 0
-        for _, _, codes in walk.differences(self._target.initial, start):
-            chosen = _first_of_each(walk.rights_before(codes), seen)
-            found.append(codes[chosen])
-            count += len(chosen)
+        for codes in walk.differences(self._target.initial, hypothesis.initial):
+            found.append(states.chosen(codes, walk.rights_before(codes)))
+            count += len(found[-1])
             if count >= max(_ENOUGH, len(hypothesis) // _SHARE):
                 break
         if not found:
             return Words.of([])
         words = walk.words(np.concatenate(found))
-        return Words(self._columns(hypothesis)[words.symbols], words.offsets)
-
-    def _columns(self, hypothesis: PDFA) -> NDArray[np.int32]:
-        """Where the target's symbols stand in the hypothesis's alphabet."""
-        return self._target.alphabet.positions_in(hypothesis.alphabet)
-
-    def _put(self, hypothesis: PDFA) -> None:
-        """Put the hypothesis beside the target."""
-        if len(hypothesis) > len(self._joint.transitions) - self._joint.offset:
-            self._joint = Joint.of(self._target, hypothesis)
-        self._joint.put_second(hypothesis, self._columns(hypothesis))
+        columns = self._target.alphabet.positions_in(hypothesis.alphabet)
+        return Words(columns[words.symbols], words.offsets)
 
 
 class _Similarity:
     """Judges pairs of states by a similarity."""
 
-    def __init__(self, by: Tolerance) -> None:
+    def __init__(self, by: Tolerance, target: Floats) -> None:
         self._by = by
+        self._target = target
         self.statement = f"within {by.tolerance:g} of the target after every word"
 
-    def judge(self, joint: Joint, states: int) -> Judge:
-        return Visiting(joint, self._by)
+    def judge(self, rows: Floats) -> Judge:
+        return Visiting(self._target, rows, self._by)
 
 
 class _Classes:
@@ -107,30 +97,36 @@ class _Classes:
 
     statement = "equivalent to the target"
 
-    def __init__(self, by: Equivalence, target: PDFA) -> None:
+    def __init__(self, by: Equivalence, target: Floats) -> None:
         self._by = by
         self._numbers = RowNumbers()
-        self._first = self._numbers.get_or_add(checked_keys(by, target.probabilities))
-        self._rows = np.empty((0, len(target.alphabet) + 1))
-        self._second = np.empty(0, dtype=np.int64)
+        self._lefts = np.append(self._numbered(target), -1)
+        self._rows = target[:0]
+        self._rights = np.array([-1])
 
-    def judge(self, joint: Joint, states: int) -> Judge:
-        rows = joint.probabilities[joint.offset : states]
+    def judge(self, rows: Floats) -> Judge:
         # A hypothesis mostly begins with the states of the one before.
         known = min(len(rows), len(self._rows))
         if not np.array_equal(rows[:known], self._rows[:known]):
             known = 0
-        new = self._numbers.get_or_add(checked_keys(self._by, rows[known:]))
-        self._rows = rows.copy()
-        self._second = np.concatenate((self._second[:known], new))
-        return Merging(np.concatenate((self._first, [-1], self._second)))
+        new = self._numbered(rows[known:])
+        self._rows = rows
+        self._rights = np.concatenate((self._rights[:known], new, [-1]))
+        return Merging(self._lefts, self._rights)
+
+    def _numbered(self, rows: Floats) -> Indices:
+        return self._numbers.get_or_add(checked_keys(self._by, rows))
 
 
-def _first_of_each(states: Indices, seen: NDArray[np.bool_]) -> Indices:
-    """Give the place of the first of each state that was not seen yet, and note it as seen."""
-    chosen = []
-    for place, state in enumerate(states.tolist()):
-        if not seen[state]:
-            seen[state] = True
-            chosen.append(place)
-    return np.array(chosen, dtype=np.int64)
+class _FirstOfEach:
+    """Chooses the first code that comes with each state; -1 counts as a state."""
+
+    def __init__(self, states: int) -> None:
+        self._first = np.full(states + 1, _NONE)
+
+    def chosen(self, codes: Indices, states: Indices) -> Indices:
+        """Give those codes whose states have not come before; no code comes twice."""
+        new = (self._first[states] == _NONE).nonzero()[0]
+        codes, states = codes[new], states[new]
+        self._first[states[::-1]] = codes[::-1]
+        return np.asarray(codes[self._first[states] == codes])

@@ -1,0 +1,92 @@
+"""The walk through pairs of states, against a search that takes one pair after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdfalearn import PDFA, Tolerance
+from pdfalearn.equivalence import _pairs, _union_find
+from pdfalearn.equivalence._pairs import Judge, Walk
+from pdfalearn.equivalence.differences import Merging, Visiting
+from pdfalearn.equivalence.relations import Equivalence
+from tests.learners.tables import tolerances
+from tests.strategies import equivalences, pdfas
+
+Pair = tuple[int, int]
+Word = list[int]
+
+
+@pytest.mark.parametrize("few", [1, 4, 1000])
+@settings(max_examples=150)
+@given(st.data(), st.one_of(equivalences(), tolerances()))
+def test_differences_and_words_are_those_of_a_naive_search(
+    few: int, data: st.DataObject, by: Equivalence | Tolerance
+) -> None:
+    first, second = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
+    start = first.initial, second.initial
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pairs, "_FEW_PAIRS", few)
+        patch.setattr(_union_find, "_FEW", few)
+        walk = Walk(first.table, second.table, judge(first, second, by))
+        levels = list(walk.differences(*start))
+        found = [[walk.word(code) for code in codes.tolist()] for codes in levels]
+    assert found == list(naive_differences(first, second, by))
+    for codes, words in zip(levels, found, strict=True):
+        before = walk.rights_before(codes).tolist()
+        assert before == [second.state_after(as_text(word[:-1])) if word else -1 for word in words]
+
+
+def judge(first: PDFA, second: PDFA, by: Equivalence | Tolerance) -> Judge:
+    if isinstance(by, Tolerance):
+        return Visiting(first.probabilities, second.probabilities, by)
+    classes = by.classes(np.concatenate((first.probabilities, second.probabilities)))
+    return Merging(np.append(classes[: len(first)], -1), np.append(classes[len(first) :], -1))
+
+
+def naive_differences(
+    first: PDFA, second: PDFA, by: Equivalence | Tolerance
+) -> Iterator[list[Word]]:
+    """Give the words of every level that has any; follow what merges, or was not seen."""
+    classes = list(range(len(first) + len(second)))
+    seen: set[Pair] = set()
+    level: list[tuple[Pair, Word]] = [((first.initial, second.initial), [])]
+    while level:
+        different, followed = [], []
+        for (left, right), word in level:
+            if left < 0 and right < 0:
+                continue
+            if differ(first, left, second, right, by):
+                different.append(word)
+                continue
+            low, high = sorted((classes[left], classes[len(first) + right]))
+            known = (left, right) in seen if isinstance(by, Tolerance) else low == high
+            if not known:
+                followed.append(((left, right), word))
+            seen.add((left, right))
+            classes = [low if number == high else number for number in classes]
+        if different:
+            yield different
+        level = [
+            ((int(first.table[left, symbol]), int(second.table[right, symbol])), [*word, symbol])
+            for (left, right), word in followed
+            for symbol in range(len(first.alphabet))
+        ]
+
+
+def differ(first: PDFA, left: int, second: PDFA, right: int, by: Equivalence | Tolerance) -> bool:
+    if left < 0 or right < 0:
+        return True
+    row, other = first.probabilities[left], second.probabilities[right]
+    if isinstance(by, Tolerance):
+        return not by.similar(row, other)
+    one, two = by.classes(np.array([row, other]))
+    return bool(one != two)
+
+
+def as_text(word: Word) -> str:
+    return "".join("ab"[symbol] for symbol in word)
