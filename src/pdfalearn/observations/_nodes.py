@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.observations._int_map import IntMap
+from pdfalearn.observations._sparse_children import SparseChildren
 from pdfalearn.observations.suffixes import Suffixes
 
 Nodes = NDArray[np.int64]
@@ -55,7 +55,7 @@ class NodeTable:
         """Scratch for telling who came first: -1 everywhere between uses."""
         width = symbols if symbols <= _DENSE else 0
         self._children: NDArray[np.int32] = np.empty((0, width), dtype=np.int32)
-        self._sparse = None if symbols <= _DENSE else IntMap()
+        self._sparse = None if symbols <= _DENSE else SparseChildren(symbols)
         self._alphabet = np.arange(symbols)
         self._ends: dict[int, int] = {}
         """Where long suffixes lead to: node and suffix in one number."""
@@ -92,14 +92,21 @@ class NodeTable:
     def successors(self, nodes: Nodes) -> Nodes:
         """Give every node's successors: all of the first, then all of the second, and so on."""
         count, width = len(nodes), self.symbols
-        if self._sparse is None and (self._children[nodes] < 0).all():
-            begin = self._added(count * width)
-            new = np.arange(begin, self.size)
-            self.parents[begin : self.size].reshape(count, width)[:] = nodes[:, None]
-            self.last_symbols[begin : self.size].reshape(count, width)[:] = self._alphabet
+        if self._sparse is None:
+            are_childless = bool((self._children[nodes] < 0).all())
+        else:
+            are_childless = self._sparse.are_childless(nodes)
+        if not are_childless:
+            return self.step(np.repeat(nodes, width), np.tile(self._alphabet, count))
+        begin = self._added(count * width)
+        new = np.arange(begin, self.size)
+        self.parents[begin : self.size].reshape(count, width)[:] = nodes[:, None]
+        self.last_symbols[begin : self.size].reshape(count, width)[:] = self._alphabet
+        if self._sparse is None:
             self._children[nodes] = new.reshape(count, width)
-            return new
-        return self.step(np.repeat(nodes, width), np.tile(self._alphabet, count))
+        else:
+            self._sparse.add_all(nodes, new[::width])
+        return new
 
     def step(self, nodes: Nodes, symbols: Symbols) -> Nodes:
         """Give the nodes one symbol further; undefined words lead to themselves."""
@@ -122,25 +129,27 @@ class NodeTable:
         self._children[parents[first], symbols[first]] = np.arange(begin, self.size)
         return self._children[parents, symbols].astype(np.int64)
 
-    def _sparse_step(self, children_of: IntMap, nodes: Nodes, symbols: Symbols) -> Nodes:
+    def _sparse_step(self, sparse: SparseChildren, nodes: Nodes, symbols: Symbols) -> Nodes:
         children = nodes.copy()
         live = (self.classes[nodes] != UNDEFINED).nonzero()[0]
-        known = len(children_of)
-        numbers = children_of.get_or_add(nodes[live] * self.symbols + symbols[live])
-        if len(children_of) > known:
-            new = numbers >= known
-            self._added(len(children_of) - known)
-            self.parents[numbers[new] + 1] = nodes[live[new]]
-            self.last_symbols[numbers[new] + 1] = symbols[live[new]]
-        children[live] = numbers + 1
+        parents, symbols = nodes[live], symbols[live]
+        below = sparse.get(parents, symbols)
+        missing = (below < 0).nonzero()[0]
+        if len(missing):
+            parents, symbols = parents[missing], symbols[missing]
+            numbers, new = sparse.add(parents, symbols, self.size)
+            begin = self._added(len(new))
+            self.parents[begin : self.size] = parents[new]
+            self.last_symbols[begin : self.size] = symbols[new]
+            below[missing] = numbers
+        children[live] = below
         return children
 
     def known_children(self, nodes: Nodes, symbols: Symbols) -> Nodes:
         """Give the nodes one symbol further; -1 where there is none yet."""
         if self._sparse is None:
             return self._children[nodes, symbols].astype(np.int64)
-        numbers = self._sparse.get(nodes * self.symbols + symbols)
-        return np.where(numbers < 0, -1, numbers + 1)
+        return self._sparse.get(nodes, symbols)
 
     def step_one(self, node: int, symbol: int) -> int:
         """Give the node one symbol further."""

@@ -167,7 +167,7 @@ class ObservationTree:
         width = self.nodes.symbols
         may_lead = self.meter.budget.max_symbols is None
         undefined = self._asker.undefined_after(nodes) if width > _LARGE and may_lead else None
-        if undefined is None:
+        if undefined is None or not undefined.any():
             return np.arange(len(nodes) * width), self.nodes.successors(nodes)
         places = (~undefined).reshape(-1).nonzero()[0]
         words, symbols = np.divmod(places, width)
