@@ -16,8 +16,8 @@ from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, 
 from pdfalearn.observations._stored import StoredAnswers
 from pdfalearn.observations.answers import Answers, BadRowError
 
-_WIDE = 8
-"""Beyond this many symbols, no distribution is read twice for words that share a handle."""
+_SPREAD = 8
+"""Handles beyond so many times the number of words are too far apart to be counted on."""
 
 
 @dataclass
@@ -61,6 +61,8 @@ class Asker:
         self._answers = answers
         self._counts = counts
         self._leader = Leader(model, nodes)
+        self._number_of: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        """The number of each handle's answer, where handles are never used again; else negative."""
         self._unchecked: dict[int, list[int]] = {}
         self.may_repeat = model.capacity is not None
         """Whether words may have an answer and no handle."""
@@ -164,16 +166,34 @@ class Asker:
             for symbol in self._unchecked.pop(node):
                 self._check_zero(node, symbol)
 
-    def _read(self, handles: Nodes, nodes: Nodes | list[int]) -> Nodes:
+    def _read(self, handles: Nodes, nodes: Nodes) -> Nodes:
         """Read distributions; give their numbers among the answers."""
         self._counts.distributions += len(nodes)
-        if self._nodes.symbols > _WIDE:
-            # Equal handles have equal answers, and rows this wide are not to be handled twice.
-            handles, places, back = np.unique(handles, return_index=True, return_inverse=True)
-            return self._numbers(handles, np.asarray(nodes)[places])[back]
-        return self._numbers(handles, nodes)
+        if self._model.capacity is not None or not self._reach(int(handles.max())):
+            return self._numbers(handles, nodes)
+        # Equal handles have equal answers: only the first of each is to be read.
+        numbers = self._number_of[handles]
+        unread = (numbers < 0).nonzero()[0]
+        if len(unread):
+            handles, marks = handles[unread], -2 - np.arange(len(unread), dtype=np.int32)
+            self._number_of[handles[::-1]] = marks[::-1]
+            first = (self._number_of[handles] == marks).nonzero()[0]
+            new = handles[first]
+            self._number_of[new] = self._numbers(new, nodes[unread[first]])
+            numbers[unread] = self._number_of[handles]
+        return numbers.astype(np.int64)
 
-    def _numbers(self, handles: Nodes, nodes: Nodes | list[int]) -> Nodes:
+    def _reach(self, handle: int) -> bool:
+        """Make room for the answers of handles, unless they are too large for an array."""
+        if handle >= len(self._number_of):
+            if handle > _SPREAD * self._nodes.size:
+                return False
+            larger = np.full(2 * (handle + 1), -1, dtype=np.int32)
+            larger[: len(self._number_of)] = self._number_of
+            self._number_of = larger
+        return True
+
+    def _numbers(self, handles: Nodes, nodes: Nodes) -> Nodes:
         rows = self._model.distributions(handles)
         self._counts.batches.append(len(handles))
         if self.on_batch is not None:
