@@ -145,6 +145,12 @@ def test_words_of_a_batch_take_their_steps_together(torch: Any) -> None:
     model.extend(np.full(3000, model.start()), Words.of([[1]] * 3000))
     assert sum(network.sizes) == 3000
     assert max(network.sizes) == 1024
+    network.sizes.clear()
+    model.extend(np.full(1100, model.start()), Words.of([[1], [], [0, 1]] * 366 + [[], [1]]))
+    assert network.sizes == [733, 366]
+    network.sizes.clear()
+    model.extend(np.full(1100, model.start()), Words.of([[1]] * 500 + [[0, 1]] * 600))
+    assert network.sizes == [1024, 600, 76]
     assert len(model.extend(np.array([model.start()] * 2), Words.of([[], []]))) == 0
     assert len(model.extend(np.empty(0, dtype=np.int64), Words.of([]))) == 0
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, AutomatonModel, Quantization, random_pdfa
-from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
+from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.learners.protocol import Word
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import _comparison
-from pdfalearn.oracles._comparison import differing, first_differences
+from pdfalearn.oracles._comparison import comparison, differing, first_differences
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
 from tests.models.watched import WatchedModel
@@ -122,6 +122,23 @@ def test_wide_rows_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert at_once.any()
     assert not at_once.all()
     assert in_parts.tolist() == at_once.tolist()
+
+
+@given(
+    st.data(),
+    st.one_of(equivalences(), st.sampled_from([0.0, 0.1]).map(Tolerance)),
+    st.lists(st.lists(st.integers(0, 1), max_size=6), max_size=20),
+)
+def test_words_are_compared_by_their_classes(
+    data: st.DataObject, by: Relation, codes: list[list[int]]
+) -> None:
+    target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
+    tree = ObservationTree(AutomatonModel(target), by)
+    path = np.unique(asked_path_nodes(tree, Words.of([[], *codes])))
+    nodes = np.repeat(path, len(hypothesis) + 1)
+    states = np.tile(np.arange(-1, len(hypothesis)), len(path))
+    found = comparison(hypothesis, tree)(nodes, states)
+    assert found.tolist() == differing(nodes, states, hypothesis, tree).tolist()
 
 
 def test_there_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:

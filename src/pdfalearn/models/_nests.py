@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def leaves(nest: Nest) -> list[Tensor]:
     """Give the tensors of a nest in order, those of a dictionary in the order of their names."""
-    from torch import Tensor
+    import torch
 
-    if isinstance(nest, Tensor):
+    if isinstance(nest, torch.Tensor):
         return [nest]
     if isinstance(nest, tuple | list):
         return [leaf for part in nest for leaf in leaves(part)]

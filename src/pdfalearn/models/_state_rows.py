@@ -37,6 +37,8 @@ class StateRows:
     """
 
     def __init__(self, two: Nest, three: Nest, width: int, memory: int) -> None:
+        import torch
+
         self._nest = two
         self._axes = _batch_axes(leaves(two), leaves(three))
         self.row_bytes: int = sum(leaf.nbytes // 2 for leaf in leaves(two)) + 8 * width + 8
@@ -49,14 +51,14 @@ class StateRows:
                 f"{_LEAST_CAPACITY} must fit in even while they are moved"
             )
         # The words stand on the axis of the batch, as the network wants them.
-        self._tables = [leaf.narrow(axis, 0, 0) for leaf, axis in self._with_axes(two)]
+        with_axes = zip(leaves(two), self._axes, strict=True)
+        self._tables = [leaf.narrow(axis, 0, 0) for leaf, axis in with_axes]
         self.distributions = np.empty((0, width))
         """The distribution of each row."""
+        self._shared = torch.from_numpy(self.distributions)
+        """The same memory, as torch writes into it."""
         self._free: Rows = np.empty(0, dtype=np.int64)
         self._free_count = 0
-
-    def _with_axes(self, nest: Nest) -> list[tuple[Tensor, int]]:
-        return list(zip(leaves(nest), self._axes, strict=True))
 
     def take(self, count: int) -> Rows:
         """Give rows that nobody uses."""
@@ -71,6 +73,8 @@ class StateRows:
         self._free_count += len(rows)
 
     def _grow(self, more: int) -> None:
+        import torch
+
         old = len(self.distributions)
         if old + more > self.capacity:
             raise InputError(
@@ -82,8 +86,9 @@ class StateRows:
             shape = (*table.shape[:axis], size, *table.shape[axis + 1 :])
             self._tables[place] = table.new_empty(shape)
             self._tables[place].narrow(axis, 0, old).copy_(table)
-        new = np.empty((size - old, self.distributions.shape[1]))
-        self.distributions = np.concatenate((self.distributions, new))
+        distributions = np.empty((size, self.distributions.shape[1]))
+        distributions[:old] = self.distributions
+        self.distributions, self._shared = distributions, torch.from_numpy(distributions)
         free = np.empty(size, dtype=np.int64)
         free[: self._free_count] = self._free[: self._free_count]
         free[self._free_count : self._free_count + size - old] = np.arange(size - 1, old - 1, -1)
@@ -93,12 +98,12 @@ class StateRows:
     def states(self, rows: Tensor) -> Nest:
         """Give the states of rows as one batch."""
         tables = zip(self._tables, self._axes, strict=True)
-        return rebuilt(self._nest, (table.index_select(axis, rows) for table, axis in tables))
+        return rebuilt(self._nest, iter([table.index_select(axis, rows) for table, axis in tables]))
 
     def first(self, state: Nest, count: int) -> Nest:
         """Give the first few of a batch of states."""
-        parts = (leaf.narrow(axis, 0, count).contiguous() for leaf, axis in self._with_axes(state))
-        return rebuilt(self._nest, parts)
+        given = zip(leaves(state), self._axes, strict=True)
+        return rebuilt(self._nest, iter([leaf.narrow_copy(axis, 0, count) for leaf, axis in given]))
 
     def put(self, rows: Tensor, state: Nest) -> None:
         """Keep a batch of states in rows."""
@@ -117,6 +122,10 @@ class StateRows:
                     f"after a step of {len(rows)} words the network gives a state of shape "
                     f"{tuple(leaf.shape)} in {leaf.dtype}, not {shape} in {table.dtype} as before"
                 ) from error
+
+    def put_distributions(self, rows: Tensor, distributions: Tensor) -> None:
+        """Keep a batch of distributions in rows."""
+        self._shared.index_copy_(0, rows.cpu(), distributions.cpu())
 
 
 def _batch_axes(two: list[Tensor], three: list[Tensor]) -> list[int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -90,6 +90,7 @@ class RecurrentModel:
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
         self.alphabet = alphabet
+        self._width = len(alphabet) + 1
         self._network = network
         self._module = module_of(network)
         if self._module is not None:
@@ -98,7 +99,7 @@ class RecurrentModel:
             logits, state = network.start(2)
             self._device = self._checked(logits, 2).device
             memory = checked_integer(memory, "memory", 1, 2**62)
-            self._states = StateRows(state, network.start(3)[1], len(alphabet) + 1, memory)
+            self._states = StateRows(state, network.start(3)[1], self._width, memory)
 
     @classmethod
     def of_layers(
@@ -142,62 +143,63 @@ class RecurrentModel:
 
     def start(self) -> int:
         """Give a row with the state after the empty word."""
-        import torch
 
-        with torch.inference_mode(), self._taken(1) as rows:
+        def fill(rows: Handles) -> None:
             logits, state = self._network.start(1)
-            self._states.put(self._tensor(rows), state)
-            self._states.distributions[rows] = self._softmax([self._checked(logits, 1)])
-        return int(rows[0])
+            row = self._tensor(rows)
+            self._states.put(row, state)
+            self._put_softmax(row, self._checked(logits, 1))
+
+        return int(self._filled(1, fill)[0])
 
     def extend(self, handles: Handles, words: Words) -> Handles:
         """Step through the words, those of a batch together."""
+
+        def fill(rows: Handles) -> None:
+            for batch, places, running in _batches(words):
+                symbols = words.symbols.take(places).astype(np.int64)
+                self._walk(handles.take(batch), symbols, rows.take(places), running)
+
+        return self._filled(len(words.symbols), fill)
+
+    def _filled(self, count: int, fill: Callable[[Handles], None]) -> Handles:
+        """Take rows and have them filled; give them back if they cannot be."""
         import torch
 
-        lengths = words.lengths
-        if len(words.symbols) == len(lengths) and lengths.all():  # a symbol each
-            batches = _parts(np.arange(len(lengths)))
-            order = [(handles[batch], batch, [len(batch)]) for batch in batches]
-        else:
-            batches = _parts(np.argsort(-lengths, kind="stable"))
-            order = [_in_steps(handles, words.offsets, lengths, batch) for batch in batches]
-        with torch.inference_mode(), self._taken(len(words.symbols)) as rows:
-            for starts, places, running in order:
-                self._walk(starts, words.symbols[places], rows[places], running)
-        return rows
-
-    @contextmanager
-    def _taken(self, count: int) -> Iterator[Handles]:
-        """Take rows, and give them back if they cannot be filled."""
         rows = self._states.take(count)
         try:
-            yield rows
+            with torch.inference_mode():
+                fill(rows)
         except BaseException:
             self._states.give_back(rows)
             raise
+        return rows
 
     def _walk(
-        self, handles: Handles, symbols: NDArray[np.int32], rows: Handles, running: list[int]
+        self, handles: Handles, symbols: NDArray[np.int64], rows: Handles, running: list[int]
     ) -> None:
         """Take steps from handles, a number of words in each, and fill the rows they lead to.
 
         Symbols and rows are those of the first step, then those of the second, and so on.
         """
-        inputs, targets = self._tensor(symbols.astype(np.int64)), self._tensor(rows)
+        import torch
+
+        inputs, targets = self._tensor(symbols), self._tensor(rows)
         state = self._states.states(self._tensor(handles))
-        logits, begin = [], 0
-        for step, count in enumerate(running):
-            if step and count < running[step - 1]:
+        logits, before = [], running[0]
+        parts = inputs.split_with_sizes(running), targets.split_with_sizes(running)
+        for count, step_inputs, step_targets in zip(running, *parts, strict=True):
+            if count < before:
                 state = self._states.first(state, count)
-            row_logits, state = self._network.step(inputs[begin : begin + count], state)
-            self._states.put(targets[begin : begin + count], state)
-            logits.append(self._checked(row_logits, count))
-            begin += count
-        self._states.distributions[rows] = self._softmax(logits)
+            step_logits, state = self._network.step(step_inputs, state)
+            self._states.put(step_targets, state)
+            logits.append(self._checked(step_logits, count))
+            before = count
+        self._put_softmax(targets, logits[0] if len(logits) == 1 else torch.cat(logits))
 
     def distributions(self, handles: Handles) -> NDArray[np.float64]:
         """Give the distributions, which were computed along with the states."""
-        return self._states.distributions[handles]
+        return self._states.distributions.take(handles, axis=0)
 
     def release(self, handles: Handles) -> None:
         """Forget the states of words."""
@@ -209,7 +211,7 @@ class RecurrentModel:
         return torch.from_numpy(values).to(self._device)
 
     def _checked(self, logits: Tensor, count: int) -> Tensor:
-        expected = (count, len(self.alphabet) + 1)
+        expected = (count, self._width)
         if logits.shape != expected:
             raise ModelError(
                 f"the network gives logits of shape {tuple(logits.shape)} for {count} words, not "
@@ -217,38 +219,35 @@ class RecurrentModel:
             )
         return logits
 
-    def _softmax(self, logits: list[Tensor]) -> NDArray[np.float64]:
+    def _put_softmax(self, rows: Tensor, logits: Tensor) -> None:
         import torch
 
-        if not logits:
-            return np.empty((0, len(self.alphabet) + 1))
-        joined = logits[0] if len(logits) == 1 else torch.cat(logits)
-        return np.asarray(torch.softmax(joined, dim=1, dtype=torch.float64).cpu().numpy())
+        self._states.put_distributions(rows, torch.softmax(logits, dim=1, dtype=torch.float64))
 
 
-def _parts(places: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    return [places[i : i + _MOST_AT_ONCE] for i in range(0, len(places), _MOST_AT_ONCE)]
+def _batches(words: Words) -> Iterator[tuple[list[int], list[int], list[int]]]:
+    """Order words, the longest first, and their symbols by the steps that they are taken in.
 
-
-def _in_steps(
-    handles: Handles,
-    offsets: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    batch: NDArray[np.intp],
-) -> tuple[Handles, NDArray[np.int64], list[int]]:
-    """Order the symbols of words, the longest first, by the steps that they are taken in.
-
-    Returns
-    -------
-    handles, places, running
-        The handles of the words that are not empty; the places of all first symbols, then of all
-        second ones, and so on; how many there are in each step.
+    Yields
+    ------
+    batch, places, running : list of int
+        Words that are not empty; the places of all their first symbols, then of all second ones,
+        and so on; how many words take each step.
     """
-    begins, ordered = offsets[batch], lengths[batch]
-    running = np.searchsorted(-ordered, -np.arange(ordered[0])).tolist()
-    places = [begins[:count] + step for step, count in enumerate(running)]
-    starts = handles[batch[: running[0] if running else 0]]
-    return starts, np.concatenate([begins[:0], *places]), running
+    offsets = words.offsets.tolist()
+    lengths = [end - begin for begin, end in pairwise(offsets)]
+    not_empty = [word for word, length in enumerate(lengths) if length]
+    longest_first = sorted(not_empty, key=lengths.__getitem__, reverse=True)
+    for begin in range(0, len(longest_first), _MOST_AT_ONCE):
+        batch = going = longest_first[begin : begin + _MOST_AT_ONCE]
+        places: list[int] = []
+        running: list[int] = []
+        while going:
+            step = len(running)
+            places += [offsets[word] + step for word in going]
+            running.append(len(going))
+            going = [word for word in going if lengths[word] > step + 1]
+        yield batch, places, running
 
 
 def _check_torch() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn._runs import visited_states
-from pdfalearn.equivalence.relations import Relation, different_rows
+from pdfalearn.equivalence.relations import Equivalence, Relation, Tolerance, different_rows
+from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.paths import asked_path_nodes
-from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words, prefixes_of
 
@@ -21,7 +25,13 @@ _MOST = 64
 _NUMBERS_AT_ONCE = 2**22
 """So many probabilities are compared at once."""
 
+_NO_CLASS = -3
+"""Stands where no answer is in the class of a distribution."""
+
 NO_WORDS = Words.of([])
+
+Comparison = Callable[[Nodes, NDArray[np.integer]], Flags]
+"""Says for pairs of an observed word and a state whether they differ."""
 
 
 def first_differences(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
@@ -65,6 +75,28 @@ def differing(
         partners,
     )[back]
     return differs
+
+
+def comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
+    """Give a function that does what `differing` does, until more is asked.
+
+    It is fast for many words, but has to look at every stored answer first.
+    """
+    if isinstance(observations.by, Tolerance):
+        return partial(differing, hypothesis=hypothesis, observations=observations)
+    of_states = _classes_of_states(hypothesis, observations.by, observations.answers)
+    return lambda nodes, states: observations.nodes.classes.take(nodes) != of_states.take(states)
+
+
+def _classes_of_states(hypothesis: PDFA, by: Equivalence, answers: Answers) -> NDArray[np.int32]:
+    """Find the class of every state's distribution among the answers; the last is undefined."""
+    count = answers.class_count
+    examples = np.zeros(count, dtype=np.int64)
+    examples[answers.classes] = np.arange(len(answers))
+    labels = by.classes(np.concatenate((answers.rows[examples], hypothesis.probabilities)))
+    classes = np.full(len(labels), _NO_CLASS, dtype=np.int32)
+    classes[labels[:count]] = np.arange(count)
+    return np.append(classes[labels[count:]], np.int32(UNDEFINED))
 
 
 def _are_different(

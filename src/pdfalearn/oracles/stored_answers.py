@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pdfalearn.certificates import Certificate
 from pdfalearn.observations._nodes import UNKNOWN
 from pdfalearn.observations.tree import Nodes, ObservationTree
-from pdfalearn.oracles._comparison import NO_WORDS, differing, words_of
+from pdfalearn.oracles._comparison import NO_WORDS, comparison, words_of
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
@@ -71,17 +71,18 @@ def _contradictions(
         symbol of each.
     """
     table, size = observations.nodes, observations.nodes.size
+    differ = comparison(hypothesis, observations)
     states = np.full(size, hypothesis.initial, dtype=np.int32)
     is_open = np.ones(size, dtype=bool)
     found = [np.empty(0, dtype=np.int64)]
     count = 0
     for level in _levels(table.parents[:size]):
         if level[0]:
-            parents = table.parents[level]
-            states[level] = hypothesis.table[states[parents], table.last_symbols[level]]
-            is_open[level] = is_open[parents]
-        nodes = level[is_open[level] & (table.classes[level] != UNKNOWN)]
-        wrong = nodes[differing(nodes, states[nodes], hypothesis, observations)]
+            parents, symbols = table.parents.take(level), table.last_symbols.take(level)
+            states[level] = hypothesis.table[states.take(parents), symbols]
+            is_open[level] = is_open.take(parents)
+        is_known = table.classes.take(level) != UNKNOWN
+        wrong = level[is_open.take(level) & is_known & differ(level, states.take(level))]
         is_open[wrong] = False
         found.append(wrong)
         count += len(wrong)
@@ -95,10 +96,11 @@ def _levels(parents: NDArray[np.int32]) -> list[Nodes]:
     """Give all nodes by the length of their words."""
     lengths = np.ones(len(parents), dtype=np.int32)
     lengths[0] = 0
-    above = parents
+    above = parents.astype(np.intp)
     while above.any():
         # Twice as far up at every step: above[n] is lengths[n] symbols shorter than n, or empty.
-        lengths = lengths + lengths[above]
-        above = above[above]
-    order = np.argsort(lengths, kind="stable")
+        lengths += lengths.take(above)
+        above = above.take(above)
+    # Small integers are sorted by counting.
+    order = np.argsort(lengths.astype(np.min_scalar_type(lengths.max())), kind="stable")
     return np.split(order, np.cumsum(np.bincount(lengths))[:-1])
