@@ -56,18 +56,17 @@ def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.fl
     rows = np.array(_table(given, "probabilities", "iuf"), dtype=np.float64, order="C")
     _check_shape(rows, len(alphabet) + 1, "probabilities", "the terminal and every symbol")
     rows += 0.0  # -0.0 becomes 0.0
-    bad = ~(rows >= 0)
-    if bad.any():
-        state, column = np.argwhere(bad)[0].tolist()
+    if not rows.min() >= 0:
+        state, column = np.argwhere(~(rows >= 0))[0].tolist()
         symbol = alphabet.terminal if column == 0 else alphabet.symbols[column - 1]
         raise InputError(
             f"state {state}, symbol {symbol!r}: probability {rows[state, column]} is not a number "
             "from 0 to 1; set it to 0 if rounding made it negative"
         )
     sums = rows.sum(axis=1)
-    bad = ~(np.abs(sums - 1) <= SUM_TOLERANCE)
-    if bad.any():
-        state = int(np.argmax(bad))
+    errors = np.abs(sums - 1)
+    if not errors.max() <= SUM_TOLERANCE:
+        state = int(np.argmax(~(errors <= SUM_TOLERANCE)))
         raise InputError(
             f"state {state}: its probabilities sum to {sums[state]:.9g}, not to 1 "
             f"(within {SUM_TOLERANCE:g}); divide the row by its sum if that is what you mean"
@@ -88,15 +87,15 @@ def checked_transitions(
             f"transitions have {len(wide)} rows and probabilities {states}; "
             "both need one for each state"
         )
-    bad = (wide < -1) | (wide >= states)
-    if bad.any():
-        state, column = np.argwhere(bad)[0].tolist()
+    least = wide.min()
+    if least < -1 or wide.max() >= states:
+        state, column = np.argwhere((wide < -1) | (wide >= states))[0].tolist()
         raise InputError(
             f"state {state}, symbol {alphabet.symbols[column]!r}: successor {wide[state, column]} "
             f"is not one of the states 0 to {states - 1}, nor -1 for undefined"
         )
-    bad = (wide < 0) & (probabilities[:, 1:] > 0)
-    if bad.any():
+    bad = (wide < 0) & (probabilities[:, 1:] > 0) if least < 0 else None
+    if bad is not None and bad.any():
         state, column = np.argwhere(bad)[0].tolist()
         raise InputError(
             f"state {state}, symbol {alphabet.symbols[column]!r}: the transition is undefined but "

@@ -19,6 +19,8 @@ def visited_states(
     Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``. The table's
     last row is all -1, so that undefined leads to undefined.
     """
+    if len(words) < _FEW:
+        return _visited_by_few(table, start, words)
     begins = words.offsets[:-1] + np.arange(len(words))
     visited = np.empty(len(words.symbols) + len(words), dtype=np.int32)
     visited[begins] = start
@@ -33,22 +35,39 @@ def visited_states(
         visited[here + 1] = table[visited[here], symbols]
         position += 1
     if position + 1 < len(running):
-        for word in longest_first[: running[position + 1]].tolist():
-            begin = int(begins[word]) + position
-            symbols = words.symbols[words.offsets[word] + position : words.offsets[word + 1]]
-            run = _run(table, int(visited[begin]), symbols)
-            visited[begin + 1 : begin + 1 + len(run)] = run
+        rest = longest_first[: running[position + 1]]
+        here = begins[rest] + position
+        tails = Words(*_tails(words, rest, position))
+        places = np.repeat(here - tails.offsets[:-1] - np.arange(len(rest)), tails.lengths + 1)
+        run = _visited_by_few(table, visited[here], tails)
+        visited[places + np.arange(len(run))] = run
     return visited
 
 
-def _run(table: NDArray[np.int32], state: int, symbols: NDArray[np.int32]) -> list[int]:
-    width = table.shape[1]
-    successors = table.reshape(-1).data
-    run = []
-    for symbol in symbols.tolist():
-        state = successors[state * width + symbol]
-        run.append(state)
-    return run
+def _tails(
+    words: Words, chosen: NDArray[np.intp], position: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Give what some words have from a position on."""
+    lengths = words.lengths[chosen] - position
+    offsets = offsets_of(lengths)
+    here = np.repeat(words.offsets[chosen] + position - offsets[:-1], lengths)
+    return words.symbols[here + np.arange(int(offsets[-1]))], offsets
+
+
+def _visited_by_few(
+    table: NDArray[np.int32], start: int | NDArray[np.integer], words: Words
+) -> NDArray[np.int32]:
+    """Give the runs one word after the other."""
+    width, successors = table.shape[1], table.reshape(-1).data
+    symbols, offsets = words.symbols.tolist(), words.offsets.tolist()
+    starts = np.broadcast_to(start, len(words)).tolist()
+    visited = []
+    for word, state in enumerate(starts):
+        visited.append(state)
+        for symbol in symbols[offsets[word] : offsets[word + 1]]:
+            state = successors[state * width + symbol]
+            visited.append(state)
+    return np.array(visited, dtype=np.int32)
 
 
 def sampled_words(

@@ -1,17 +1,17 @@
-"""Where a counterexample breaks a hypothesis (Rivest and Schapire 1993, for any classes)."""
+"""Where counterexamples break a hypothesis (Rivest and Schapire 1993, for any classes)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, chain
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pdfalearn.observations._nodes import NodeTable
-from pdfalearn.observations.suffixes import Suffixes
-from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.observations.paths import path_nodes
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.words import Words, prefixes_of
+
+Numbers = NDArray[np.int64]
 
 _FEW = 48
 """Below this many words, one after the other is faster than array passes."""
@@ -19,153 +19,158 @@ _LONG = 24
 """From this length on, suffixes of a counterexample are numbered, and the way down remembered."""
 
 
-@dataclass
-class Counterexample:
-    """A word after which the model and the hypothesis differ."""
+class Breaks(NamedTuple):
+    """Where counterexamples show that transitions lead to the wrong states."""
 
-    codes: list[int]
-    nodes: list[int]
-    """The nodes of its prefixes, the empty word's first."""
-    truth: int
-    """The model's class after it."""
-    last_break: tuple[int, int] = (0, 0)
-    """Where it broke the last time, and the hypothesis's state there: asked on, it was right."""
-    suffixes: list[int] = field(default_factory=list)
-    """The numbers of its suffixes, where they are long enough to have some."""
+    befores: Numbers
+    """The states that the transitions leave."""
+    symbols: Numbers
+    afters: Numbers
+    """The states that they lead to, and should not."""
+    words: Numbers
+    """The counterexamples."""
+    places: Numbers
+    """What follows these places tells the states after from where the transitions should lead."""
 
+    def first_of_each_after(self, most: int) -> Breaks:
+        """Give the first break after each state, for the first so many states."""
+        _, firsts = np.unique(self.afters, return_index=True)
+        return self.at(np.sort(firsts)[:most])
 
-class Break(NamedTuple):
-    """Where a counterexample shows that a transition leads to the wrong state."""
-
-    before: int
-    """The state that the transition leaves."""
-    symbol: int
-    after: int
-    """The state that it leads to, and should not."""
-    counterexample: Counterexample
-    place: int
-    """What follows this place tells the state after from where the transition should lead."""
-    old_class: int
-    """The class after what follows, from the state after; from the other state it is the truth."""
-
-    def suffix(self, table: Suffixes) -> int:
-        """Give the number of what follows the break."""
-        if self.counterexample.suffixes:
-            return self.counterexample.suffixes[self.place + 1]
-        return table.add_word(self.counterexample.codes[self.place + 1 :])
+    def at(self, chosen: Numbers) -> Breaks:
+        """Give the breaks at some places."""
+        return Breaks(*(part[chosen] for part in self))
 
 
-@dataclass
-class _Search:
-    """Finds by halves where asking on from the hypothesis's state stops giving the truth.
+class Runs(NamedTuple):
+    """The hypothesis's states along words: each has one more than symbols, -1 where undefined."""
 
-    α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the hypothesis
-    says; where the run is undefined, so is α. The search keeps α(low) the truth and α(high) not; it
-    begins at the last break of the same counterexample, in growing steps, as the next one is often
-    near.
-    """
-
-    counterexample: Counterexample
-    run: list[int]
-    high_class: int
-    low: int
-    high: int
-    step: int
+    states: NDArray[np.int32]
+    begins: Numbers
+    ends: Numbers
+    """Where each run begins, and where its last state stands."""
 
     @classmethod
-    def of(
-        cls, access: Sequence[int], counterexample: Counterexample, run: list[int], said: int
-    ) -> _Search:
-        place, state = counterexample.last_break
-        low = place if run[place] == state else 0
-        high = run.index(-1) if said == UNDEFINED else len(run) - 1
-        step = 1 if low else 0
-        # As long as prefixes are access words themselves, α is the truth without asking.
-        while low + 1 < high and access[run[low + 1]] == counterexample.nodes[low + 1]:
-            low += 1
-        return cls(counterexample, run, said, low, high, step)
-
-    @property
-    def place(self) -> int:
-        if self.step and self.low + self.step < self.high:
-            return self.low + self.step
-        return (self.low + self.high) // 2
-
-    def narrow(self, class_: int) -> None:
-        if class_ == self.counterexample.truth:
-            self.low, self.step = self.place, 2 * self.step
-        else:
-            self.high, self.high_class, self.step = self.place, class_, 0
-
-    def found(self) -> Break:
-        ce, i = self.counterexample, self.low
-        ce.last_break = i, self.run[i]
-        return Break(self.run[i], ce.codes[i], self.run[i + 1], ce, i, self.high_class)
+    def of(cls, states: NDArray[np.int32], words: Words) -> Runs:
+        """Take states that stand as `visited_states` gives them."""
+        return cls(states, words.offsets[:-1] + np.arange(len(words)), words.ends)
 
 
-def counterexamples_of(
-    observations: ObservationTree, words: list[list[int]]
-) -> list[Counterexample]:
-    """Ask for the truth after every counterexample."""
-    paths = _paths(observations.nodes, words)
-    truths = observations.classes_at([path[-1] for path in paths])
-    return [Counterexample(*parts) for parts in zip(words, paths, truths, strict=True)]
-
-
-def _paths(nodes: NodeTable, words: list[list[int]]) -> list[list[int]]:
-    """Give the nodes of every word's prefixes, the empty word's first."""
-    if len(words) < _FEW:
-        return [list(accumulate(codes, nodes.step_one, initial=0)) for codes in words]
-    lengths = np.array([len(codes) for codes in words])
-    table = np.zeros((len(words), int(lengths.max()) + 1), dtype=np.int64)
-    flat = np.fromiter(chain.from_iterable(words), np.int64, int(lengths.sum()))
-    begins = np.cumsum(lengths) - lengths
-    for place in range(table.shape[1] - 1):
-        longer = (lengths > place).nonzero()[0]
-        symbols = flat[begins[longer] + place]
-        table[longer, place + 1] = nodes.step(table[longer, place], symbols)
-    return [row[: len(codes) + 1] for row, codes in zip(table.tolist(), words, strict=True)]
-
-
-def breaks_of(
-    observations: ObservationTree,
-    access: Sequence[int],
-    counterexamples: list[Counterexample],
-    runs: list[list[int]],
-    said: list[int],
-) -> list[Break]:
-    """Find a break in every counterexample.
+class Counterexamples:
+    """Words after which the model and a hypothesis differ.
 
     Parameters
     ----------
     observations : ObservationTree
         Whom to ask.
-    access : sequence of int
-        The node of every state's access word.
-    counterexamples : list of Counterexample
-        Words after which the hypothesis is wrong.
-    runs : list of list of int
-        The hypothesis's states along each.
-    said : list of int
-        The hypothesis's class after each.
+    words : Words
+        The words.
     """
-    given = zip(counterexamples, runs, said, strict=True)
-    searches = [_Search.of(access, *each) for each in given]
-    while asked := [search for search in searches if search.high - search.low > 1]:
-        ends = [
-            _end(observations, access[s.run[s.place]], s.counterexample, s.place) for s in asked
-        ]
-        for search, class_ in zip(asked, observations.classes_at(ends), strict=True):
-            search.narrow(class_)
-    return [search.found() for search in searches]
 
+    def __init__(self, observations: ObservationTree, words: Words) -> None:
+        self.words = words
+        self._observations = observations
+        self._path = path_nodes(observations, words).astype(np.int64)
+        ends = self._path[words.ends]
+        observations.ask(ends)
+        self.truths = observations.nodes.classes[ends].astype(np.int64)
+        """The model's class after each word."""
+        self._last_places = np.zeros(len(words), dtype=np.int64)
+        self._last_states = np.zeros(len(words), dtype=np.int64)
+        """Where each broke the last time, and the hypothesis's state there."""
+        self._suffixes: dict[int, list[int]] = {}
+        """The numbers of the suffixes of words that are long enough to have some."""
 
-def _end(observations: ObservationTree, node: int, ce: Counterexample, begin: int) -> int:
-    """Give the node that the rest of a counterexample leads to."""
-    if len(ce.codes) - begin < _LONG:
-        for symbol in ce.codes[begin:]:
-            node = observations.nodes.step_one(node, symbol)
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def at(self, places: Numbers) -> Words:
+        """Give the words at some places."""
+        return prefixes_of(self.words, places, self.words.lengths[places])
+
+    def breaks(self, chosen: Numbers, runs: Runs, access: Numbers) -> Breaks:
+        """Find a break in each of the chosen words, after which the hypothesis is wrong.
+
+        α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the
+        hypothesis says; where the run is undefined, so is α. The search keeps α(low) the truth and
+        α(high) not. It begins at the last break of the same word, in growing steps, as the next one
+        is often near.
+        """
+        states, begins = runs.states, runs.begins
+        defined = np.add.reduceat(states >= 0, begins, dtype=np.int64)
+        highs = np.minimum(defined, runs.ends - begins)
+        lows = self._last_places[chosen]
+        lows = np.where(states[begins + lows] == self._last_states[chosen], lows, 0)
+        steps = np.minimum(lows, 1)
+        # As long as prefixes are access words themselves, α is the truth without asking.
+        path = self._path[_whole(self.words, chosen)]
+        parts = np.append((access[states] != path).nonzero()[0], len(states))
+        parting = parts[np.searchsorted(parts, begins + lows + 1)] - begins
+        lows = np.maximum(lows, np.minimum(parting, highs) - 1)
+        while len(active := (highs - lows > 1).nonzero()[0]):
+            low, high, step = lows[active], highs[active], steps[active]
+            middle = np.where((step > 0) & (low + step < high), low + step, (low + high) // 2)
+            starts = access[states[begins[active] + middle]]
+            is_truth = self._classes(chosen[active], starts, middle) == self.truths[chosen[active]]
+            lows[active] = np.where(is_truth, middle, low)
+            highs[active] = np.where(is_truth, high, middle)
+            steps[active] = np.where(is_truth, 2 * step, 0)
+        befores, afters = states[begins + lows], states[begins + lows + 1]
+        self._last_places[chosen], self._last_states[chosen] = lows, befores
+        symbols = self.words.symbols[self.words.offsets[chosen] + lows]
+        found = (befores, symbols, afters, chosen, lows)
+        return Breaks(*(part.astype(np.int64) for part in found))
+
+    def _classes(self, chosen: Numbers, starts: Numbers, places: Numbers) -> Numbers:
+        """Ask for what follows places of words, after other words."""
+        table, words = self._observations.nodes, self.words
+        here, ends = words.offsets[chosen] + places, words.offsets[chosen + 1]
+        is_long = ends - here >= _LONG
+        ends_at = starts.copy()
+        if len(chosen) < _FEW or is_long.any():
+            for place in range(len(chosen)):
+                ends_at[place] = self._end(
+                    int(chosen[place]), int(starts[place]), int(places[place])
+                )
+        else:
+            active = (here < ends).nonzero()[0]
+            while len(active):
+                ends_at[active] = table.step(ends_at[active], words.symbols[here[active]])
+                here[active] += 1
+                active = active[here[active] < ends[active]]
+        self._observations.ask(ends_at)
+        return table.classes[ends_at].astype(np.int64)
+
+    def _end(self, word: int, node: int, place: int) -> int:
+        """Give the node that what follows a place of a word leads to."""
+        table, suffixes = self._observations.nodes, self._observations.suffixes
+        begin, end = self.words.offsets[word : word + 2].tolist()
+        if end - begin - place >= _LONG:
+            return table.descend_one(node, self._numbered(word)[place], suffixes)
+        for symbol in self.words.symbols[begin + place : end].tolist():
+            node = table.step_one(node, symbol)
         return node
-    if not ce.suffixes:
-        ce.suffixes = observations.suffixes.add_all(ce.codes)
-    return observations.nodes.descend_one(node, ce.suffixes[begin], observations.suffixes)
+
+    def _numbered(self, word: int) -> list[int]:
+        """Give the numbers of all suffixes of a word."""
+        if word not in self._suffixes:
+            begin, end = self.words.offsets[word : word + 2].tolist()
+            codes = self.words.symbols[begin:end].tolist()
+            self._suffixes[word] = self._observations.suffixes.add_all(codes)
+        return self._suffixes[word]
+
+    def suffix(self, word: int, place: int) -> int:
+        """Give the number of what follows the symbol at a place of a word."""
+        begin, end = self.words.offsets[word : word + 2].tolist()
+        if word in self._suffixes:
+            return self._suffixes[word][place + 1]
+        codes = self.words.symbols[begin + place + 1 : end].tolist()
+        return self._observations.suffixes.add_word(codes)
+
+
+def _whole(words: Words, chosen: Numbers) -> Numbers:
+    """Where the entries of words stand, when every word has one more than symbols."""
+    lengths = words.lengths[chosen] + 1
+    ends = np.cumsum(lengths)
+    shifts: Numbers = words.offsets[chosen] + chosen - (ends - lengths)
+    return np.arange(int(ends[-1])) + np.repeat(shifts, lengths)

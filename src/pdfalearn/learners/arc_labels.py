@@ -7,6 +7,7 @@ from array import array
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.observations._leading import Ways
 from pdfalearn.observations._nodes import UNKNOWN
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import offsets_of
@@ -54,7 +55,7 @@ class ArcLabels:
             table.steps_down(nodes, suffixes, observations.suffixes)
         ):
             path[offsets[places] + step] = ends[places] = here
-        observations.ask(ends)
+        observations.ask(ends, Ways(path, offsets))
         observations.ask(path)
         labels = table.classes[ends].astype(np.int64)
         longer = (np.diff(offsets) > 1).nonzero()[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from pdfalearn._runs import visited_states
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._branching import branches
-from pdfalearn.learners._counterexamples import Break, breaks_of, counterexamples_of
+from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._nearest import nearest
 from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.learners.classification_tree import (
@@ -144,7 +143,7 @@ class Quant:
             else TreeNode()
             for state in tree.state_of[: tree.size]
         ]
-        for node, children, traces in self._arcs((tree.suffixes[: tree.size] != LEAF).nonzero()[0]):
+        for node, children, traces in self._arcs():
             suffix = decode(self.observations.suffixes.word(tree.suffix_of[node]))
             inner: list[TreeNode] = []
             for arc in branches(traces):
@@ -158,126 +157,87 @@ class Quant:
                     inner[arc.parent].children[label] = below
         return shown[ROOT]
 
-    def _arcs(self, inner: Numbers) -> Iterator[tuple[int, list[int], list[tuple[int, ...]]]]:
-        """Give inner nodes with their children, those of undefined words left out, and traces."""
+    def _arcs(self) -> Iterator[tuple[int, list[int], list[tuple[int, ...]]]]:
+        """Give inner nodes with their children, that of undefined words left out, and traces."""
         tree, lengths = self._tree, self.observations.suffixes.lengths
-        is_wanted = np.zeros(tree.size, dtype=bool)
-        is_wanted[inner] = True
         first = UNDEFINED_LEAF + 1
-        below = is_wanted[tree.parents[first : tree.size]].nonzero()[0] + first
-        below = below[np.argsort(tree.parents[below], kind="stable")]
+        below = np.argsort(tree.parents[first : tree.size], kind="stable") + first
         nodes, begins = np.unique(tree.parents[below], return_index=True)
-        for node, begin, end in zip(nodes, begins, [*begins[1:], len(below)], strict=False):
-            children = below[begin:end]
+        for node, children in zip(nodes.tolist(), np.split(below, begins[1:]), strict=True):
             length = lengths[tree.suffix_of[node]]
-            yield int(node), children.tolist(), self._labels.classes(tree.labels[children], length)
-
-    def tree_shape(self) -> tuple[int, int]:
-        """Give the depth of the classification tree and the number of its inner nodes."""
-        tree = self._tree
-        inner = (tree.suffixes[: tree.size] != LEAF).nonzero()[0]
-        inner_nodes = len(inner)
-        steps = np.ones(tree.size, dtype=np.int64)
-        if self._labels.are_traces:
-            is_long = self.observations.suffixes.arrays()[2][tree.suffixes[inner]] > 1
-            for _, children, traces in self._arcs(inner[is_long]):
-                depths: list[int] = []
-                for arc in branches(traces):
-                    depth = depths[arc.parent] + 1 if arc.parent >= 0 else 0
-                    if arc.inner is None:
-                        steps[children[arc.child]] = depth
-                    else:
-                        depths.append(depth)
-                inner_nodes += len(depths) - 1
-        total = np.zeros(tree.size, dtype=np.int64)
-        for depth in range(1, int(tree.depths.max()) + 1):
-            here = (tree.depths[: tree.size] == depth).nonzero()[0]
-            total[here] = total[tree.parents[here]] + steps[here]
-        return int(total[self._leaves[: self._size]].max()), inner_nodes
+            yield node, children.tolist(), self._labels.classes(tree.labels[children], length)
 
     @property
     def structure_size(self) -> int:
-        """The number of suffixes in the classification tree and of its states."""
-        suffixes = self._tree.suffixes[: self._tree.size]
-        return int(np.count_nonzero(suffixes != LEAF)) + self.size
+        """The number of inner nodes and states of the classification tree."""
+        return self.tree_shape()[1] + self.size
+
+    def tree_shape(self) -> tuple[int, int]:
+        """Give how many suffixes lie on the longest path of the tree, and how many it has."""
+        depth = int(self._tree.depths[self._leaves[: self._size]].max())
+        return depth, int((self._tree.suffixes[: self._tree.size] != LEAF).sum())
 
     def refine(self, counterexamples: Words) -> None:
         """Split leaves until the hypothesis agrees with every counterexample."""
-        symbols, offsets = counterexamples.symbols.tolist(), counterexamples.offsets.tolist()
-        codes = [symbols[begin:end] for begin, end in pairwise(offsets)]
-        wrong = counterexamples_of(self.observations, codes)
+        given = Counterexamples(self.observations, counterexamples)
+        wrong = np.arange(len(given))
         is_first = True
-        while wrong:
-            runs = self._runs([ce.codes for ce in wrong])
-            said = [self._class_of(run[-1]) for run in runs]
-            still = [i for i, ce in enumerate(wrong) if said[i] != ce.truth]
-            if is_first and len(still) < len(wrong):
-                right = next(ce for i, ce in enumerate(wrong) if said[i] == ce.truth)
-                word = self.observations.model.alphabet.decode(right.codes)
-                raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+        while len(wrong):
+            words = given.at(wrong)
+            runs = Runs.of(visited_states(self._table(), 0, words), words)
+            is_wrong = self._classes(runs.states[runs.ends]) != given.truths[wrong]
+            if not is_wrong.all():
+                if is_first:
+                    first = int(np.argmin(is_wrong))
+                    codes = words.symbols[words.offsets[first] : words.offsets[first + 1]]
+                    word = self.observations.model.alphabet.decode(codes.tolist())
+                    raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+                wrong = wrong[is_wrong]
+                continue
             is_first = False
-            wrong, runs = [wrong[i] for i in still], [runs[i] for i in still]
-            said = [said[i] for i in still]
-            if wrong:
-                if self._size == self.observations.meter.budget.max_states:
-                    self.observations.meter.grant_states(self._size, 1)
-                    return
-                self._split(breaks_of(self.observations, self._access_of, wrong, runs, said))
+            if self._size == self.observations.meter.budget.max_states:
+                self.observations.meter.grant_states(self._size, 1)
+                return
+            self._split(given, given.breaks(wrong, runs, self._access))
 
-    def _runs(self, words: list[list[int]]) -> list[list[int]]:
-        """Give the hypothesis's states along words; -1 from where it is undefined."""
-        if len(words) < _FEW:
-            return [self._run(codes) for codes in words]
-        targets = self._targets[: self._size * self._symbols].reshape(-1, self._symbols)
-        undefined = np.full((1, self._symbols), -1)
-        table = np.concatenate((self._tree.states[targets], undefined)).astype(np.int32)
-        batch = Words.of(words)
-        visited = visited_states(table, 0, batch).tolist()
-        ends = [0, *(batch.ends + 1).tolist()]
-        return [visited[begin:end] for begin, end in pairwise(ends)]
+    def _table(self) -> NDArray[np.int32]:
+        """Give the hypothesis's transitions, and a last row that is undefined."""
+        table = np.full((self._size + 1, self._symbols), -1, dtype=np.int32)
+        targets = self._targets[: self._size * self._symbols]
+        table[:-1] = self._tree.states[targets].reshape(-1, self._symbols)
+        return table
 
-    def _run(self, codes: list[int]) -> list[int]:
-        """Give the hypothesis's states along one word."""
-        target_of, state_of, symbols = self._target_of, self._tree.state_of, self._symbols
-        state = 0
-        run = [state]
-        for symbol in codes:
-            if state >= 0:
-                state = state_of[target_of[state * symbols + symbol]]
-            run.append(state)
-        return run
+    def _classes(self, states: NDArray[np.int32]) -> Numbers:
+        """Give the classes of states."""
+        classes = self.observations.nodes.classes[self._access[states]]
+        return np.where(states < 0, UNDEFINED, classes)
 
-    def _class_of(self, state: int) -> int:
-        return UNDEFINED if state < 0 else self.observations.nodes.class_at[self._access_of[state]]
-
-    def _split(self, breaks: list[Break]) -> None:
+    def _split(self, given: Counterexamples, found: Breaks) -> None:
         """Split the leaf of every state that breaks come after, once each, and sift on."""
-        chosen = {found.after: found for found in reversed(breaks)}
-        granted = self.observations.meter.grant_states(self._size, len(chosen))
-        splits = list(chosen.values())[:granted]
+        wanted = len(np.unique(found.afters))
+        granted = self.observations.meter.grant_states(self._size, wanted)
+        splits = found.first_of_each_after(granted)
         first = self._add_states(granted)
         nodes = self.observations.nodes
-        befores = np.array([found.before for found in splits], dtype=np.int64)
-        symbols = np.array([found.symbol for found in splits], dtype=np.int64)
-        words = nodes.step(self._access[befores], symbols)
+        words = nodes.step(self._access[splits.befores], splits.symbols)
         self._access[first : self._size] = words
         nodes.kept[words] = True
         try:
             self._sift(_Front([], [], []), first_new=first)
         finally:  # also where nothing may be asked any more, the new states have leaves
-            self._split_leaves(splits, first)
+            self._split_leaves(given, splits, first)
         targets = self._targets[: self._size * self._symbols]
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
         words = nodes.step(self._access[states], symbols)
         self._sift(_Front(moved, words, targets[moved]), first_new=self._size)
 
-    def _split_leaves(self, splits: list[Break], first: int) -> None:
+    def _split_leaves(self, given: Counterexamples, splits: Breaks, first: int) -> None:
         """Make old states' leaves inner nodes, each with a leaf for it and one for a new state."""
-        olds = np.array([found.after for found in splits], dtype=np.int64)
-        news = np.arange(first, first + len(splits))
+        olds = splits.afters
+        news = np.arange(first, first + len(olds))
         both = np.concatenate((olds, news))
-        words, suffixes = self._access[both], self._distinguishing(olds, news, splits)
+        words, suffixes = self._access[both], self._distinguishing(olds, news, given, splits)
         longer = self._lengthened(suffixes)
         try:
             labels = self._labels.after(words, np.tile(longer, 2))
@@ -293,7 +253,9 @@ class Quant:
             tree.states[children] = both
             self._leaves[both] = children
 
-    def _distinguishing(self, olds: Numbers, news: Numbers, splits: list[Break]) -> Numbers:
+    def _distinguishing(
+        self, olds: Numbers, news: Numbers, given: Counterexamples, splits: Breaks
+    ) -> Numbers:
         """Give for each two states of one leaf a suffix that tells them apart."""
         table, every = self.observations.suffixes, np.arange(self._symbols)
         lefts, rights = (
@@ -310,19 +272,16 @@ class Quant:
             self._tree.suffixes[meetings[parted]],
         )
         shortest = np.lexsort((table.arrays()[2][rests], places))
-        found: dict[int, int] = {}
-        for place, symbol, rest in zip(
-            *(part[shortest].tolist() for part in (places, symbols, rests)), strict=True
-        ):
-            if place not in found:
-                found[place] = table.add(symbol, rest)
-        return np.array(
-            [
-                found[place] if place in found else split.suffix(table)
-                for place, split in enumerate(splits)
-            ],
-            dtype=np.int64,
-        )
+        places, firsts = np.unique(places[shortest], return_index=True)
+        chosen = shortest[firsts]
+        suffixes = np.full(len(olds), -1)
+        suffixes[places] = [
+            table.add(symbol, rest)
+            for symbol, rest in zip(symbols[chosen].tolist(), rests[chosen].tolist(), strict=True)
+        ]
+        for place in (suffixes < 0).nonzero()[0].tolist():
+            suffixes[place] = given.suffix(int(splits.words[place]), int(splits.places[place]))
+        return suffixes
 
     def _lengthened(self, suffixes: Numbers) -> Numbers:
         """Lengthen short suffixes where labels are traces, so that they tell more states apart."""
@@ -332,14 +291,16 @@ class Quant:
         table = self.observations.suffixes
         classes = max(2, self.observations.answers.class_count)
         length = int(_TOLD_BITS / math.log2(classes))
-        lengthened = []
-        for suffix in suffixes.tolist():
-            more = length - table.lengths[suffix]
-            if more > 0:
-                tail = self._random.integers(self._symbols, size=more).tolist()
-                suffix = table.add_word(table.word(suffix) + tail)
-            lengthened.append(suffix)
-        return np.array(lengthened, dtype=np.int64)
+        tails = self._random.integers(self._symbols, size=(len(suffixes), length)).tolist()
+        return np.array(
+            [
+                table.add_word([*table.word(suffix), *tail[table.lengths[suffix] :]])
+                if table.lengths[suffix] < length
+                else suffix
+                for suffix, tail in zip(suffixes.tolist(), tails, strict=True)
+            ],
+            dtype=np.int64,
+        )
 
     def _sift(self, front: _Front, first_new: int) -> None:
         """Sift a front of transitions, and those of all states from ``first_new`` on."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel, SaysUndefined
-from pdfalearn.observations._leading import Leader
+from pdfalearn.observations._leading import Leader, Led, Ways
 from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers
 from pdfalearn.observations.answers import Answers, BadRowError
@@ -78,34 +78,45 @@ class Asker:
         """Who keeps the handles."""
         return self._leader
 
-    def ask_many(self, nodes: Nodes) -> None:
-        """Ask for nodes, all of them different and unknown."""
+    def ask_many(self, nodes: Nodes, ways: Ways | None = None) -> None:
+        """Ask for nodes, all of them different and unknown, the ways to which may be known."""
         if self._model.capacity is not None and not self._leader.has_room:
             for begin in range(0, len(nodes), self._model.capacity):
                 part = nodes[begin : begin + self._model.capacity]
                 self.ask_few(part[self._nodes.classes[part] == UNKNOWN].tolist())
             return
         while len(nodes):
-            path, rest = self._leader.lead(nodes)
-            self._answer(nodes, path)
-            nodes = rest
+            led = self._leader.lead(nodes, ways)
+            self._answer(nodes, led)
+            nodes, ways = led.rest, None
 
     def ask_few(self, nodes: list[int]) -> None:
         """Do what `ask_many` does, for few nodes: less to set up, more for each."""
         while nodes:
-            path, rest = self._leader.lead_few(nodes)
-            self._answer(np.array(nodes), path)
-            nodes = rest
+            led = self._leader.lead_few(nodes)
+            self._answer(np.array(nodes), led)
+            nodes = led.rest
 
-    def _answer(self, nodes: Nodes, path: Nodes) -> None:
-        """Read the answers to those of the nodes that the model was led to along a path."""
+    def _answer(self, nodes: Nodes, led: Led[object]) -> None:
+        """Read the answers to those of the nodes that the model was led to."""
+        if not led.is_whole or self.may_repeat:
+            self._answer_some(nodes, led.path)
+            return
+        self._counts.words += len(nodes)
+        if self._model.prefixes_free:
+            self._note_answers(led.path, led.handles)
+        else:
+            self._note_answers(nodes, self._nodes.handles[nodes])
+
+    def _answer_some(self, nodes: Nodes, path: Nodes) -> None:
+        """Read the answers to those of the nodes, and of the path, that have handles."""
         table = self._nodes
         read, handles = nodes, table.handles[nodes]
         if handles.min() == NO_HANDLE:
             led = handles != NO_HANDLE
             read, handles = nodes[led], handles[led]
         words = int(np.count_nonzero(handles >= 0))
-        if self._model.prefixes_free and path is not nodes and len(path):
+        if self._model.prefixes_free and len(path):
             new = path
             if self.may_repeat:
                 self.look_up(path)
@@ -119,12 +130,15 @@ class Asker:
             read, handles = read[handles >= 0], handles[handles >= 0]
         self._counts.words += words
         if len(read):
-            numbers = self._read(handles, read)
-            table.rows[read] = numbers
-            table.classes[read] = self._answers.classes[numbers]
-            self._note(read)
-            if self._unchecked:
-                self._check_late(read)
+            self._note_answers(read, handles)
+
+    def _note_answers(self, nodes: Nodes, handles: Nodes) -> None:
+        numbers = self._read(handles, nodes)
+        self._nodes.rows[nodes] = numbers
+        self._nodes.classes[nodes] = self._answers.classes[numbers]
+        self._note(nodes)
+        if self._unchecked:
+            self._check_late(nodes)
 
     def undefined_after(self, nodes: Nodes) -> NDArray[np.bool_] | None:
         """Say after which symbols answered words are undefined; None if the model cannot say."""
@@ -132,7 +146,7 @@ class Asker:
         if not isinstance(model, SaysUndefined) or self._model.capacity is not None:
             return None
         while len(rest):
-            _, rest = self._leader.lead(rest)
+            rest = self._leader.lead(rest).rest
         handles = self._nodes.handles[nodes]
         if handles.min() < 0:  # a store has answers that the model contradicts
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Generic, NamedTuple, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,29 @@ from pdfalearn.words import Words, offsets_of
 _LEAST_CAPACITY = 3
 _ON_THE_WAY = -3
 """Stands where a word is about to have a handle."""
+
+
+class Ways(NamedTuple):
+    """The nodes along ways down, one after the other, and where each way begins."""
+
+    path: Nodes
+    offsets: Nodes
+
+
+_Rest = TypeVar("_Rest", covariant=True)
+
+
+class Led(NamedTuple, Generic[_Rest]):
+    """Where a model was led to."""
+
+    path: Nodes
+    """The nodes that had no handle before and have one now, or are known to be undefined."""
+    handles: Nodes
+    """Their handles."""
+    rest: _Rest
+    """Those of the given nodes that are still to be led to."""
+    is_whole: bool
+    """Whether all of the given nodes are on the path, and none is undefined."""
 
 
 class Leader:
@@ -44,19 +69,15 @@ class Leader:
         self._live_nodes: list[int] = []
         """Where the model's capacity is bounded: the nodes with handles, the oldest first."""
 
-    def lead(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
+    def lead(self, nodes: Nodes, ways: Ways | None = None) -> Led[Nodes]:
         """Lead a model that has room for the handles of all words to as many as can be at once.
 
         Parameters
         ----------
         nodes : array of int
             Different nodes.
-
-        Returns
-        -------
-        path, rest : array of int
-            The nodes that had no handle before and have one now, or are known to be undefined; and
-            those of the given nodes that are still to be led to.
+        ways : Ways, optional
+            If it is known: the way to each of them from a word that has a handle.
         """
         table = self._nodes
         path = nodes
@@ -66,25 +87,52 @@ class Leader:
         starts = table.handles[table.parents[path]]
         if (starts >= 0).all():  # as with successors of words that the model was led to
             offsets, rest = np.arange(len(path) + 1), path[:0]
+        elif ways is not None and is_new.all() and (known := self._known(ways)) is not None:
+            path, offsets, starts = known
+            rest = path[:0]
         else:
             path, lengths, bases, rest = self._paths(path)
             offsets, starts = offsets_of(lengths), table.handles[bases]
-        if len(path):
-            self._along(path, offsets, starts)
-        return path, rest
+        handles = self._along(path, offsets, starts) if len(path) else path
+        is_whole = is_new.all() and not len(rest) and len(path) and handles.min() >= 0
+        return Led(path, handles, rest, bool(is_whole))
+
+    def _known(self, ways: Ways) -> tuple[Nodes, Nodes, Nodes] | None:
+        """Give what has no handle of ways, and those before; None if it is not that easy."""
+        table, (path, offsets) = self._nodes, ways
+        lengths = np.diff(offsets)
+        is_new = table.handles[path] == NO_HANDLE
+        if lengths.min() > 0 and not is_new.all():
+            lengths = np.add.reduceat(is_new, offsets[:-1], dtype=np.int64)
+            offsets, path = offsets_of(lengths), path[is_new]
+        if lengths.min() == 0:
+            return None
+        parents = table.parents[path]
+        begins = offsets[:-1]
+        starts = table.handles[parents[begins]]
+        follows = np.ones(len(path), dtype=bool)
+        follows[begins] = False
+        follows = follows.nonzero()[0]
+        # Ways may run into one another, begin at undefined words, or have had handles further on.
+        is_easy = (
+            starts.min() >= 0
+            and (parents[follows] == path[follows - 1]).all()
+            and len(table.different(path)) == len(path)
+        )
+        return (path, offsets, starts) if is_easy else None
 
     @property
     def has_room(self) -> bool:
         """Whether the handles of all words can be alive at once."""
         return self._model.capacity is None or self._model.capacity > self._nodes.size + 1
 
-    def lead_few(self, nodes: list[int]) -> tuple[Nodes, list[int]]:
+    def lead_few(self, nodes: list[int]) -> Led[list[int]]:
         """Do what `lead` does, for few words: less to set up, more for each."""
         table = self._nodes
         handle_at, parent = table.handle_at, table.parent
         path: list[int] = []
         offsets, bases, rest = [0], [], []
-        may_release = True
+        is_bounded, may_release, is_whole = self._model.capacity is not None, True, True
         for place, node in enumerate(nodes):
             steps: list[int] = []
             above = node
@@ -92,7 +140,7 @@ class Leader:
                 steps.append(above)
                 above = parent[above]
             if not steps:
-                may_release = False  # its handle is about to be used
+                may_release = is_whole = False  # its handle is about to be used
                 continue
             base = handle_at[above]
             if base == _ON_THE_WAY:
@@ -100,8 +148,11 @@ class Leader:
                 continue
             if base < 0:
                 table.mark_undefined(np.array(steps))
+                is_whole = False
                 continue
-            room = self._room(len(steps), above, len(path), may_release=may_release)
+            room = len(steps)
+            if is_bounded:
+                room = self._room(len(steps), above, len(path), may_release=may_release)
             is_cut = room < len(steps)
             if is_cut:
                 rest += nodes[place:]
@@ -116,13 +167,15 @@ class Leader:
             bases.append(base)
             if is_cut:
                 break
-        led = np.array(path, dtype=np.int64)
+        led = handles = np.array(path, dtype=np.int64)
         if path:
-            self._along(led, np.array(offsets), np.array(bases))
-        return led, [node for node in rest if handle_at[node] == NO_HANDLE]
+            handles = self._along(led, np.array(offsets), np.array(bases))
+            is_whole = is_whole and not rest and bool(handles.min() >= 0)
+        rest = [node for node in rest if handle_at[node] == NO_HANDLE]
+        return Led(led, handles, rest, is_whole and bool(path))
 
-    def _along(self, path: Nodes, offsets: Nodes, starts: Nodes) -> None:
-        """Extend handles along paths, and note those of the path."""
+    def _along(self, path: Nodes, offsets: Nodes, starts: Nodes) -> Nodes:
+        """Extend handles along paths; note and give those of the path."""
         table = self._nodes
         words = Words(table.last_symbols[path], offsets)
         try:
@@ -139,6 +192,7 @@ class Leader:
             self._live -= len(lost)
         if self._model.capacity is not None:
             self._live_nodes += path[handles >= 0].tolist()
+        return handles
 
     def _extended(self, handles: Nodes, words: Words, path: Nodes | list[int]) -> Nodes:
         """Extend, and refuse an answer that cannot be right."""

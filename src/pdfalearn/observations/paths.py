@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
@@ -21,6 +21,13 @@ def path_nodes(observations: ObservationTree, words: Words) -> Nodes:
     ``offsets[i] + i``. Below an undefined word there may be nothing but that word again.
     """
     table = observations.nodes
+    if len(words) < _FEW:
+        symbols, offsets = words.symbols.tolist(), words.offsets.tolist()
+        ways = (
+            accumulate(symbols[begin:end], table.step_one, initial=0)
+            for begin, end in pairwise(offsets)
+        )
+        return np.array(list(chain.from_iterable(ways)), dtype=np.int64)
     begins = words.offsets[:-1] + np.arange(len(words))
     path = np.zeros(len(words.symbols) + len(words), dtype=np.int64)
     longest_first = np.argsort(-words.lengths, kind="stable")

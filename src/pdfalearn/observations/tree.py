@@ -16,6 +16,7 @@ from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._again import RestlessError, largest_difference
 from pdfalearn.observations._asking import Asker, Counts
+from pdfalearn.observations._leading import Ways
 from pdfalearn.observations._meter import Meter
 from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import SAME, StoredAnswers
@@ -130,11 +131,12 @@ class ObservationTree:
         self.ask(ends)
         return ends
 
-    def ask(self, nodes: Nodes) -> None:
-        """Ask for those of the nodes that are not known."""
+    def ask(self, nodes: Nodes, ways: Ways | None = None) -> None:
+        """Ask for those of the nodes that are not known, the ways to which may be known."""
         unknown = self.nodes.classes[nodes] == UNKNOWN
         if unknown.any():
-            self._ask(self.nodes.different(nodes[unknown]))
+            all_unknown = unknown.all()
+            self._ask(self.nodes.different(nodes[unknown]), ways if all_unknown else None)
             self._audit_if_due()
 
     def classes_of_few(self, nodes: list[int], suffixes: list[int]) -> list[int]:
@@ -179,10 +181,13 @@ class ObservationTree:
         class_ = self.nodes.class_at[end]
         return None if class_ == UNKNOWN else class_
 
-    def _ask(self, nodes: Nodes) -> None:
+    def _ask(self, nodes: Nodes, ways: Ways | None = None) -> None:
         """Ask for nodes, all of them different and unknown."""
         if not self._in_parts:
-            self._asker.ask_many(nodes)
+            if len(nodes) < _FEW and ways is None:
+                self._asker.ask_few(nodes.tolist())
+            else:
+                self._asker.ask_many(nodes, ways)
             return
         while len(nodes):
             part, nodes = nodes[: self._part], nodes[self._part :]
