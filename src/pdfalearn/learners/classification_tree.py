@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.observations._firsts import firsts, grown
 from pdfalearn.observations._int_map import IntMap
 from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import UNDEFINED
@@ -26,7 +27,11 @@ class ClassificationTree:
     """
 
     def __init__(self) -> None:
+        self._from_root = np.empty(0, dtype=np.int64)
+        """The child of the root by each label, at the label + 1; -1 where there is none."""
         self._arcs = IntMap()
+        self._ends = np.empty(0, dtype=np.int64)
+        """The child that each of the other arcs leads to."""
         self.size = 0
         self.parents = np.empty(0, dtype=np.int64)
         self.labels = np.empty(0, dtype=np.int64)
@@ -54,22 +59,59 @@ class ClassificationTree:
 
     def children(self, nodes: Numbers, labels: Numbers) -> Numbers:
         """Follow the arc of a label from every node; new arcs lead to new leaves."""
-        known = self.size
-        children = self._arcs.get_or_add((nodes << 32) + (labels + 1)) + 1
-        if len(self._arcs) + 1 > known:
-            self._add(len(self._arcs) + 1 - known)
-            new = (children >= known).nonzero()[0]
-            leaves, parents = children[new], nodes[new]
-            self.parents[leaves] = parents
-            self.labels[leaves] = labels[new]
-            self.depths[leaves] = self.depths[parents] + 1
+        at_root = nodes == ROOT
+        if at_root.all():
+            return self.children_of_root(labels)
+        children = np.empty(len(nodes), dtype=np.int64)
+        if at_root.any():
+            children[at_root] = self.children_of_root(labels[at_root])
+        below = (~at_root).nonzero()[0]
+        parents, labels = nodes[below], labels[below]
+        known = len(self._arcs)
+        numbers = self._arcs.get_or_add((parents << 32) + (labels + 1))
+        self._ends = grown(self._ends, len(self._arcs))
+        if len(self._arcs) > known:
+            new = (numbers >= known).nonzero()[0]
+            new = new[firsts(self._ends, numbers[new])]
+            self._ends[numbers[new]] = self._new(parents[new], labels[new])
+        children[below] = self._ends[numbers]
         return children
+
+    def children_of_root(self, labels: Numbers) -> Numbers:
+        """Follow the arc of every label from the root."""
+        keys = labels + 1
+        self._from_root = grown(self._from_root, int(keys.max(initial=0)) + 1)
+        children = self._from_root[keys]
+        missing = (children < 0).nonzero()[0]
+        if len(missing):
+            keys = keys[missing]
+            places = firsts(self._from_root, keys)
+            self._from_root[keys[places]] = self._new(ROOT, labels[missing[places]])
+            children[missing] = self._from_root[keys]
+        return children
+
+    def _new(self, parents: Numbers | int, labels: Numbers) -> Numbers:
+        """Make a leaf for each label."""
+        leaves = np.arange(self.size, self.size + len(labels))
+        self._add(len(labels))
+        self.parents[leaves] = parents
+        self.labels[leaves] = labels
+        self.depths[leaves] = self.depths[parents] + 1
+        return leaves
 
     def child(self, node: int, label: int) -> int:
         """Follow the arc of a label from one node; a new arc leads to a new leaf."""
-        child = self._arcs.get_or_add_one((node << 32) + label + 1) + 1
-        if child == self.size:
+        if node == ROOT:
+            place = label + 1
+            self._from_root = table = grown(self._from_root, place + 1)
+        else:
+            place = self._arcs.get_or_add_one((node << 32) + label + 1)
+            self._ends = table = grown(self._ends, place + 1)
+        child: int = table.item(place)
+        if child < 0:
+            child = self.size
             self._add(1)
+            table[place] = child
             self.parent_of[child] = node
             self.label_of[child] = label
             self.depth_of[child] = self.depth_of[node] + 1

@@ -31,7 +31,7 @@ Numbers = NDArray[np.int64]
 
 _FEW = 48
 """Below this many words, one after the other is faster than array passes."""
-_TOLD_BITS = 8
+_TOLD_BITS = 10
 """Where prefixes are free, suffixes are made long enough to tell 2 to this many states apart."""
 
 
@@ -223,14 +223,14 @@ class Quant:
         self._access[first : self._size] = words
         nodes.kept[words] = True
         try:
-            self._sift(_Front([], [], []), first_new=first)
+            self._sift(_Front([], [], []), first_new=first, stop=first + granted)
         finally:  # also where nothing may be asked any more, the new states have leaves
             self._split_leaves(given, splits, first)
-        targets = self._targets[: self._size * self._symbols]
+        targets = self._targets[: (first + granted) * self._symbols]
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
         words = nodes.step(self._access[states], symbols)
-        self._sift(_Front(moved, words, targets[moved]), first_new=self._size)
+        self._sift(_Front(moved, words, targets[moved]), first_new=first + granted)
 
     def _split_leaves(self, given: Counterexamples, splits: Breaks, first: int) -> None:
         """Make old states' leaves inner nodes, each with a leaf for it and one for a new state."""
@@ -290,7 +290,7 @@ class Quant:
             return suffixes
         table = self.observations.suffixes
         classes = max(2, self.observations.answers.class_count)
-        length = int(_TOLD_BITS / math.log2(classes))
+        length = round(_TOLD_BITS / math.log2(classes))
         tails = self._random.integers(self._symbols, size=(len(suffixes), length)).tolist()
         return np.array(
             [
@@ -302,12 +302,18 @@ class Quant:
             dtype=np.int64,
         )
 
-    def _sift(self, front: _Front, first_new: int) -> None:
-        """Sift a front of transitions, and those of all states from ``first_new`` on."""
-        while len(front.places) or first_new < self._size:
-            known = self._size
+    def _sift(self, front: _Front, first_new: int, stop: int | None = None) -> None:
+        """Sift a front of transitions, and those of all states from ``first_new`` on.
+
+        With ``stop``, states from there on have to wait, also those that are discovered.
+        """
+        while len(front.places) or first_new < (self._size if stop is None else stop):
+            known = self._size if stop is None else stop
+            if not len(front.places):
+                front, first_new = self._discovered(first_new, known), known
+                continue
             is_small = len(front.places) + (known - first_new) * self._symbols < _FEW
-            front = (self._with_few if is_small else self._with_many)(front, first_new)
+            front = (self._with_few if is_small else self._with_many)(front, first_new, known)
             first_new = known
             try:
                 front = (self._step_few if is_small else self._step_many)(front)
@@ -315,11 +321,11 @@ class Quant:
                 self._targets[front.places] = front.at
                 raise
 
-    def _with_few(self, front: _Front, first_new: int) -> _Front:
+    def _with_few(self, front: _Front, first_new: int, known: int) -> _Front:
         """Add the transitions of new states to a front, one by one."""
         places, words, at = (list(map(int, part)) for part in front)
         step = self.observations.nodes.step_one
-        for place in range(first_new * self._symbols, self._size * self._symbols):
+        for place in range(first_new * self._symbols, known * self._symbols):
             state, symbol = divmod(place, self._symbols)
             places.append(place)
             words.append(step(self._access_of[state], symbol))
@@ -354,21 +360,29 @@ class Quant:
             label = known_label(word, suffix)
         return node
 
-    def _with_many(self, front: _Front, first_new: int) -> _Front:
+    def _discovered(self, first_new: int, known: int) -> _Front:
+        """Take the transitions of new states one arc down; give those that are not at a leaf."""
+        new, words, classes = self.observations.asked_successors(self._access[first_new:known])
+        places = self._placed(new, first_new, known)
+        return self._landed(places, words, self._tree.size, self._tree.children_of_root(classes))
+
+    def _placed(self, new: Numbers, first_new: int, known: int) -> Numbers:
+        """Give the places of transitions of new states; those left out are undefined."""
+        first, count = first_new * self._symbols, (known - first_new) * self._symbols
+        if len(new) < count:
+            left_out = np.ones(count, dtype=bool)
+            left_out[new] = False
+            self._targets[first + left_out.nonzero()[0]] = UNDEFINED_LEAF
+        return new + first
+
+    def _with_many(self, front: _Front, first_new: int, known: int) -> _Front:
         """Add the transitions of new states to a front, all at once."""
         places, words, at = (np.asarray(part, dtype=np.int64) for part in front)
-        if first_new == self._size:
+        if first_new == known:
             return _Front(places, words, at)
-        new, successors = self.observations.successors(self._access[first_new : self._size])
-        new = new + first_new * self._symbols
-        if len(new) < (self._size - first_new) * self._symbols:
-            left_out = np.ones(self._size * self._symbols, dtype=bool)
-            left_out[: first_new * self._symbols] = left_out[new] = False
-            self._targets[left_out.nonzero()[0]] = UNDEFINED_LEAF
-        if not len(places):
-            return _Front(new, successors, np.full(len(new), ROOT))
+        new, successors = self.observations.successors(self._access[first_new:known])
         return _Front(
-            np.concatenate((places, new)),
+            np.concatenate((places, self._placed(new, first_new, known))),
             np.concatenate((words, successors)),
             np.concatenate((at, np.full(len(new), ROOT))),
         )
@@ -378,8 +392,11 @@ class Quant:
         tree = self._tree
         places, words, at = (np.asarray(part) for part in front)
         labels = self._labels.after(words, tree.suffixes[at])
-        known = tree.size
-        at = tree.children(at, labels)
+        return self._landed(places, words, tree.size, tree.children(at, labels))
+
+    def _landed(self, places: Numbers, words: Numbers, known: int, at: Numbers) -> _Front:
+        """Make new leaves, those from a known size of the tree on, states; give who goes on."""
+        tree = self._tree
         granted = self.observations.meter.grant_states(self._size, tree.size - known)
         if granted:
             first = self._add_states(granted)

@@ -45,9 +45,14 @@ def largest_difference(
         The largest difference that is not refused even within a class.
     """
     for place, row in enumerate(again):
-        if row is None or not _is_distribution(row, before.shape[1]):
+        if row is None or row.shape != before.shape[1:] or row.dtype.kind not in "iuf":
             raise _restless(before[place], row, place)
-    rows = np.maximum(np.array(again, dtype=np.float64), 0.0)
+    rows = np.array(again, dtype=np.float64)
+    is_wrong = ~((rows.min(axis=1) >= -1e-12) & (np.abs(rows.sum(axis=1) - 1) <= SUM_TOLERANCE))
+    if is_wrong.any():
+        place = int(is_wrong.argmax())
+        raise _restless(before[place], rows[place], place)
+    np.maximum(rows, 0.0, out=rows)
     if np.array_equal(rows, before):
         return 0.0
     differences = np.abs(rows - before).max(axis=1)
@@ -56,12 +61,6 @@ def largest_difference(
         place = int(moved.argmax())
         raise _restless(before[place], rows[place], place)
     return float(differences.max())
-
-
-def _is_distribution(row: Floats, width: int) -> bool:
-    if row.shape != (width,) or row.dtype.kind not in "iuf":
-        return False
-    return bool(row.min() >= -1e-12 and abs(float(row.sum()) - 1) <= SUM_TOLERANCE)
 
 
 def _restless(before: Floats, again: Floats | None, place: int) -> RestlessError:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel, SaysUndefined
+from pdfalearn.observations._firsts import firsts, grown
 from pdfalearn.observations._leading import Leader, Led, Ways
 from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers
@@ -61,7 +62,7 @@ class Asker:
         self._answers = answers
         self._counts = counts
         self._leader = Leader(model, nodes)
-        self._number_of: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._number_of: Nodes = np.empty(0, dtype=np.int64)
         """The number of each handle's answer, where handles are never used again; else negative."""
         self._unchecked: dict[int, list[int]] = {}
         self.may_repeat = model.capacity is not None
@@ -89,6 +90,13 @@ class Asker:
             led = self._leader.lead(nodes, ways)
             self._answer(nodes, led)
             nodes, ways = led.rest, None
+
+    def ask_successors(self, nodes: Nodes, successors: Nodes) -> bool:
+        """Ask for all successors of nodes, which have just been made; say whether it could be."""
+        led = None if self.may_repeat else self._leader.lead_on(nodes, successors)
+        if led is not None:
+            self._answer(successors, led)
+        return led is not None
 
     def ask_few(self, nodes: list[int]) -> None:
         """Do what `ask_many` does, for few nodes: less to set up, more for each."""
@@ -189,22 +197,18 @@ class Asker:
         numbers = self._number_of[handles]
         unread = (numbers < 0).nonzero()[0]
         if len(unread):
-            handles, marks = handles[unread], -2 - np.arange(len(unread), dtype=np.int32)
-            self._number_of[handles[::-1]] = marks[::-1]
-            first = (self._number_of[handles] == marks).nonzero()[0]
+            handles = handles[unread]
+            first = firsts(self._number_of, handles)
             new = handles[first]
             self._number_of[new] = self._numbers(new, nodes[unread[first]])
             numbers[unread] = self._number_of[handles]
-        return numbers.astype(np.int64)
+        return numbers
 
     def _reach(self, handle: int) -> bool:
         """Make room for the answers of handles, unless they are too large for an array."""
-        if handle >= len(self._number_of):
-            if handle > _SPREAD * self._nodes.size:
-                return False
-            larger = np.full(2 * (handle + 1), -1, dtype=np.int32)
-            larger[: len(self._number_of)] = self._number_of
-            self._number_of = larger
+        if handle > _SPREAD * self._nodes.size:
+            return False
+        self._number_of = grown(self._number_of, handle + 1)
         return True
 
     def _numbers(self, handles: Nodes, nodes: Nodes) -> Nodes:

@@ -82,20 +82,31 @@ class Leader:
         table = self._nodes
         path = nodes
         is_new = table.handles[nodes] == NO_HANDLE
-        if not is_new.all():
+        are_new = bool(is_new.all())
+        if not are_new:
             path = nodes[is_new]
         starts = table.handles[table.parents[path]]
-        if (starts >= 0).all():  # as with successors of words that the model was led to
+        if starts.min(initial=0) >= 0:  # as with successors of words that the model was led to
             offsets, rest = np.arange(len(path) + 1), path[:0]
-        elif ways is not None and is_new.all() and (known := self._known(ways)) is not None:
+        elif ways is not None and are_new and (known := self._known(ways)) is not None:
             path, offsets, starts = known
             rest = path[:0]
         else:
             path, lengths, bases, rest = self._paths(path)
             offsets, starts = offsets_of(lengths), table.handles[bases]
-        handles = self._along(path, offsets, starts) if len(path) else path
-        is_whole = is_new.all() and not len(rest) and len(path) and handles.min() >= 0
-        return Led(path, handles, rest, bool(is_whole))
+        if not len(path):
+            return Led(path, path, rest, is_whole=False)
+        handles, are_defined = self._along(path, offsets, starts)
+        return Led(path, handles, rest, are_new and are_defined and not len(rest))
+
+    def lead_on(self, nodes: Nodes, successors: Nodes) -> Led[Nodes] | None:
+        """Lead a model from nodes to all their successors, which are new; None if it cannot be."""
+        starts = np.repeat(self._nodes.handles[nodes], self._nodes.symbols)
+        if starts.min() < 0:
+            return None
+        offsets = np.arange(len(successors) + 1)
+        handles, are_defined = self._along(successors, offsets, starts)
+        return Led(successors, handles, successors[:0], are_defined)
 
     def _known(self, ways: Ways) -> tuple[Nodes, Nodes, Nodes] | None:
         """Give what has no handle of ways, and those before; None if it is not that easy."""
@@ -167,44 +178,45 @@ class Leader:
             bases.append(base)
             if is_cut:
                 break
-        led = handles = np.array(path, dtype=np.int64)
-        if path:
-            handles = self._along(led, np.array(offsets), np.array(bases))
-            is_whole = is_whole and not rest and bool(handles.min() >= 0)
-        rest = [node for node in rest if handle_at[node] == NO_HANDLE]
-        return Led(led, handles, rest, is_whole and bool(path))
+        led = np.array(path, dtype=np.int64)
+        if not path:
+            return Led(led, led, rest, is_whole=False)
+        handles, are_defined = self._along(led, np.array(offsets), np.array(bases))
+        is_whole = is_whole and are_defined and not rest
+        return Led(led, handles, [n for n in rest if handle_at[n] == NO_HANDLE], is_whole)
 
-    def _along(self, path: Nodes, offsets: Nodes, starts: Nodes) -> Nodes:
-        """Extend handles along paths; note and give those of the path."""
+    def _along(self, path: Nodes, offsets: Nodes, starts: Nodes) -> tuple[Nodes, bool]:
+        """Extend handles along paths; note and give those of the path, and if all are defined."""
         table = self._nodes
         words = Words(table.last_symbols[path], offsets)
         try:
-            handles = self._extended(starts, words, path)
+            handles, are_defined = self._extended(starts, words, path)
         except BaseException:
             table.handles[path] = NO_HANDLE
             raise
         self.symbols += len(path)
         self._live += len(path)
         table.handles[path] = handles
-        if handles.min() < 0:
+        if not are_defined:
             lost = path[handles < 0]
             self._lose(lost)
             self._live -= len(lost)
         if self._model.capacity is not None:
             self._live_nodes += path[handles >= 0].tolist()
-        return handles
+        return handles, are_defined
 
-    def _extended(self, handles: Nodes, words: Words, path: Nodes | list[int]) -> Nodes:
-        """Extend, and refuse an answer that cannot be right."""
+    def _extended(self, handles: Nodes, words: Words, path: Nodes) -> tuple[Nodes, bool]:
+        """Extend, and refuse an answer that cannot be right; say also if all are defined."""
         given = np.asarray(self._model.extend(handles, words))
         count = len(words.symbols)
-        if given.shape != (count,) or (count and given.dtype.kind not in "iu"):
+        if given.shape != (count,) or given.dtype.kind not in "iu":
             raise ModelError(
                 f"extend gave an array of {given.dtype} of shape {given.shape} for words of "
                 f"{count} symbols in all; it has to give an integer for each"
             )
         answer = given.astype(np.int64)
-        if count and answer.min() < 0:
+        are_defined = bool(answer.min() >= 0)
+        if not are_defined:
             first = np.zeros(count, dtype=bool)
             first[words.offsets[:-1][words.lengths > 0]] = True
             risen = (answer[1:] >= 0) & (answer[:-1] < 0) & ~first[1:]
@@ -212,7 +224,7 @@ class Leader:
                 codes = self._nodes.word(int(path[int(risen.argmax()) + 1]))
                 word = self._model.alphabet.decode(codes)
                 raise ModelError(f"the word {word} is defined, but a prefix of it is not")
-        return answer
+        return answer, are_defined
 
     def _lose(self, nodes: Nodes) -> None:
         """Note that words are undefined; refuse that for words that had an answer."""

@@ -115,15 +115,16 @@ class Answers:
 
 def _check_values(rows: Floats, places: Numbers | None = None) -> None:
     """Refuse rows that are no distributions; they stand at places of their batch, or are all."""
-    sums = rows.sum(axis=1)
-    if rows.min() >= -_ROUNDING and np.abs(sums - 1).max() <= SUM_TOLERANCE:
+    sums = np.add.reduce(rows, axis=1)
+    errors = np.abs(sums - 1)
+    if rows.min() >= -_ROUNDING and errors.max() <= SUM_TOLERANCE:
         return
     is_negative: NDArray[np.bool_] = np.any(~(rows >= -_ROUNDING), axis=1)
     if is_negative.any():
         place = int(is_negative.argmax())
         wrong = "has NaN or negative values"
     else:
-        place = int(np.argmax(~(np.abs(sums - 1) <= SUM_TOLERANCE)))
+        place = int(np.argmax(~(errors <= SUM_TOLERANCE)))
         hint = "" if sums[place] else ": what may follow has probability 0, or what a guide allows"
         wrong = f"sums to {sums[place]:.9g}, not to 1{hint}"
     message = f"{shortened(rows[place].tolist())} {wrong}"

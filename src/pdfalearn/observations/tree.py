@@ -175,6 +175,16 @@ class ObservationTree:
         words, symbols = np.divmod(places, width)
         return places, self.nodes.step(nodes[words], symbols)
 
+    def asked_successors(self, nodes: Nodes) -> tuple[Nodes, Nodes, Classes]:
+        """Give what `successors` gives, and their classes after asking for those not known."""
+        known = len(self)
+        places, successors = self.successors(nodes)
+        are_new = len(self) - known == len(successors) == len(nodes) * self.nodes.symbols
+        if not (are_new and not self._in_parts and self._asker.ask_successors(nodes, successors)):
+            self.ask(successors)
+        self._audit_if_due()
+        return places, successors, self.nodes.classes[successors].astype(np.int64)
+
     def known_class(self, node: int, suffix: int) -> int | None:
         """Give the class after a node's word and a suffix, or None if it has not been asked for."""
         end = self.nodes.descend_one(node, suffix, self.suffixes)  # this may move the columns
