@@ -7,13 +7,23 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks.peers import Outcome, Recorder, System, peer
+from benchmarks.peers import ListSystem, Outcome, Recorder, System, peer
 from benchmarks.support import in_turns, print_header, print_row
-from pdfalearn import PDFA, Quantization, chain, learn, load, random_pdfa
+from pdfalearn import (
+    PDFA,
+    ExactOracle,
+    FunctionModel,
+    Quantization,
+    chain,
+    learn,
+    load,
+    random_pdfa,
+)
 
 BY = Quantization(1000)
+LISTS = "KV on lists"
 TITLES = ["target", "states", "learn, s", "KV, s", "L*, s", "KV / learn", "goal"]
-TITLES += ["equivalence queries", "goal", "KV's", "L*'s"]
+TITLES += [f"{LISTS} / learn", "equivalence queries", "goal", "KV's", "L*'s"]
 
 
 def ours(target: PDFA) -> Outcome:
@@ -23,12 +33,13 @@ def ours(target: PDFA) -> Outcome:
 
 
 def compare(
-    target: PDFA, names: Sequence[str] = ("KV", "L*"), runs: int = 5
+    target: PDFA, names: Sequence[str] = ("KV", "L*", LISTS), runs: int = 5
 ) -> dict[str, tuple[float, Outcome]]:
     """Give the median seconds and the outcome of this library and of AALpy's learners."""
-    system = System(target, BY)
     jobs: dict[str, Callable[[], Outcome]] = {"learn": partial(ours, target)}
-    jobs.update((name, peer(name, system)) for name in names)
+    for name in names:
+        system = (ListSystem if name == LISTS else System)(target, BY)
+        jobs[name] = peer(name.removesuffix(" on lists"), system)
     measured = dict(zip(jobs, in_turns(list(jobs.values()), runs), strict=True))
     sizes = {name: outcome.states for name, (_, outcome) in measured.items()}
     if len(set(sizes.values())) > 1:
@@ -44,10 +55,12 @@ def _print_comparison(
 ) -> None:
     seconds = {learner: median for learner, (median, _) in measured.items()}
     queries = {learner: outcome.equivalence_queries for learner, (_, outcome) in measured.items()}
-    ratio = seconds["KV"] / seconds["learn"] if "KV" in seconds else ""
+    ratio, other = (
+        seconds[name] / seconds["learn"] if name in seconds else "" for name in ("KV", LISTS)
+    )
     cells: list[object] = [name, measured["learn"][1].states]
     cells += [seconds.get(learner, "–") for learner in ("learn", "KV", "L*")]
-    cells += [ratio, ratio_goal, queries["learn"], query_goal]
+    cells += [ratio, ratio_goal, other, queries["learn"], query_goal]
     print_row([*cells, queries.get("KV", "–"), queries.get("L*", "–")])
 
 
@@ -80,7 +93,7 @@ def chains(everything: bool) -> None:
     print_header(TITLES)
     for reset in (False, True):
         name = "chain with reset" if reset else "chain"
-        names, runs = (["KV", "L*"], 1) if everything else (["L*"], 3)
+        names, runs = (["KV", "L*", LISTS], 1) if everything else (["L*"], 3)
         measured = compare(chain(300, reset=reset), names, runs)
         _print_comparison(f"{name}, n=300", measured, "at least 150")
         measured = compare(chain(2500, reset=reset), [], 1)
@@ -99,10 +112,14 @@ def counted_words(everything: bool) -> None:
         ["learner", "words", "goal", "distributions", "goal", "symbols", "equivalence queries", "s"]
     )
     target = load(path)
-    [(seconds, result)] = in_turns([partial(learn, target, by=BY)], runs=5)
-    costs = result.statistics
-    cells = ["learn", costs.words, "at most 2900", costs.distributions, "at most 3150"]
-    print_row([*cells, costs.symbols, costs.equivalence_queries, seconds])
+    function = FunctionModel(target.next_distributions, target.alphabet)
+    oracle = ExactOracle(target, by=BY)
+    for name, model in (("prefixes free", target), ("prefixes cost", function)):
+        [(seconds, result)] = in_turns([partial(learn, model, by=BY, oracle=oracle)], runs=5)
+        costs = result.statistics
+        cells: list[object] = [f"learn, {name}", costs.words, "at most 2900"]
+        cells += [costs.distributions, "at most 3150", costs.symbols]
+        print_row([*cells, costs.equivalence_queries, seconds])
     for name in ("KV", "L*", "L#") if everything else ("KV", "L*"):
         runs = 1 if name == "L#" else 5
         [(seconds, outcome)] = in_turns([peer(name, System(target, BY))], runs)

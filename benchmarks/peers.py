@@ -1,27 +1,32 @@
 """AALpy's learners on Moore machines: the state's output is its quantization vector.
 
-AALpy is given what suits it best: transitions and outputs in lists, a vector as bytes (whose hash
-Python remembers), an equivalence oracle that searches pairs of states breadth first, and the
-defaults for everything else. Making these is not part of the time that it takes to learn.
+The system is backed by the target's own array of transitions, with tuples as outputs; a second one
+gives AALpy what suits it best: transitions in lists, and a vector as bytes, whose hash Python
+remembers. The equivalence oracle searches pairs of states breadth first, everything else is AALpy's
+default. Making these is not part of the time that it takes to learn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn import PDFA, Equivalence
 from pdfalearn.errors import MissingExtraError
 
 Letters = tuple[int, ...]
+Output = Hashable
 
 
 class State(Protocol):
     """A state of AALpy's Moore machines."""
 
-    output: bytes
+    output: Output
     transitions: dict[int, State]
 
 
@@ -46,15 +51,15 @@ class System:
     """A PDFA as AALpy's system under learning."""
 
     def __init__(self, target: PDFA, by: Equivalence) -> None:
-        keys: list[bytes] = [key.tobytes() for key in by.keys(target.probabilities)]
-        vectors = {key: key for key in keys}
-        self.outputs = [vectors[key] for key in keys]  # one object a class: compared by identity
-        self.transitions: list[list[int]] = target.transitions.tolist()
+        self.outputs: Sequence[Output] = [
+            tuple(vector) for vector in by.keys(target.probabilities).tolist()
+        ]
+        self.transitions: Sequence[Sequence[int]] | NDArray[np.int32] = target.transitions
         self.initial = target.initial
         self._state = target.initial
         self.alphabet = list(range(len(target.alphabet)))
 
-    def query(self, word: Letters) -> list[bytes]:
+    def query(self, word: Letters) -> list[Output]:
         """Give the output after every letter; after no letter, the initial state's."""
         state, transitions, outputs = self.initial, self.transitions, self.outputs
         if not word:
@@ -69,7 +74,7 @@ class System:
         """Go to the initial state."""
         self._state = self.initial
 
-    def step(self, letter: int | None) -> bytes:
+    def step(self, letter: int | None) -> Output:
         """Follow a letter, or none, and give the output."""
         if letter is not None:
             self._state = self.transitions[self._state][letter]
@@ -77,6 +82,17 @@ class System:
 
     def post(self) -> None:
         """Do nothing after a word."""
+
+
+class ListSystem(System):
+    """The same in lists, and with one object for all states of a class."""
+
+    def __init__(self, target: PDFA, by: Equivalence) -> None:
+        super().__init__(target, by)
+        keys: list[bytes] = [key.tobytes() for key in by.keys(target.probabilities)]
+        vectors = {key: key for key in keys}
+        self.outputs = [vectors[key] for key in keys]  # one object a class: compared by identity
+        self.transitions = target.transitions.tolist()
 
 
 class Recorder(System):
@@ -93,7 +109,7 @@ class Recorder(System):
         """The length of all words together."""
         return sum(map(len, self.words))
 
-    def query(self, word: Letters) -> list[bytes]:
+    def query(self, word: Letters) -> list[Output]:
         """Answer step by step."""
         self.pre()
         given = [self.step(letter) for letter in word or (None,)]
@@ -105,7 +121,7 @@ class Recorder(System):
         super().pre()
         self._word = ()
 
-    def step(self, letter: int | None) -> bytes:
+    def step(self, letter: int | None) -> Output:
         """Note the prefix whose output is shown."""
         if letter is not None:
             self._word += (letter,)

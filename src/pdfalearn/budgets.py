@@ -58,9 +58,10 @@ class Budget:
                 object.__setattr__(self, name, checked)
 
     @property
-    def is_unbounded(self) -> bool:
-        """Whether there is no bound at all."""
-        return all(bound is None for bound in vars(self).values())
+    def bounds_words(self) -> bool:
+        """Whether there is a bound that every word has to be held against."""
+        bounds = (self.max_words, self.max_symbols, self.max_seconds, self.max_word_length)
+        return any(bound is not None for bound in bounds)
 
 
 class BudgetReached(Exception):  # noqa: N818 (reaching a bound is no error)

@@ -35,7 +35,7 @@ class Statistics(Progress):
     """What learning has cost, and the shape of what the learner keeps."""
 
     batches: tuple[int, ...]
-    """The size of every call for distributions."""
+    """How many distributions were read at once, each time."""
     stored_words: int
     """Words that were not asked, as a store had their answers."""
     audited_words: int
@@ -46,11 +46,11 @@ class Statistics(Progress):
     """Of the processor's time, in all threads of this process; other seconds are a clock's."""
     equivalence_process_seconds: float
     tree_depth: int
-    """The depth of the classification tree; 0 for a learner with a table."""
+    """How many suffixes lie on the longest path of the tree; 0 for a learner with a table."""
     inner_nodes: int
-    """The inner nodes of the classification tree; 0 for a learner with a table."""
+    """How many distinguishing suffixes the tree holds; 0 for a learner with a table."""
     structure_size: int
-    """The nodes of the classification tree, leaves included, or the cells of the table."""
+    """Suffixes and states of the classification tree, or the cells of the table."""
 
 
 @dataclass(frozen=True, eq=False)

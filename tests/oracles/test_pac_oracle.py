@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pdfalearn import (
     PDFA,
@@ -132,10 +131,10 @@ def test_a_query_that_is_broken_off_counts_and_certifies_nothing() -> None:
     class Failing(AutomatonModel):
         fails = False
 
-        def distributions(self, handles: Handles) -> NDArray[np.float64]:
+        def extend(self, handles: Handles, words: Words) -> Handles:
             if self.fails:
                 raise KeyboardInterrupt
-            return super().distributions(handles)
+            return super().extend(handles, words)
 
     model = Failing(TARGET)
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(30))

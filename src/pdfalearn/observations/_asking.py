@@ -30,7 +30,7 @@ class Counts:
     distributions: int = 0
     """Distributions that were read: with a word's own may come those of its prefixes."""
     batches: list[int] = field(default_factory=list)
-    """The size of every call for distributions; words that share a handle may count once."""
+    """How many distributions were read at once, each time."""
     stored: int = 0
     """Words that were not asked for, as a store had their answers."""
     audited: int = 0
@@ -190,9 +190,16 @@ class Asker:
 
     def _read(self, handles: Nodes, nodes: Nodes) -> Nodes:
         """Read distributions; give their numbers among the answers."""
+        numbers = self._numbers(handles, nodes)
         self._counts.distributions += len(nodes)
+        self._counts.batches.append(len(nodes))
+        if self.on_batch is not None:
+            self.on_batch()
+        return numbers
+
+    def _numbers(self, handles: Nodes, nodes: Nodes) -> Nodes:
         if self._model.capacity is not None or not self._reach(int(handles.max())):
-            return self._numbers(handles, nodes)
+            return self._add(handles, nodes)
         # Equal handles have equal answers: only the first of each is to be read.
         numbers = self._number_of[handles]
         unread = (numbers < 0).nonzero()[0]
@@ -200,7 +207,7 @@ class Asker:
             handles = handles[unread]
             first = firsts(self._number_of, handles)
             new = handles[first]
-            self._number_of[new] = self._numbers(new, nodes[unread[first]])
+            self._number_of[new] = self._add(new, nodes[unread[first]])
             numbers[unread] = self._number_of[handles]
         return numbers
 
@@ -211,11 +218,8 @@ class Asker:
         self._number_of = grown(self._number_of, handle + 1)
         return True
 
-    def _numbers(self, handles: Nodes, nodes: Nodes) -> Nodes:
+    def _add(self, handles: Nodes, nodes: Nodes) -> Nodes:
         rows = self._model.distributions(handles)
-        self._counts.batches.append(len(handles))
-        if self.on_batch is not None:
-            self.on_batch()
         try:
             return self._answers.add(rows, len(nodes))
         except BadRowError as error:

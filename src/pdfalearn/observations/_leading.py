@@ -245,7 +245,8 @@ class Leader:
 
     def distributions_again(self, words: list[list[int]]) -> list[NDArray[np.float64] | None]:
         """Ask for words from the start, as if they were new; None where one is undefined."""
-        if self._model.capacity is not None:
+        needed = 1 + sum(map(len, words))
+        if self._model.capacity is not None and self._model.capacity - self._live < needed:
             return [self._again_in_steps(codes) for codes in words]
         start = self._model.start()
         batch = Words.of(words)

@@ -223,16 +223,29 @@ class NodeTable:
         """Give the nodes along a suffix, that of the node itself left out."""
         firsts, rests = table.firsts, table.rests
         child, width = self._child, self.symbols
-        way = []
+        way: list[int] = []
         while suffix:
             symbol = firsts[suffix]
             below = child[node * width + symbol] if self._sparse is None else -1
             if below < 0:
+                if self._sparse is None and table.lengths[suffix] >= _LONG:
+                    return [*way, *self._new_way(node, table.word(suffix))]
                 below = self.step_one(node, symbol)
                 child = self._child
             way.append(below)
             node, suffix = below, rests[suffix]
         return way
+
+    def _new_way(self, node: int, codes: list[int]) -> range:
+        """Make nodes one below the other, from a node that has no such child yet."""
+        begin = self._added(len(codes))
+        nodes, symbols = np.arange(begin, self.size), np.array(codes)
+        parents = nodes - 1
+        parents[0] = node
+        self.parents[begin : self.size] = parents
+        self.last_symbols[begin : self.size] = symbols
+        self._children[parents, symbols] = nodes
+        return range(begin, self.size)
 
     def known_classes(self, node: int, suffix: int, table: Suffixes) -> list[int] | None:
         """Give the classes along a suffix, or that of the node by the empty one, if all known."""

@@ -77,7 +77,7 @@ class ObservationTree:
         self.answers = Answers(classified_by, len(model.alphabet) + 1)
         self.meter = Meter(budget)
         self._asker = Asker(model, self.nodes, self.answers, self.counts)
-        self._in_parts = not budget.is_unbounded
+        self._in_parts = budget.bounds_words
         self._part = _PART
         self._recording: Recording | None = None
         self._audit: tuple[int, int] | None = None
