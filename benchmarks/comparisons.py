@@ -11,8 +11,6 @@ from benchmarks.peers import ListSystem, Outcome, Recorder, System, peer
 from benchmarks.support import in_turns, print_header, print_row
 from pdfalearn import (
     PDFA,
-    ExactOracle,
-    FunctionModel,
     Quantization,
     chain,
     learn,
@@ -112,12 +110,10 @@ def counted_words(everything: bool) -> None:
         ["learner", "words", "goal", "distributions", "goal", "symbols", "equivalence queries", "s"]
     )
     target = load(path)
-    function = FunctionModel(target.next_distributions, target.alphabet)
-    oracle = ExactOracle(target, by=BY)
-    for name, model in (("prefixes free", target), ("prefixes cost", function)):
-        [(seconds, result)] = in_turns([partial(learn, model, by=BY, oracle=oracle)], runs=5)
+    for name in ("quant", "quant-classes"):
+        [(seconds, result)] = in_turns([partial(learn, target, by=BY, learner=name)], runs=5)
         costs = result.statistics
-        cells: list[object] = [f"learn, {name}", costs.words, "at most 2900"]
+        cells: list[object] = [name, costs.words, "at most 2900"]
         cells += [costs.distributions, "at most 3150", costs.symbols]
         print_row([*cells, costs.equivalence_queries, seconds])
     for name in ("KV", "L*", "L#") if everything else ("KV", "L*"):

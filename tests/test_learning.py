@@ -124,7 +124,9 @@ def test_what_is_no_equivalence_is_refused(by: Quantization) -> None:
 
 
 def test_unknown_learners_are_named() -> None:
-    with pytest.raises(InputError, match="no learner 'ttt'; there are quant, quant-paper"):
+    with pytest.raises(
+        InputError, match="no learner 'ttt'; there are quant, quant-classes, quant-paper"
+    ):
         learn(TARGET, learner="ttt")
 
 

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from pdfalearn._checks import checked_integer
 from pdfalearn.budgets import Budget, BudgetReached
@@ -41,7 +42,11 @@ _KEY_DIGITS = 20
 Maker = Callable[[ObservationTree], Learner]
 """What makes a learner that asks an observation tree."""
 
-LEARNERS: dict[str, Maker] = {"quant": Quant, "quant-paper": PaperQuant}
+LEARNERS: dict[str, Maker] = {
+    "quant": Quant,
+    "quant-classes": partial(Quant, traces=False),
+    "quant-paper": PaperQuant,
+}
 """The learners by name."""
 SIMILARITY_LEARNERS: dict[str, Maker] = {"lpstar": LPStar, "wlstar": WLStar}
 """Those that compare by a tolerance instead of an equivalence."""
@@ -70,10 +75,10 @@ def learn(
         When two distributions are the same; quantization with κ = 1000 if not given.
     oracle : EquivalenceOracle, optional
         Who tries to break hypotheses. A PDFA as model has the exact oracle if none is given.
-    learner : {"quant", "quant-paper", "lpstar", "wlstar"} or callable
-        The fast QuaNT, or the paper's to the letter; or one of its rivals, which need a
-        `Tolerance`. A callable is given an `ObservationTree` and gives a learner: that is how to
-        choose a learner's parameters.
+    learner : {"quant", "quant-classes", "quant-paper", "lpstar", "wlstar"} or callable
+        The fast QuaNT; the same with fewer symbols for more words; the paper's to the letter; or
+        one of its rivals, which need a `Tolerance`. A callable is given an `ObservationTree` and
+        gives a learner: that is how to choose a learner's parameters.
     budget : Budget
         How much learning may cost. Reaching a bound is no error: the result is the automaton as
         far as it has come, and its certificate says where it stopped.

@@ -305,7 +305,10 @@ def test_a_table_of_something_else_is_refused(finished: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"learners": ["quint"]}, "no learner 'quint'; there are quant, quant-paper, lpstar"),
+        (
+            {"learners": ["quint"]},
+            "no learner 'quint'; there are quant, quant-classes, quant-paper",
+        ),
         ({"learners": []}, "one or more"),
         ({"learners": ["quant", "quant"]}, "each once"),
         ({"scale": "huge"}, "no scale 'huge'; there are quick, paper"),

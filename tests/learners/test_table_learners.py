@@ -93,7 +93,9 @@ def test_only_a_tolerance_will_do(name: str, by: Relation) -> None:
 
 
 def test_learners_are_found_by_name_or_made_by_a_callable() -> None:
-    with pytest.raises(InputError, match="there are quant, quant-paper, lpstar, wlstar"):
+    with pytest.raises(
+        InputError, match="there are quant, quant-classes, quant-paper, lpstar, wlstar"
+    ):
         learn(TARGET, learner="lstar", by=BY)
     with pytest.raises(InputError, match="not a similarity"):
         learn(TARGET, learner=WLStar, by=Quantization(10))

@@ -71,7 +71,7 @@ def experiments() -> None:
     type=_names,
     metavar="A,B,…",
     show_default="those that the paper compares",
-    help="Who learns: quant, quant-paper, lpstar, wlstar.",
+    help="Who learns: quant, quant-classes, quant-paper, lpstar, wlstar.",
 )
 @click.option(
     "--values",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pdfalearn import Result
     from pdfalearn.equivalence.relations import Relation
 
-_LEARNERS = ("quant", "quant-paper", "lpstar", "wlstar")
+_LEARNERS = ("quant", "quant-classes", "quant-paper", "lpstar", "wlstar")
 _RIVALS = ("lpstar", "wlstar")
 """They compare by a tolerance, and keep a table instead of a tree."""
 _DEFAULT_KAPPA = 1000
@@ -75,7 +75,8 @@ _DEFAULT_KAPPA = 1000
     "--learner",
     type=click.Choice(_LEARNERS),
     default=_LEARNERS[0],
-    help="The fast QuaNT, the paper's to the letter, or its rivals L_p* and WL*.",
+    help="The fast QuaNT, the same with shorter but more words, the paper's to the letter, or its "
+    "rivals L_p* and WL*.",
 )
 @constraint_options
 @oracle_options

@@ -18,11 +18,13 @@ class Style:
     label: str
     colour: str
     marker: str
-    line: str
+    line: str | tuple[int, tuple[int, ...]]
+    """As Matplotlib takes it: a name, or an offset and the lengths of dashes and gaps."""
 
 
 STYLES = {
     "quant": Style("QuaNT", "#0072B2", "o", "-"),
+    "quant-classes": Style("QuaNT, classes", "#56B4E9", "v", (0, (5, 1))),
     "quant-paper": Style("plain QuaNT", "#CC79A7", "s", "--"),
     "lpstar": Style("L_p*", "#D55E00", "^", "-."),
     "wlstar": Style("WL*", "#009E73", "D", ":"),

@@ -33,10 +33,12 @@ class ArcLabels:
     ----------
     observations : ObservationTree
         Whom to ask.
+    traces : bool
+        Whether traces are wanted at all.
     """
 
-    def __init__(self, observations: ObservationTree) -> None:
-        self.are_traces = observations.model.prefixes_free
+    def __init__(self, observations: ObservationTree, *, traces: bool) -> None:
+        self.are_traces = traces and observations.model.prefixes_free
         self._observations = observations
         self._traces: dict[bytes, int] = {}
         self._in_order: list[bytes] = []

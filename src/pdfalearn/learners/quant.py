@@ -56,13 +56,16 @@ class Quant:
     ----------
     observations : ObservationTree
         Whom to ask.
+    traces : bool
+        Whether arcs are labelled with traces where the answers to prefixes are free: far fewer
+        words, each of them longer. Otherwise, and where they are not, with classes.
     """
 
-    def __init__(self, observations: ObservationTree) -> None:
+    def __init__(self, observations: ObservationTree, *, traces: bool = True) -> None:
         self.observations = observations
         self._symbols = len(observations.model.alphabet)
         self._tree = ClassificationTree()
-        self._labels = ArcLabels(observations)
+        self._labels = ArcLabels(observations, traces=traces)
         self._random = np.random.default_rng(0)
         self._size = 0
         self._access = np.empty(0, dtype=np.int64)
@@ -150,7 +153,7 @@ class Quant:
                 below = shown[children[arc.child]]
                 if arc.inner is not None:
                     below = shown[node] if not inner else TreeNode()
-                    below.suffix = suffix[: arc.length] if suffix else ()
+                    below.suffix = suffix[: arc.length] if len(traces[0]) > 1 else suffix
                     inner.append(below)
                 if arc.parent >= 0:
                     label = self.observations.arc_label(arc.class_)

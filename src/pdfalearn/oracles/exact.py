@@ -19,8 +19,8 @@ from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA, Floats
 from pdfalearn.words import Words
 
-_ENOUGH = 20
-_SHARE = 16
+_ENOUGH = 10
+_SHARE = 32
 """The walk ends with the level on which it has found this many counterexamples."""
 _NONE = -2
 """What is no code of a word."""
