@@ -65,14 +65,17 @@ class Asker:
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
         """The number of each handle's answer, where handles are never used again; else negative."""
         self._unchecked: dict[int, list[int]] = {}
-        self.may_repeat = model.capacity is not None
-        """Whether words may have an answer and no handle."""
         self.stored: StoredAnswers | None = None
         """Answers that need not be asked for."""
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""
         self.new: list[Nodes] | None = None
         """If it is a list: the nodes that are answered are added to it."""
+
+    @property
+    def _may_repeat(self) -> bool:
+        """Whether words may have an answer and no handle."""
+        return self.stored is not None or self._leader.has_released
 
     @property
     def leader(self) -> Leader:
@@ -93,7 +96,7 @@ class Asker:
 
     def ask_successors(self, nodes: Nodes, successors: Nodes) -> bool:
         """Ask for all successors of nodes, which have just been made; say whether it could be."""
-        led = None if self.may_repeat else self._leader.lead_on(nodes, successors)
+        led = None if self._may_repeat else self._leader.lead_on(nodes, successors)
         if led is not None:
             self._answer(successors, led)
         return led is not None
@@ -107,7 +110,7 @@ class Asker:
 
     def _answer(self, nodes: Nodes, led: Led[object]) -> None:
         """Read the answers to those of the nodes that the model was led to."""
-        if not led.is_whole or self.may_repeat:
+        if not led.is_whole or self._may_repeat:
             self._answer_some(nodes, led.path)
             return
         self._counts.words += len(nodes)
@@ -126,7 +129,7 @@ class Asker:
         words = int(np.count_nonzero(handles >= 0))
         if self._model.prefixes_free and len(path):
             new = path
-            if self.may_repeat:
+            if self._may_repeat:
                 self.look_up(path)
                 new = path[table.rows[path] < 0]
             read = table.different(np.concatenate((new, read)))

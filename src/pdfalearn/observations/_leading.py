@@ -66,6 +66,8 @@ class Leader:
         nodes.handles[0] = model.start()
         if nodes.handles[0] < 0:
             raise ModelError("the model says that the empty word is undefined")
+        self.has_released = False
+        """Whether a word may have an answer and no handle any more."""
         self._live_nodes: list[int] = []
         """Where the model's capacity is bounded: the nodes with handles, the oldest first."""
 
@@ -102,7 +104,7 @@ class Leader:
     def lead_on(self, nodes: Nodes, successors: Nodes) -> Led[Nodes] | None:
         """Lead a model from nodes to all their successors, which are new; None if it cannot be."""
         starts = np.repeat(self._nodes.handles[nodes], self._nodes.symbols)
-        if starts.min() < 0:
+        if starts.min() < 0 or not self.has_room:
             return None
         offsets = np.arange(len(successors) + 1)
         handles, are_defined = self._along(successors, offsets, starts)
@@ -297,6 +299,7 @@ class Leader:
         released = np.array(in_turn[:count], dtype=np.int64)
         self._model.release(self._nodes.handles[released])
         self._nodes.handles[released] = NO_HANDLE
+        self.has_released = True
         self._live -= len(released)
         handle_at = self._nodes.handle_at
         self._live_nodes = [node for node in self._live_nodes if handle_at[node] >= 0]

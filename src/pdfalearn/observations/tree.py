@@ -241,7 +241,7 @@ class ObservationTree:
 
         writer = store.writer(key, self.model.alphabet)
         stored = self._asker.stored = StoredAnswers(store.segments(key), self.nodes)
-        self._in_parts = self._asker.may_repeat = True
+        self._in_parts = True
         self._recording = Recording(writer, self.nodes, self.answers)
         try:
             self._compare(*stored.sample(self.meter.opening(_ASKED_AGAIN), seed=0), SAME)
