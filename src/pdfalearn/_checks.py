@@ -53,9 +53,9 @@ def checked_generator(seed: object) -> np.random.Generator:
 
 def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.float64]:
     """Copy the probabilities into a read-only array, or name the value that is wrong."""
-    rows = np.array(_table(given, "probabilities", "iuf"), dtype=np.float64, order="C")
+    table = _table(given, "probabilities", "iuf")
+    rows: NDArray[np.float64] = np.add(table, 0.0, dtype=np.float64, order="C")  # no -0.0
     _check_shape(rows, len(alphabet) + 1, "probabilities", "the terminal and every symbol")
-    rows += 0.0  # -0.0 becomes 0.0
     if not rows.min() >= 0:
         state, column = np.argwhere(~(rows >= 0))[0].tolist()
         symbol = alphabet.terminal if column == 0 else alphabet.symbols[column - 1]
@@ -63,7 +63,7 @@ def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.fl
             f"state {state}, symbol {symbol!r}: probability {rows[state, column]} is not a number "
             "from 0 to 1; set it to 0 if rounding made it negative"
         )
-    sums = rows.sum(axis=1)
+    sums = rows.dot(np.ones(rows.shape[1]))  # faster than a sum of few columns
     errors = np.abs(sums - 1)
     if not errors.max() <= SUM_TOLERANCE:
         state = int(np.argmax(~(errors <= SUM_TOLERANCE)))

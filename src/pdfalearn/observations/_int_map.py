@@ -15,6 +15,9 @@ _MANY = 256
 _FEW = 24
 """Below this many keys, one after the other is faster than array passes over a table."""
 
+_ROOMY = 2**21
+"""Tables of fewer slots grow by twice as much as they have to."""
+
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
 
@@ -120,7 +123,7 @@ class IntMap:
         if needed > self._mask:
             full = self._values >= 0
             keys, values = self._keys[full], self._values[full]
-            self._allocate(1 << needed.bit_length())
+            self._allocate(1 << needed.bit_length() + (needed < _ROOMY))
             self._fill(keys, values)
 
     def _fill(self, keys: Keys, values: Values) -> None:
@@ -170,9 +173,9 @@ class IntMap:
 
     def _renumber(self, firsts: Keys, known: int, slots: Values, numbers: Values) -> None:
         """Number new keys by their first places, not by the passes that found them slots."""
-        ranks = np.empty(len(firsts), dtype=np.int64)
-        order = np.argsort(firsts)
-        ranks[order] = np.arange(known, known + len(firsts))
+        is_first = np.zeros(len(slots), dtype=bool)
+        is_first[firsts] = True
+        ranks = np.cumsum(is_first)[firsts] + (known - 1)
         self._values[slots[firsts]] = ranks
         new = numbers >= known
         numbers[new] = ranks[numbers[new] - known]

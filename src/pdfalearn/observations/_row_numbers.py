@@ -68,7 +68,10 @@ class RowNumbers:
         if words.shape[1] == 1:
             return numbers
         self._store(words, numbers, known)
-        rest = (self._stored[numbers] != words).any(axis=1).nonzero()[0]
+        differ = self._stored[numbers] != words
+        if not differ.any():  # as good as always: far faster than looking at every row
+            return numbers
+        rest = differ.any(axis=1).nonzero()[0]
         while len(rest):
             keys[rest] += 1
             known = len(self._map)

@@ -115,7 +115,7 @@ class Answers:
 
 def _check_values(rows: Floats, places: Numbers | None = None) -> None:
     """Refuse rows that are no distributions; they stand at places of their batch, or are all."""
-    sums = np.add.reduce(rows, axis=1)
+    sums = rows.dot(np.ones(rows.shape[1]))  # faster than a sum of few columns
     errors = np.abs(sums - 1)
     if rows.min() >= -_ROUNDING and errors.max() <= SUM_TOLERANCE:
         return
