@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn
+from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, _runs, learn
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners import arc_labels, quant
+from pdfalearn.learners import _counterexamples, arc_labels, quant
 from pdfalearn.models import automaton
-from pdfalearn.observations import _int_map, _nodes, tree
+from pdfalearn.observations import _int_map, _nodes, paths, tree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
@@ -16,6 +16,9 @@ from tests.models.watched import WatchedModel
 
 BORDERS = [
     (arc_labels, "_FEW"),
+    (_counterexamples, "_FEW"),
+    (_runs, "_FEW"),
+    (paths, "_FEW"),
     (quant, "_FEW"),
     (automaton, "_FEW"),
     (tree, "_FEW"),

@@ -1,0 +1,78 @@
+"""Labels of arcs: traces where prefixes are free, classes elsewhere; few at a time or many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pdfalearn import AutomatonModel, Quantization, learn, random_pdfa
+from pdfalearn.learners import arc_labels
+from pdfalearn.learners.arc_labels import ArcLabels
+from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from tests.learners.families import FAMILIES, drawn
+from tests.models.watched import WatchedModel
+
+
+@pytest.mark.parametrize("few", [1, 10**9], ids=["all at once", "one by one"])
+@pytest.mark.parametrize("prefixes_free", [True, False])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_labels_are_equal_iff_classes_are(
+    family: str, prefixes_free: bool, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arc_labels, "_FEW", few)
+    for seed in range(6):
+        target, by = drawn(family, 12, seed)
+        random = np.random.default_rng(seed)
+        model = WatchedModel(AutomatonModel(target), prefixes_free=prefixes_free)
+        observations = ObservationTree(model, by)
+        labels = ArcLabels(observations, traces=True)
+        observations.ask(np.array([0]))
+        width, table = len(target.alphabet), observations.suffixes
+        for length in range(4):
+            suffix = table.add_word(random.integers(width, size=length).tolist())
+            drawn_words = [random.integers(width, size=4).tolist() for _ in range(8)]
+            words = [table.add_word(word) for word in drawn_words]
+            nodes = np.array([observations.nodes.descend_one(0, word, table) for word in words])
+            nodes = np.unique(nodes)
+            found = labels.after(nodes, np.full(len(nodes), suffix))
+            expected = []
+            for node in nodes.tolist():
+                word = observations.nodes.word(node)
+                prefixes = [table.word(suffix)[:end] for end in range(1, length + 1)] or [[]]
+                if not prefixes_free:
+                    prefixes = prefixes[-1:]
+                rows = [
+                    target.next_distribution(target.alphabet.decode(word + prefix))
+                    for prefix in prefixes
+                ]
+                expected.append(
+                    tuple(None if row is None else by.keys(row[None]).tobytes() for row in rows)
+                )
+            numbers: dict[object, int] = {}
+            for label, classes in zip(found.tolist(), expected, strict=True):
+                assert numbers.setdefault(classes, label) == label
+            assert len(set(numbers.values())) == len(numbers)
+            for classes, trace in zip(expected, labels.classes(found, length), strict=True):
+                assert [class_ == UNDEFINED for class_ in trace] == [c is None for c in classes]
+            known = [labels.known(node, suffix) for node in nodes.tolist()]
+            assert known == found.tolist()
+        assert len(set(model.asked)) == len(model.asked)
+
+
+def test_a_label_that_was_not_asked_for_is_not_known() -> None:
+    observations = ObservationTree(AutomatonModel(random_pdfa(5, seed=1)), Quantization(10))
+    labels = ArcLabels(observations, traces=True)
+    suffix = observations.suffixes.add_word([0, 1, 1])
+    assert labels.known(0, suffix) is None
+    assert len(observations) == 1
+    assert labels.after_few([0], [suffix]) == [labels.known(0, suffix)]
+
+
+@pytest.mark.parametrize("shared", [2, 4, 16])
+def test_traces_take_far_fewer_words_and_classes_fewer_symbols(shared: int) -> None:
+    target = random_pdfa(200, distributions=shared, seed=3)
+    traces = learn(target).statistics
+    classes = learn(target, learner="quant-classes").statistics
+    assert traces.words < 0.8 * classes.words
+    assert classes.symbols < 0.8 * traces.symbols
+    assert traces.equivalence_queries < classes.equivalence_queries
