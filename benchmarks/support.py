@@ -14,6 +14,10 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
+_MOMENT = 0.05
+"""Jobs that take less than so many seconds are run several times in a turn."""
+
+
 def in_turns(jobs: Sequence[Callable[[], Result]], runs: int) -> list[tuple[float, Result]]:
     """Time jobs in turns, so that noise hits them all; give each one's median and last result."""
     seconds: list[list[float]] = [[] for _ in jobs]
@@ -25,10 +29,14 @@ def in_turns(jobs: Sequence[Callable[[], Result]], runs: int) -> list[tuple[floa
 
 
 def _timed(job: Callable[[], Result], seconds: list[float]) -> Result:
+    """Time a job, and note the median of as many runs as fit into a moment; at least one."""
     gc.collect()
-    started = time.perf_counter()
-    result = job()
-    seconds.append(time.perf_counter() - started)
+    taken: list[float] = []
+    while sum(taken) < _MOMENT:
+        started = time.perf_counter()
+        result = job()
+        taken.append(time.perf_counter() - started)
+    seconds.append(statistics.median(taken))
     return result
 
 
