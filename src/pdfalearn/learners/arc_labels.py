@@ -50,8 +50,9 @@ class ArcLabels:
             return observations.classes(nodes, suffixes)
         if len(nodes) < _FEW:
             return np.array(self.after_few(nodes.tolist(), suffixes.tolist()), dtype=np.int64)
-        offsets = offsets_of(observations.suffixes.arrays()[2][suffixes])
-        path = np.empty(offsets[-1], dtype=np.int64)
+        lengths = observations.suffixes.arrays()[2][suffixes]
+        offsets = offsets_of(np.maximum(lengths, 1))
+        path = np.repeat(nodes, np.diff(offsets))
         ends = nodes.copy()
         for step, (places, here) in enumerate(
             table.steps_down(nodes, suffixes, observations.suffixes)
@@ -60,7 +61,7 @@ class ArcLabels:
         observations.ask(ends, Ways(path, offsets))
         observations.ask(path)
         labels = table.classes[ends].astype(np.int64)
-        longer = (np.diff(offsets) > 1).nonzero()[0]
+        longer = (lengths > 1).nonzero()[0]
         traces, size = table.classes[path].tobytes(), table.classes.itemsize
         begins, stops = (size * offsets[longer]).tolist(), (size * offsets[longer + 1]).tolist()
         labels[longer] = [

@@ -74,15 +74,6 @@ class IntMap:
             slots[rest] = slots[rest] + 1 & self._mask
         return numbers
 
-    def keys(self) -> Keys:
-        """Give all keys in the order of their numbers."""
-        if self._small is not None:
-            return np.fromiter(self._small, dtype=np.int64, count=self._size)
-        keys = np.empty(self._size, dtype=np.int64)
-        is_full = self._values >= 0
-        keys[self._values[is_full]] = self._keys[is_full]
-        return keys
-
     def get_or_add_one(self, key: int) -> int:
         """Give the number of one key; if it is new, the next number."""
         if self._small is not None:

@@ -18,7 +18,7 @@ _ON_THE_WAY = -3
 
 
 class Ways(NamedTuple):
-    """The nodes along ways down, one after the other, and where each way begins."""
+    """The nodes along ways down, at least one each, and where each way begins."""
 
     path: Nodes
     offsets: Nodes
@@ -113,13 +113,10 @@ class Leader:
     def _known(self, ways: Ways) -> tuple[Nodes, Nodes, Nodes] | None:
         """Give what has no handle of ways, and those before; None if it is not that easy."""
         table, (path, offsets) = self._nodes, ways
-        lengths = np.diff(offsets)
         is_new = table.handles[path] == NO_HANDLE
-        if lengths.min() > 0 and not is_new.all():
+        if not is_new.all():
             lengths = np.add.reduceat(is_new, offsets[:-1], dtype=np.int64)
-            offsets, path = offsets_of(lengths), path[is_new]
-        if lengths.min() == 0:
-            return None
+            offsets, path = offsets_of(lengths[lengths > 0]), path[is_new]
         parents = table.parents[path]
         begins = offsets[:-1]
         starts = table.handles[parents[begins]]

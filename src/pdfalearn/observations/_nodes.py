@@ -76,7 +76,7 @@ class NodeTable:
             self.claims = _larger(self.claims, capacity, -1)
             self._children = _larger(self._children, capacity, -1)
             self.parent, self.last_symbol = self.parents.data, self.last_symbols.data
-            self.class_at, self.row_at = self.classes.data, self.rows.data
+            self.class_at = self.classes.data
             self.handle_at = self.handles.data
             self._child = self._children.reshape(-1).data
         return first

@@ -135,8 +135,7 @@ class ObservationTree:
         """Ask for those of the nodes that are not known, the ways to which may be known."""
         unknown = self.nodes.classes[nodes] == UNKNOWN
         if unknown.any():
-            all_unknown = unknown.all()
-            self._ask(self.nodes.different(nodes[unknown]), ways if all_unknown else None)
+            self._ask(self.nodes.different(nodes[unknown]), ways)
             self._audit_if_due()
 
     def classes_of_few(self, nodes: list[int], suffixes: list[int]) -> list[int]:
