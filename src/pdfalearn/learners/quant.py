@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 
 from pdfalearn._runs import visited_states
 from pdfalearn.errors import OracleError
-from pdfalearn.learners._branching import branches
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._nearest import nearest
+from pdfalearn.learners._shown_tree import shown_tree
 from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.learners.classification_tree import (
     LEAF,
@@ -137,38 +136,12 @@ class Quant:
         Where arcs are labelled with traces, an inner node stands for several: one for each prefix
         of its suffix after which classes part.
         """
-        tree, decode = self._tree, self.observations.model.alphabet.decode
         rows = self.observations.rows(self._access[: self._size]).tolist()
-        words = self.access_words()
-        shown = [
-            TreeNode(access_word=words[state], distribution=tuple(rows[state]))
-            if state >= 0
-            else TreeNode()
-            for state in tree.state_of[: tree.size]
+        states = [
+            TreeNode(access_word=word, distribution=tuple(row))
+            for word, row in zip(self.access_words(), rows, strict=True)
         ]
-        for node, children, traces in self._arcs():
-            suffix = decode(self.observations.suffixes.word(tree.suffix_of[node]))
-            inner: list[TreeNode] = []
-            for arc in branches(traces):
-                below = shown[children[arc.child]]
-                if arc.inner is not None:
-                    below = shown[node] if not inner else TreeNode()
-                    below.suffix = suffix[: arc.length] if len(traces[0]) > 1 else suffix
-                    inner.append(below)
-                if arc.parent >= 0:
-                    label = self.observations.arc_label(arc.class_)
-                    inner[arc.parent].children[label] = below
-        return shown[ROOT]
-
-    def _arcs(self) -> Iterator[tuple[int, list[int], list[tuple[int, ...]]]]:
-        """Give inner nodes with their children, that of undefined words left out, and traces."""
-        tree, lengths = self._tree, self.observations.suffixes.lengths
-        first = UNDEFINED_LEAF + 1
-        below = np.argsort(tree.parents[first : tree.size], kind="stable") + first
-        nodes, begins = np.unique(tree.parents[below], return_index=True)
-        for node, children in zip(nodes.tolist(), np.split(below, begins[1:]), strict=True):
-            length = lengths[tree.suffix_of[node]]
-            yield node, children.tolist(), self._labels.classes(tree.labels[children], length)
+        return shown_tree(self._tree, self._labels, self.observations, states)
 
     @property
     def structure_size(self) -> int:
