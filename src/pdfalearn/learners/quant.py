@@ -30,7 +30,7 @@ Numbers = NDArray[np.int64]
 
 _FEW = 48
 """Below this many words, one after the other is faster than array passes."""
-_TOLD_BITS = 10
+_TOLD_BITS = 11
 """Where prefixes are free, suffixes are made long enough to tell 2 to this many states apart."""
 
 
