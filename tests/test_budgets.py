@@ -227,3 +227,12 @@ def test_bounds_that_are_none(bounds: dict[str, object], culprit: str) -> None:
 def test_a_budget_has_to_be_one() -> None:
     with pytest.raises(InputError, match="is no Budget"):
         learn(random_pdfa(3, seed=1), budget=100)  # type: ignore[arg-type]
+
+
+def test_no_bound_on_words_is_spent_on_longer_suffixes() -> None:
+    target, by = random_pdfa(60, seed=39), Quantization(2)
+    for budget in (Budget(max_word_length=16), Budget(max_symbols=10_000)):
+        traces = learn(target, by=by, budget=budget)
+        classes = learn(target, by=by, budget=budget, learner="quant-classes")
+        assert traces.certificate.kind == classes.certificate.kind == "exact"
+        assert_is_quotient(traces.pdfa, target, by)

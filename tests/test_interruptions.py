@@ -149,3 +149,27 @@ def test_other_errors_of_the_model_pass_through(name: str) -> None:
 
     with pytest.raises(ConnectionError, match="the server is gone"):
         learn(Unplugged(TARGET), oracle=ExactOracle(TARGET, by=BY), learner=name)
+
+
+@NAMES
+def test_nothing_is_asked_after_an_interrupt(name: str) -> None:
+    target, by = random_pdfa(30, seed=3), Quantization(2)
+
+    class Counted(AutomatonModel):
+        calls = 0
+        last = 0
+
+        def extend(self, handles: Handles, words: Words) -> Handles:
+            self.calls += 1
+            if self.calls == self.last:
+                raise KeyboardInterrupt
+            return super().extend(handles, words)
+
+    whole = Counted(target)
+    learn(whole, by=by, oracle=ExactOracle(target, by=by), learner=name, audit=0)
+    for last in range(1, whole.calls, 1 + whole.calls // 60):
+        model = Counted(target)
+        model.last = last
+        with pytest.raises(LearningInterrupted):
+            learn(model, by=by, oracle=ExactOracle(target, by=by), learner=name, audit=0)
+        assert model.calls == last

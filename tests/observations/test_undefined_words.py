@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from pdfalearn import (
 )
 from pdfalearn.learning import LEARNERS
 from pdfalearn.models.protocol import Handles
+from pdfalearn.observations.paths import path_nodes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
@@ -129,3 +132,19 @@ def test_the_empty_word_must_be_defined(name: str) -> None:
 def test_an_alphabet_of_one_symbol_may_end() -> None:
     target = PDFA(alphabet=Alphabet("a"), transitions=[[-1]], probabilities=[[1.0, 0.0]])
     assert learn(target).pdfa == target
+
+
+@pytest.mark.parametrize("prefixes_free", [True, False])
+def test_many_words_that_share_an_undefined_prefix(prefixes_free: bool) -> None:
+    rows = [[0.5, 0.5, 0], [0.2, 0.4, 0.4]]
+    target = PDFA(alphabet="ab", transitions=[[1, -1], [1, 0]], probabilities=rows)
+    model = WatchedModel(AutomatonModel(target), prefixes_free=prefixes_free)
+    tree = ObservationTree(model, BY)
+    words = Words.of([list(word) for word in product([0, 1], repeat=6)])
+    ends = path_nodes(tree, words)[words.ends]
+    classes = tree.classes(ends, np.zeros(len(ends), dtype=np.int64))
+    defined = [
+        target.state_after(target.alphabet.decode(tree.nodes.word(n))) for n in ends.tolist()
+    ]
+    assert [class_ != UNDEFINED for class_ in classes] == [state is not None for state in defined]
+    assert tree.counts.words == sum(state is not None for state in defined)

@@ -48,8 +48,9 @@ class Quant:
     A counterexample is searched for a break by halves (Rivest and Schapire 1993), used until the
     hypothesis agrees with it, and every leaf is split at most once in a round. A split re-sifts
     only the transitions into the split leaf. As in the paper, the new distinguishing suffix is a
-    symbol and the suffix of a least common ancestor: that of successors of the two states, which
-    costs no question. Only where all their successors agree it is the rest of the counterexample.
+    symbol and the suffix of a least common ancestor: that of successors of the two states. Only
+    where all their successors agree it is the rest of the counterexample. Where arcs are labelled
+    with traces, short suffixes are lengthened by random symbols, to tell more states apart.
 
     Parameters
     ----------
@@ -200,26 +201,32 @@ class Quant:
         nodes.kept[words] = True
         try:
             self._sift(_Front([], [], []), first_new=first, stop=first + granted)
-        finally:  # also where nothing may be asked any more, the new states have leaves
-            self._split_leaves(given, splits, first)
+        except BaseException:  # also where nothing may be asked any more, new states have leaves
+            self._split_leaves(given, splits, first, may_ask=False)
+            raise
+        self._split_leaves(given, splits, first, may_ask=True)
         targets = self._targets[: (first + granted) * self._symbols]
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
         words = nodes.step(self._access[states], symbols)
         self._sift(_Front(moved, words, targets[moved]), first_new=first + granted)
 
-    def _split_leaves(self, given: Counterexamples, splits: Breaks, first: int) -> None:
-        """Make old states' leaves inner nodes, each with a leaf for it and one for a new state."""
+    def _split_leaves(
+        self, given: Counterexamples, splits: Breaks, first: int, *, may_ask: bool
+    ) -> None:
+        """Make old states' leaves inner nodes, each with a leaf for it and one for a new state.
+
+        Labels by the suffixes are known; only where these are lengthened they have to be asked.
+        """
         olds = splits.afters
         news = np.arange(first, first + len(olds))
         both = np.concatenate((olds, news))
-        words, suffixes = self._access[both], self._distinguishing(olds, news, given, splits)
-        longer = self._lengthened(suffixes)
+        words, known = self._access[both], self._distinguishing(olds, news, given, splits)
+        suffixes = self._lengthened(known) if may_ask else known
         try:
-            labels = self._labels.after(words, np.tile(longer, 2))
-            suffixes = longer
-        except BaseException:  # the labels by the suffixes as they were are known
             labels = self._labels.after(words, np.tile(suffixes, 2))
+        except BaseException:
+            suffixes, labels = known, self._labels.after(words, np.tile(known, 2))
             raise
         finally:
             tree, leaves = self._tree, self._leaves[olds]
@@ -261,8 +268,12 @@ class Quant:
 
     def _lengthened(self, suffixes: Numbers) -> Numbers:
         """Lengthen short suffixes where labels are traces, so that they tell more states apart."""
-        targets = self._targets[: self._size * self._symbols]
-        if not self._labels.are_traces or (targets == UNDEFINED_LEAF).any():
+        targets, budget = (
+            self._targets[: self._size * self._symbols],
+            self.observations.meter.budget,
+        )
+        are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
+        if not self._labels.are_traces or are_scarce or (targets == UNDEFINED_LEAF).any():
             return suffixes
         table = self.observations.suffixes
         classes = max(2, self.observations.answers.class_count)

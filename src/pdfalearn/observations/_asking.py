@@ -150,6 +150,8 @@ class Asker:
         self._note(nodes)
         if self._unchecked:
             self._check_late(nodes)
+        if self.on_batch is not None:
+            self.on_batch()
 
     def undefined_after(self, nodes: Nodes) -> NDArray[np.bool_] | None:
         """Say after which symbols answered words are undefined; None if the model cannot say."""
@@ -196,8 +198,6 @@ class Asker:
         numbers = self._numbers(handles, nodes)
         self._counts.distributions += len(nodes)
         self._counts.batches.append(len(nodes))
-        if self.on_batch is not None:
-            self.on_batch()
         return numbers
 
     def _numbers(self, handles: Nodes, nodes: Nodes) -> Nodes:

@@ -74,6 +74,15 @@ class IntMap:
             slots[rest] = slots[rest] + 1 & self._mask
         return numbers
 
+    def get_one(self, key: int) -> int:
+        """Give the number of one key; -1 if it has none."""
+        if self._small is not None:
+            return self._small.get(key, -1)
+        slot = (key * _MULTIPLIER & _MASK) >> self._shift
+        while (value := self._value[slot]) >= 0 and self._key[slot] != key:
+            slot = slot + 1 & self._mask
+        return value
+
     def get_or_add_one(self, key: int) -> int:
         """Give the number of one key; if it is new, the next number."""
         if self._small is not None:

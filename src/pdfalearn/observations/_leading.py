@@ -99,7 +99,9 @@ class Leader:
         if not len(path):
             return Led(path, path, rest, is_whole=False)
         handles, are_defined = self._along(path, offsets, starts)
-        return Led(path, handles, rest, are_new and are_defined and not len(rest))
+        # Words below undefined ones are no part of the path.
+        is_whole = are_new and are_defined and len(offsets) - 1 == len(nodes)
+        return Led(path, handles, rest, is_whole)
 
     def lead_on(self, nodes: Nodes, successors: Nodes) -> Led[Nodes] | None:
         """Lead a model from nodes to all their successors, which are new; None if it cannot be."""

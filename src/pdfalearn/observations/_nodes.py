@@ -153,15 +153,22 @@ class NodeTable:
 
     def step_one(self, node: int, symbol: int) -> int:
         """Give the node one symbol further."""
-        if self._sparse is not None:
-            return int(self.step(np.array([node]), np.array([symbol]))[0])
-        child = self._child[node * self.symbols + symbol]
+        child = self._known_child(node, symbol)
         if child < 0:
             child = self._added(1)
             self.parent[child] = node
             self.last_symbol[child] = symbol
-            self._child[node * self.symbols + symbol] = child
+            if self._sparse is None:
+                self._child[node * self.symbols + symbol] = child
+            else:
+                self._sparse.add_one(node, symbol, child)
         return child
+
+    def _known_child(self, node: int, symbol: int) -> int:
+        """Give the node one symbol further, or -1 if there is none yet."""
+        if self._sparse is None:
+            return self._child[node * self.symbols + symbol]
+        return node if self.class_at[node] == UNDEFINED else self._sparse.get_one(node, symbol)
 
     def descend(self, nodes: Nodes, suffixes: Nodes, table: Suffixes) -> Nodes:
         """Give the nodes that a suffix each leads to."""
@@ -254,10 +261,8 @@ class NodeTable:
         classes = [] if suffix else [class_at[node]]
         while suffix:
             symbol = firsts[suffix]
-            if self._sparse is None:
-                node = child[node * width + symbol]
-            else:
-                node = int(self.known_children(np.array([node]), np.array([symbol]))[0])
+            is_dense = self._sparse is None
+            node = child[node * width + symbol] if is_dense else self._known_child(node, symbol)
             class_ = class_at[node] if node >= 0 else UNKNOWN
             if class_ == UNKNOWN:
                 return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.observations._firsts import grown
 from pdfalearn.observations._int_map import IntMap
 
 Nodes = NDArray[np.int64]
@@ -56,6 +57,22 @@ class SparseChildren:
             children[some[found]] = self._single_nodes[numbers[found]]
         return children
 
+    def get_one(self, node: int, symbol: int) -> int:
+        """Give the child of one node by a symbol; -1 if there is none."""
+        first = self._firsts.item(node) if node < len(self._firsts) else _NONE
+        if first >= 0:
+            return first + symbol
+        number = self._singles.get_one(node * self._symbols + symbol) if first == _SOME else -1
+        return -1 if number < 0 else int(self._single_nodes.item(number))
+
+    def add_one(self, node: int, symbol: int, child: int) -> None:
+        """Note a child that is new."""
+        number = self._singles.get_or_add_one(node * self._symbols + symbol)
+        self._single_nodes = grown(self._single_nodes, number + 1)
+        self._single_nodes[number] = child
+        self._firsts = grown(self._firsts, node + 1)
+        self._firsts[node] = _SOME
+
     def add(self, nodes: Nodes, symbols: Symbols, size: int) -> tuple[Nodes, Nodes]:
         """Add missing children, the same one perhaps twice.
 
@@ -74,10 +91,7 @@ class SparseChildren:
         known = len(self._singles)
         numbers = self._singles.get_or_add(nodes * self._symbols + symbols)
         more = len(self._singles) - known
-        if len(self._singles) > len(self._single_nodes):
-            larger = np.empty(2 * len(self._singles), dtype=np.int64)
-            larger[:known] = self._single_nodes[:known]
-            self._single_nodes = larger
+        self._single_nodes = grown(self._single_nodes, known + more)
         self._single_nodes[known : known + more] = np.arange(size, size + more)
         new = np.empty(more, dtype=np.int64)
         new[numbers[::-1] - known] = np.arange(len(numbers))[::-1]
@@ -86,8 +100,4 @@ class SparseChildren:
 
     def _reach(self, nodes: Nodes) -> None:
         """Make room for nodes."""
-        size = int(nodes.max(initial=-1)) + 1
-        if size > len(self._firsts):
-            larger = np.full(2 * size, _NONE, dtype=np.int32)
-            larger[: len(self._firsts)] = self._firsts
-            self._firsts = larger
+        self._firsts = grown(self._firsts, int(nodes.max(initial=-1)) + 1)

@@ -31,7 +31,8 @@ class Suffixes:
         self.rests = [EMPTY]
         """What follows it."""
         self.lengths = [0]
-        self._arrays: tuple[Numbers, Numbers, Numbers] | None = None
+        self._arrays = np.empty((3, 0), dtype=np.int64)
+        self._in_arrays = 0
 
     def add(self, symbol: int, rest: int) -> int:
         """Give the number of a symbol followed by a suffix."""
@@ -40,7 +41,6 @@ class Suffixes:
             self.firsts.append(symbol)
             self.rests.append(rest)
             self.lengths.append(self.lengths[rest] + 1)
-            self._arrays = None
         return number
 
     def find(self, symbol: int, rest: int) -> int | None:
@@ -71,6 +71,14 @@ class Suffixes:
 
     def arrays(self) -> tuple[Numbers, Numbers, Numbers]:
         """Give the first symbols, the rests and the lengths as arrays."""
-        if self._arrays is None:
-            self._arrays = np.array(self.firsts), np.array(self.rests), np.array(self.lengths)
-        return self._arrays
+        known, size = self._in_arrays, len(self.firsts)
+        if size > known:
+            if size > self._arrays.shape[1]:
+                larger = np.empty((3, 2 * size), dtype=np.int64)
+                larger[:, :known] = self._arrays[:, :known]
+                self._arrays = larger
+            for row, column in enumerate((self.firsts, self.rests, self.lengths)):
+                self._arrays[row, known:size] = column[known:]
+            self._in_arrays = size
+        firsts, rests, lengths = self._arrays
+        return firsts, rests, lengths
