@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING
 
 import torch
@@ -78,14 +79,17 @@ def network(hidden: int, threads: int = 1) -> TimedNetwork:
     return TimedNetwork(Layers(embedding, recurrent, head))
 
 
-def learnt(timed: TimedNetwork, kappa: int, memory: int = 2**30) -> tuple[Result, float]:
+def learnt(
+    timed: TimedNetwork, kappa: int, memory: int = 2**30, learner: str = "quant"
+) -> tuple[Result, float]:
     """Learn a network; give also the seconds that it took."""
     pac = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(max_length=10), seed=1)
     oracle = ChainOracle(StoredAnswersOracle(), pac)
     model = RecurrentModel(timed, SYMBOLS, memory=memory)
     started = time.perf_counter()
     budget = Budget(max_states=MOST_STATES)
-    result = learn(model, by=Quantization(kappa), oracle=oracle, budget=budget)
+    by = Quantization(kappa)
+    result = learn(model, by=by, oracle=oracle, budget=budget, learner=learner)
     return result, time.perf_counter() - started
 
 
@@ -94,6 +98,7 @@ def time_inside() -> None:
     titles = [
         "hidden",
         "κ",
+        "learner",
         "states",
         "words",
         "symbols",
@@ -104,13 +109,16 @@ def time_inside() -> None:
     titles += ["goal", "steps", "sizes of steps: least", "quartiles", "most"]
     titles += ["bare, batches of 256, s", "total / bare"]
     print_header(titles)
-    for hidden, kappa in ((64, 3), (64, 5), (64, 8), (256, 5)):
+    for (hidden, kappa), learner in product(
+        ((64, 3), (64, 5), (64, 8), (256, 5)), ("quant", "quant-classes")
+    ):
         learnt(network(hidden), kappa)  # the first run is slower than those that follow
         timed = network(hidden)
-        result, total = learnt(timed, kappa)
+        result, total = learnt(timed, kappa, learner=learner)
         bare, sizes = timed.bare_seconds(), timed.sizes
         quartiles = ", ".join(f"{size:g}" for size in statistics.quantiles(sizes))
-        cells: list[object] = [hidden, kappa, len(result.pdfa), result.statistics.words, sum(sizes)]
+        cells: list[object] = [hidden, kappa, learner, len(result.pdfa)]
+        cells += [result.statistics.words, sum(sizes)]
         cells += [total, timed.seconds, total / timed.seconds, "at most 1.5"]
         print_row([*cells, len(sizes), min(sizes), quartiles, max(sizes), bare, total / bare])
 

@@ -13,10 +13,13 @@ from pdfalearn import (
     AutomatonModel,
     ExactOracle,
     LanguageModel,
+    PACOracle,
     Quantization,
     TopK,
     TopP,
+    UniformWords,
     learn,
+    random_pdfa,
 )
 from pdfalearn.models.protocol import Handles
 from pdfalearn.words import Words
@@ -97,3 +100,12 @@ def test_handles_may_be_used_again_after_their_release() -> None:
         model = TopK(PooledModel(target), 2)
         result = learn(model, by=by, oracle=ExactOracle(expected, by=by), seed=seed)
         assert_is_quotient(result.pdfa, expected, by)
+
+
+def test_an_audit_leaves_alone_what_words_share() -> None:
+    target = random_pdfa(600, 40, seed=1)
+    model = TopK(AutomatonModel(target), 10)
+    oracle = PACOracle(epsilon=0.5, delta=0.5, sampler=UniformWords(2))
+    statistics = learn(model, by=Quantization(1000), oracle=oracle).statistics
+    assert statistics.audited_words > 16  # also on the way
+    assert statistics.symbols < 1.01 * statistics.words

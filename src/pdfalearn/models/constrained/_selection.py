@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,8 @@ class Selection(Wrapper):
         self._supports = Supports(len(self.alphabet))
         self._read_ahead: dict[int, Floats] = {}
         """Rows that were needed on the way and are not handed out yet."""
+        self._held: Counter[int] = Counter()
+        """How often each handle was handed out and not given back: words may share one."""
 
     @property
     def prefixes_free(self) -> bool:
@@ -43,6 +46,12 @@ class Selection(Wrapper):
     @abstractmethod
     def _kept(self, rows: Floats) -> Kept:
         """Say what is kept of distributions; what has probability 0 is not kept in any case."""
+
+    def start(self) -> int:
+        """Give a new handle of the empty word."""
+        handle = super().start()
+        self._held[handle] += 1
+        return handle
 
     def extend(self, handles: Handles, words: Words) -> Handles:
         """Lead the model inside along every word until a symbol is cut."""
@@ -61,6 +70,7 @@ class Selection(Wrapper):
             position += 1
             onwards = (here >= 0) & (lengths[active] > position)
             active, here = active[onwards], here[onwards]
+        self._held.update(answer[answer >= 0].tolist())
         return answer
 
     def distributions(self, handles: Handles) -> Floats:
@@ -85,10 +95,13 @@ class Selection(Wrapper):
         return undefined
 
     def release(self, handles: Handles) -> None:
-        """Give handles back to the model inside, and forget what was kept after them."""
-        self._supports.forget(handles)
+        """Give handles back to the model inside, and forget what was kept after the last ones."""
         for handle in handles.tolist():
-            self._read_ahead.pop(handle, None)
+            self._held[handle] -= 1
+            if self._held[handle] <= 0:
+                del self._held[handle]
+                self._supports.forget(handle)
+                self._read_ahead.pop(handle, None)
         self.model.release(handles)
 
     def _hold(self, handles: Handles, symbols: NDArray[np.int32]) -> Kept:

@@ -53,7 +53,6 @@ class Supports:
         different, places = np.unique(handles, return_inverse=True)
         return np.asarray(self.rows(different)[places, symbols])
 
-    def forget(self, handles: Handles) -> None:
-        """Forget the supports of handles."""
-        for handle in handles.tolist():
-            self._bits_of.pop(handle, None)
+    def forget(self, handle: int) -> None:
+        """Forget the support of a handle."""
+        self._bits_of.pop(handle, None)
