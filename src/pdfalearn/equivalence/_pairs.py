@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,35 +19,6 @@ _FEW = 16
 """Below this many words, one after the other is faster than array passes."""
 _FEW_PAIRS = 48
 """Below this many pairs too."""
-
-
-@dataclass(frozen=True, eq=False)
-class Joint:
-    """Two automata side by side over the first one's alphabet.
-
-    The states of the first come first, then a state that stands for undefined and leads to itself,
-    then the states of the second.
-    """
-
-    transitions: Indices
-    probabilities: Floats
-    """One row a state; that of undefined is arbitrary."""
-    undefined: int
-
-    @classmethod
-    def of(cls, first: PDFA, second: PDFA) -> Joint:
-        """Put two automata side by side, with their symbols matched."""
-        table, rows = in_order_of(first.alphabet, second)
-        undefined = len(first)
-        upper = np.where(first.table < 0, undefined, first.table)
-        lower = np.where(table < 0, undefined, table + undefined + 1)[:-1]
-        probabilities = np.concatenate((first.probabilities, np.zeros((1, rows.shape[1])), rows))
-        return cls(np.concatenate((upper, lower)), probabilities, undefined)
-
-    @property
-    def offset(self) -> int:
-        """What to add to a state of the second automaton."""
-        return self.undefined + 1
 
 
 def in_order_of(alphabet: Alphabet, pdfa: PDFA) -> tuple[States, Floats]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import dataclass
 
-from pdfalearn.equivalence._pairs import Joint
-from pdfalearn.pdfa import PDFA
+import numpy as np
+
+from pdfalearn.equivalence._pairs import Indices, in_order_of
+from pdfalearn.pdfa import PDFA, Floats
 
 _LOG_TOLERANCE = 1e-9
 """Weights count as equal when their logarithms differ by no more than this."""
@@ -39,7 +42,7 @@ def same_function(first: PDFA, second: PDFA) -> bool:
     """
     if first is second:
         return True
-    joint = Joint.of(first, second)
+    joint = _Joint.of(first, second)
     rows: list[list[float]] = joint.probabilities.tolist()
     successors: list[list[int]] = joint.transitions.tolist()
     basis = _Span(len(rows))
@@ -124,3 +127,32 @@ class _Span:
             potential += self._potentials[below]
             self._parents[below], self._potentials[below] = state, potential
         return state, potential
+
+
+@dataclass(frozen=True, eq=False)
+class _Joint:
+    """Two automata side by side over the first one's alphabet.
+
+    The states of the first come first, then a state that stands for undefined and leads to itself,
+    then the states of the second.
+    """
+
+    transitions: Indices
+    probabilities: Floats
+    """One row a state; that of undefined is arbitrary."""
+    undefined: int
+
+    @classmethod
+    def of(cls, first: PDFA, second: PDFA) -> _Joint:
+        """Put two automata side by side, with their symbols matched."""
+        table, rows = in_order_of(first.alphabet, second)
+        undefined = len(first)
+        upper = np.where(first.table < 0, undefined, first.table)
+        lower = np.where(table < 0, undefined, table + undefined + 1)[:-1]
+        probabilities = np.concatenate((first.probabilities, np.zeros((1, rows.shape[1])), rows))
+        return cls(np.concatenate((upper, lower)), probabilities, undefined)
+
+    @property
+    def offset(self) -> int:
+        """What to add to a state of the second automaton."""
+        return self.undefined + 1

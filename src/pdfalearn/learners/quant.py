@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._nearest import nearest
 from pdfalearn.learners._shown_tree import shown_tree
+from pdfalearn.learners._suffix_choice import NONE, lengthened, parting_suffixes
 from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.learners.classification_tree import (
     LEAF,
@@ -30,8 +30,6 @@ Numbers = NDArray[np.int64]
 
 _FEW = 48
 """Below this many words, one after the other is faster than array passes."""
-_TOLD_BITS = 11
-"""Where prefixes are free, suffixes are made long enough to tell 2 to this many states apart."""
 
 
 class _Front(NamedTuple):
@@ -240,54 +238,24 @@ class Quant:
         self, olds: Numbers, news: Numbers, given: Counterexamples, splits: Breaks
     ) -> Numbers:
         """Give for each two states of one leaf a suffix that tells them apart."""
-        table, every = self.observations.suffixes, np.arange(self._symbols)
+        every = np.arange(self._symbols)
         lefts, rights = (
             self._targets[states[:, None] * self._symbols + every] for states in (olds, news)
         )
-        places, symbols = (lefts != rights).nonzero()
-        lefts, rights = lefts[places, symbols], rights[places, symbols]
-        meetings = self._tree.meetings(lefts, rights)
-        # Where one was not sifted as far as the other, they do not part.
-        parted = (meetings != lefts) & (meetings != rights)
-        places, symbols, rests = (
-            places[parted],
-            symbols[parted],
-            self._tree.suffixes[meetings[parted]],
-        )
-        shortest = np.lexsort((table.arrays()[2][rests], places))
-        places, firsts = np.unique(places[shortest], return_index=True)
-        chosen = shortest[firsts]
-        suffixes = np.full(len(olds), -1)
-        suffixes[places] = [
-            table.add(symbol, rest)
-            for symbol, rest in zip(symbols[chosen].tolist(), rests[chosen].tolist(), strict=True)
-        ]
-        for place in (suffixes < 0).nonzero()[0].tolist():
+        suffixes = parting_suffixes(self._tree, self.observations.suffixes, lefts, rights)
+        for place in (suffixes == NONE).nonzero()[0].tolist():
             suffixes[place] = given.suffix(int(splits.words[place]), int(splits.places[place]))
         return suffixes
 
     def _lengthened(self, suffixes: Numbers) -> Numbers:
-        """Lengthen short suffixes where labels are traces, so that they tell more states apart."""
-        targets, budget = (
-            self._targets[: self._size * self._symbols],
-            self.observations.meter.budget,
-        )
+        """Lengthen short suffixes where that costs no words and may tell more states apart."""
+        targets = self._targets[: self._size * self._symbols]
+        budget = self.observations.meter.budget
         are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
         if not self._labels.are_traces or are_scarce or (targets == UNDEFINED_LEAF).any():
             return suffixes
-        table = self.observations.suffixes
-        classes = max(2, self.observations.answers.class_count)
-        length = round(_TOLD_BITS / math.log2(classes))
-        tails = self._random.integers(self._symbols, size=(len(suffixes), length)).tolist()
-        return np.array(
-            [
-                table.add_word([*table.word(suffix), *tail[table.lengths[suffix] :]])
-                if table.lengths[suffix] < length
-                else suffix
-                for suffix, tail in zip(suffixes.tolist(), tails, strict=True)
-            ],
-            dtype=np.int64,
-        )
+        table, classes = self.observations.suffixes, self.observations.answers.class_count
+        return lengthened(table, suffixes, classes, self._symbols, self._random)
 
     def _sift(self, front: _Front, first_new: int, stop: int | None = None) -> None:
         """Sift a front of transitions, and those of all states from ``first_new`` on.
