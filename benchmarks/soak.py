@@ -43,7 +43,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.models.protocol import Handles
-from pdfalearn.oracles.samplers import Sampler
+from pdfalearn.samplers.drawing import Sampler
 
 BY = Quantization(50)
 _MOST_STORE_BYTES = 50_000_000

@@ -19,7 +19,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import Handles
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words

@@ -22,7 +22,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import LanguageModel
 from tests.learners.checks import untimed
 

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from pdfalearn.registry import offer
+
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
@@ -47,7 +49,13 @@ if TYPE_CHECKING:
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
     from pdfalearn.learners.lpstar import LPStar as LPStar
     from pdfalearn.learners.wlstar import WLStar as WLStar
-    from pdfalearn.learning import learn as learn
+    from pdfalearn.learning.loop import learn as learn
+    from pdfalearn.learning.results import LearningInterrupted as LearningInterrupted
+    from pdfalearn.learning.results import Progress as Progress
+    from pdfalearn.learning.results import Result as Result
+    from pdfalearn.learning.results import Statistics as Statistics
+    from pdfalearn.learning.stability import Stability as Stability
+    from pdfalearn.learning.stability import stability as stability
     from pdfalearn.metrics.distributions import distribution_differences as distribution_differences
     from pdfalearn.metrics.distributions import kl_divergences as kl_divergences
     from pdfalearn.metrics.distributions import l1_distances as l1_distances
@@ -68,16 +76,10 @@ if TYPE_CHECKING:
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
     from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
     from pdfalearn.oracles.chain import ChainOracle as ChainOracle
-    from pdfalearn.oracles.corpus import Corpus as Corpus
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
-    from pdfalearn.oracles.mixture import Mixture as Mixture
     from pdfalearn.oracles.pac import PACOracle as PACOracle
     from pdfalearn.oracles.pac import UnreachableSymbolWarning as UnreachableSymbolWarning
     from pdfalearn.oracles.protocol import EquivalenceOracle as EquivalenceOracle
-    from pdfalearn.oracles.samplers import HypothesisWords as HypothesisWords
-    from pdfalearn.oracles.samplers import ModelWords as ModelWords
-    from pdfalearn.oracles.samplers import Sampler as Sampler
-    from pdfalearn.oracles.samplers import UniformWords as UniformWords
     from pdfalearn.oracles.state_prefix import StatePrefixOracle as StatePrefixOracle
     from pdfalearn.oracles.stored_answers import StoredAnswersOracle as StoredAnswersOracle
     from pdfalearn.oracles.weiss import WeissOracle as WeissOracle
@@ -85,12 +87,12 @@ if TYPE_CHECKING:
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.reachability import reachable as reachable
     from pdfalearn.reachability import reachable_part as reachable_part
-    from pdfalearn.results import LearningInterrupted as LearningInterrupted
-    from pdfalearn.results import Progress as Progress
-    from pdfalearn.results import Result as Result
-    from pdfalearn.results import Statistics as Statistics
-    from pdfalearn.stability_checks import Stability as Stability
-    from pdfalearn.stability_checks import stability as stability
+    from pdfalearn.samplers.corpus import Corpus as Corpus
+    from pdfalearn.samplers.drawing import HypothesisWords as HypothesisWords
+    from pdfalearn.samplers.drawing import ModelWords as ModelWords
+    from pdfalearn.samplers.drawing import Sampler as Sampler
+    from pdfalearn.samplers.drawing import UniformWords as UniformWords
+    from pdfalearn.samplers.mixture import Mixture as Mixture
     from pdfalearn.stores.store import AnswerStore as AnswerStore
     from pdfalearn.stores.store import StoredModel as StoredModel
 
@@ -130,7 +132,7 @@ _NAMES_BY_MODULE = {
     "generate.targets": ["random_pdfa"],
     "learners.lpstar": ["LPStar"],
     "learners.wlstar": ["WLStar"],
-    "learning": ["learn"],
+    "learning.loop": ["learn"],
     "metrics.distributions": [
         "distribution_differences",
         "kl_divergences",
@@ -150,19 +152,19 @@ _NAMES_BY_MODULE = {
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
     "oracles.all_words": ["AllWordsOracle"],
     "oracles.chain": ["ChainOracle"],
-    "oracles.corpus": ["Corpus"],
+    "samplers.corpus": ["Corpus"],
     "oracles.exact": ["ExactOracle"],
-    "oracles.mixture": ["Mixture"],
+    "samplers.mixture": ["Mixture"],
     "oracles.pac": ["PACOracle", "UnreachableSymbolWarning"],
     "oracles.protocol": ["EquivalenceOracle"],
-    "oracles.samplers": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
+    "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "oracles.state_prefix": ["StatePrefixOracle"],
     "oracles.stored_answers": ["StoredAnswersOracle"],
     "oracles.weiss": ["WeissOracle"],
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
-    "results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
-    "stability_checks": ["Stability", "stability"],
+    "learning.results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
+    "learning.stability": ["Stability", "stability"],
     "stores.store": ["AnswerStore", "StoredModel"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -183,3 +185,11 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted([*_MODULES, "__version__"])
+
+
+_OFFERS = {
+    ("svg", "PDFA"): "pdfalearn.formats.dot:notebook_svg",
+    ("svg", "TreeNode"): "pdfalearn.formats.tree_dot:notebook_svg",
+}
+for (_verb, _kind), _place in _OFFERS.items():
+    offer(_verb, _kind, _place)

@@ -7,8 +7,8 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from pdfalearn._frozen import Frozen
 from pdfalearn.errors import InputError
+from pdfalearn.frozen import Frozen
 from pdfalearn.words import Codes, Words, offsets_of
 
 Symbol = Hashable

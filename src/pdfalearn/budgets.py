@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pdfalearn._checks import checked_integer, checked_number
+from pdfalearn.checks import checked_integer, checked_number
 
 _LARGEST = 2**62
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn._checks import checked_integer, checked_transitions
-from pdfalearn._frozen import Frozen
-from pdfalearn._runs import visited_states
 from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.checks import checked_integer, checked_transitions
 from pdfalearn.errors import InputError
+from pdfalearn.frozen import Frozen
+from pdfalearn.runs import visited_states
 
 
 class DFA(Frozen):

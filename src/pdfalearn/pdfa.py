@@ -9,16 +9,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn._checks import (
+from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.checks import (
     checked_generator,
     checked_integer,
     checked_probabilities,
     checked_transitions,
 )
-from pdfalearn._frozen import Frozen
-from pdfalearn._runs import sampled_words, visited_states
-from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.errors import InputError
+from pdfalearn.frozen import Frozen
+from pdfalearn.registry import shown
+from pdfalearn.runs import sampled_words, visited_states
 from pdfalearn.words import Words
 
 Floats = NDArray[np.float64]
@@ -108,9 +109,8 @@ class PDFA(Frozen):
         return f"PDFA({states}, alphabet={symbols}, initial={self.initial})"
 
     def _repr_svg_(self) -> str | None:
-        from pdfalearn.formats.dot import notebook_svg
-
-        return notebook_svg(self)
+        svg: str | None = shown("svg", self)
+        return svg
 
     def __eq__(self, other: object) -> bool:
         """Say whether two PDFA are the same to the last bit, state for state."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._runs import collected_words
 from pdfalearn.pdfa import PDFA, renumbered
+from pdfalearn.runs import collected_words
 from pdfalearn.words import Words, offsets_of
 
 

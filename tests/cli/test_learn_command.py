@@ -7,7 +7,7 @@ import pytest
 
 import pdfalearn
 from pdfalearn import Exact, Quantization, Tolerance, distinguish, figure_3, load, save
-from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS
+from pdfalearn.learning.loop import LEARNERS, SIMILARITY_LEARNERS
 from tests.cli.program import error_of, run, run_json
 from tests.support import need_module, need_program
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import PDFA, save
-from pdfalearn._text import short_word_text, shortened, symbol_text, word_text
+from pdfalearn.text import short_word_text, shortened, symbol_text, word_text
 from tests.cli.program import run_program
 
 SETTINGS = [

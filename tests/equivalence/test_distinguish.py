@@ -19,8 +19,8 @@ from pdfalearn import (
     quotient,
     random_pdfa,
 )
-from pdfalearn.equivalence import _union_find
-from pdfalearn.equivalence._union_find import UnionFind
+from pdfalearn.arrays import union_find
+from pdfalearn.arrays.union_find import UnionFind
 from pdfalearn.equivalence.relations import Equivalence
 from tests.strategies import all_words, equivalences, pdfas
 
@@ -67,7 +67,7 @@ def test_union_find_merges_pair_after_pair(few: int, size: int, data: st.DataObj
     for batch in batches:
         pairs = np.array(batch, dtype=np.int64).reshape(-1, 2)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_union_find, "_FEW", few)
+            patch.setattr(union_find, "_FEW", few)
             needed = partition.merge(pairs[:, 0], pairs[:, 1]).tolist()
         expected = []
         for place, (left, right) in enumerate(batch):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Exact, InputError, Quantization, Tolerance, is_weakly_minimal, quotient
-from pdfalearn.equivalence import _rows
-from pdfalearn.equivalence._rows import numbered_rows
+from pdfalearn.arrays import numbering
+from pdfalearn.arrays.numbering import numbered_rows
 from tests.strategies import KAPPAS
 
 
@@ -130,7 +130,7 @@ def test_numbers_are_equal_iff_rows_are(rows: list[list[int]], dtype: type[np.in
 
 
 def test_rows_with_equal_hashes_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_rows, "_multipliers", lambda count: np.zeros(count, dtype=np.uint64))
+    monkeypatch.setattr(numbering, "_multipliers", lambda count: np.zeros(count, dtype=np.uint64))
     rows = np.array([[1, 2], [3, 4], [1, 2], [4, 3]])
     numbers = numbered_rows(rows)
     assert numbers[0] == numbers[2]

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Tolerance
-from pdfalearn.equivalence import _pairs, _union_find
-from pdfalearn.equivalence._pairs import Judge, Walk
+from pdfalearn.arrays import union_find
+from pdfalearn.equivalence import pairs
 from pdfalearn.equivalence.differences import Merging, Visiting
+from pdfalearn.equivalence.pairs import Judge, Walk
 from pdfalearn.equivalence.relations import Equivalence
 from tests.learners.tables import tolerances
 from tests.strategies import equivalences, pdfas
@@ -30,8 +31,8 @@ def test_differences_and_words_are_those_of_a_naive_search(
     first, second = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
     start = first.initial, second.initial
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pairs, "_FEW_PAIRS", few)
-        patch.setattr(_union_find, "_FEW", few)
+        patch.setattr(pairs, "_FEW_PAIRS", few)
+        patch.setattr(union_find, "_FEW", few)
         walk = Walk(first.table, second.table, judge(first, second, by))
         levels = list(walk.differences(*start))
         found = [[walk.word(code) for code in codes.tolist()] for codes in levels]

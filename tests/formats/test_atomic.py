@@ -12,7 +12,7 @@ from typing import BinaryIO, NoReturn
 import pytest
 
 from pdfalearn import PDFA, formats, load, save
-from pdfalearn.formats._atomic import replacing
+from pdfalearn.files.atomic import replacing
 from tests.formats.samples import ENDINGS, SMALL, load_bytes
 from tests.support import without_privileges
 

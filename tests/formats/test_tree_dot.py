@@ -8,7 +8,7 @@ import pytest
 
 from pdfalearn import InputError, save_tree
 from pdfalearn.formats.tree_dot import MOST_LEAVES, MOST_LEAVES_DOWNWARDS, render, to_dot
-from pdfalearn.learners.protocol import TreeNode
+from pdfalearn.tree_nodes import TreeNode
 from tests.formats.sample_trees import FIGURE_3, deep, leaf, star
 from tests.formats.test_dot import SIGNATURES, texts_of
 from tests.support import need_program

@@ -9,7 +9,7 @@ import pytest
 
 from pdfalearn import InputError, check_can_save_tree, learn, random_pdfa, save_tree
 from pdfalearn.formats.tree_dot import to_dot
-from pdfalearn.learners.protocol import TreeNode
+from pdfalearn.tree_nodes import TreeNode
 from tests.formats.sample_trees import FIGURE_3, deep, leaf
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from pdfalearn import PDFA, Progress, quotient
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners.protocol import ArcLabel, Learner, TreeNode, Word
+from pdfalearn.learners.protocol import Learner
+from pdfalearn.tree_nodes import ArcLabel, TreeNode, Word
 
 Path = dict[Word, ArcLabel]
 """The arcs from the root to a leaf: distinguishing suffix and label."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdfalearn import Quantization, figure_3, learn
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import leaves
 
 

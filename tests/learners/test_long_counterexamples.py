@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdfalearn import learn
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle

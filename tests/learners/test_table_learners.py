@@ -107,7 +107,7 @@ def test_learners_are_found_by_name_or_made_by_a_callable() -> None:
 
 @TABLE_LEARNERS
 def test_a_learner_must_be_started(name: str) -> None:
-    from pdfalearn.learning import SIMILARITY_LEARNERS
+    from pdfalearn.learning.loop import SIMILARITY_LEARNERS
 
     learner = SIMILARITY_LEARNERS[name](ObservationTree(AutomatonModel(TARGET), BY))
     assert learner.size == 0

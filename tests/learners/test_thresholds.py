@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, _runs, learn
+from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn, runs
+from pdfalearn.arrays import int_map
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners import _counterexamples, arc_labels, quant
 from pdfalearn.models import automaton
-from pdfalearn.observations import _int_map, _nodes, paths, tree
+from pdfalearn.observations import _nodes, paths, tree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
@@ -17,14 +18,14 @@ from tests.models.watched import WatchedModel
 BORDERS = [
     (arc_labels, "_FEW"),
     (_counterexamples, "_FEW"),
-    (_runs, "_FEW"),
+    (runs, "_FEW"),
     (paths, "_FEW"),
     (quant, "_FEW"),
     (automaton, "_FEW"),
     (tree, "_FEW"),
-    (_int_map, "_FEW"),
-    (_int_map, "_MANY"),
-    (_int_map, "_SMALL"),
+    (int_map, "_FEW"),
+    (int_map, "_MANY"),
+    (int_map, "_SMALL"),
     (_nodes, "_LONG"),
 ]
 FEW = pytest.mark.parametrize("few", [1, 5, 10**9], ids=["all at once", "mixed", "one by one"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdfalearn import AutomatonModel, ExactOracle, quotient
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.observations.tree import ObservationTree
 from tests.learners.checks import assert_is_quotient, assert_tree_is_sound
 from tests.learners.families import FAMILIES, drawn

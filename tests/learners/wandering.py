@@ -7,8 +7,8 @@ import numpy as np
 from pdfalearn import PDFA, ExactOracle
 from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners.protocol import Word
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.tree_nodes import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
 

@@ -19,7 +19,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.alphabet import Symbol
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import Handles
 
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)

@@ -16,7 +16,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.models.watched import WatchedModel

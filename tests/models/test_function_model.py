@@ -17,7 +17,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.alphabet import Symbol
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 

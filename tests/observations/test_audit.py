@@ -18,7 +18,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.alphabet import Symbol
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import Handles
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pdfalearn.observations import _row_numbers
-from pdfalearn.observations._int_map import IntMap
-from pdfalearn.observations._row_numbers import RowNumbers
+from pdfalearn.arrays import row_numbers
+from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.arrays.row_numbers import RowNumbers
 
 SIZES = [0, 1, 5, 23, 24, 100, 1023, 1024, 3000]
 KINDS = ["few", "many", "negative", "far apart", "one after the other"]
@@ -93,8 +93,8 @@ def test_rows_whose_hashes_collide(width: int, monkeypatch: pytest.MonkeyPatch) 
         hashes: NDArray[np.int64] = (words.sum(axis=1) % np.uint64(50)).astype(np.int64)
         return hashes
 
-    monkeypatch.setattr(_row_numbers, "row_hashes", few_hashes)
-    monkeypatch.setattr(_row_numbers, "_SMALL", 100)
+    monkeypatch.setattr(row_numbers, "row_hashes", few_hashes)
+    monkeypatch.setattr(row_numbers, "_SMALL", 100)
     random = np.random.default_rng(1)
     numbers, expected = RowNumbers(), Expected()
     for count in (3, 60, 1, 200, 30, 300):

@@ -17,7 +17,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import Handles
 from pdfalearn.observations.paths import path_nodes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree

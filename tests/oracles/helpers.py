@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance
 from pdfalearn.equivalence.relations import Relation
-from pdfalearn.learners.protocol import Word
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.tree_nodes import Word
 from tests.learners.checks import label_after
 
 BY = Quantization(10)

@@ -17,9 +17,9 @@ from pdfalearn import (
 )
 from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners.protocol import Word
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.tree_nodes import Word
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient, label_after
 from tests.strategies import all_words

@@ -27,7 +27,7 @@ from pdfalearn import (
     tomita,
 )
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learning import LEARNERS
+from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import assert_is_quotient
 from tests.test_paper_targets import targets
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence, Relation
-from pdfalearn.learners.protocol import Word
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import _comparison
 from pdfalearn.oracles._comparison import comparison, differing, first_differences
+from pdfalearn.tree_nodes import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
 from tests.models.watched import WatchedModel

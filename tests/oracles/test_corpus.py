@@ -18,10 +18,10 @@ from pdfalearn import (
     Quantization,
     random_pdfa,
 )
-from pdfalearn._text import are_characters, word_text
 from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.formats.word_lines import WordLines
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.text import are_characters, word_text
 from tests.cli.program import run
 
 SYMBOLS = st.one_of(

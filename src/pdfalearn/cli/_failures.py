@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import click
 
-from pdfalearn._text import shortened
 from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.text import shortened
 
 BAD_INPUT = 2
 INTERRUPTED = 130

@@ -14,7 +14,7 @@ from pdfalearn.errors import InputError
 if TYPE_CHECKING:
     from pdfalearn import PDFA, EquivalenceOracle, LanguageModel
     from pdfalearn.equivalence.relations import Relation
-    from pdfalearn.oracles.samplers import Sampler
+    from pdfalearn.samplers.drawing import Sampler
 
 _OPTIONS = (
     click.option(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 import pdfalearn
-from pdfalearn._text import are_characters, short_word_text, shortened, symbol_text
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._output import print_json, print_line, print_table
+from pdfalearn.text import are_characters, short_word_text, shortened, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA

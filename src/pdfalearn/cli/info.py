@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 import pdfalearn
-from pdfalearn._text import short_word_text, shortened, symbol_text
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._output import print_facts, print_json
+from pdfalearn.text import short_word_text, shortened, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA

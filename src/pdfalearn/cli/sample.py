@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 import pdfalearn
-from pdfalearn._text import are_characters, word_text
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._output import print_json
+from pdfalearn.text import are_characters, word_text
 
 
 @click.command(

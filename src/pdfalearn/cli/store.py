@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 import pdfalearn
-from pdfalearn._text import shortened
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._output import print_json, print_line, print_table
+from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
     from pdfalearn import AnswerStore
@@ -172,7 +172,7 @@ def _stream(output: Path | None) -> Iterator[BinaryIO]:
     if output is None:
         yield sys.stdout.buffer
         return
-    from pdfalearn.formats._atomic import replacing
+    from pdfalearn.files.atomic import replacing
 
     with replacing(output) as stream:
         yield stream

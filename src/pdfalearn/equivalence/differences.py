@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.equivalence._pairs import Indices, Judge, Walk, in_order_of
-from pdfalearn.equivalence._union_find import UnionFind
+from pdfalearn.arrays.union_find import UnionFind
+from pdfalearn.equivalence.pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence.relations import Relation, Tolerance, check_equivalence
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, Floats, States

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdfalearn.equivalence._pairs import Indices, in_order_of
+from pdfalearn.equivalence.pairs import Indices, in_order_of
 from pdfalearn.pdfa import PDFA, Floats
 
 _LOG_TOLERANCE = 1e-9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence._refinement import refined
+from pdfalearn.equivalence.refinement import refined
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence
 from pdfalearn.pdfa import PDFA, renumbered
 from pdfalearn.reachability import reachable_part

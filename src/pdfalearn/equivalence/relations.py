@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn._checks import checked_integer, checked_number
-from pdfalearn.equivalence._rows import numbered_rows
+from pdfalearn.arrays.numbering import numbered_rows
+from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 
 Floats = NDArray[np.float64]

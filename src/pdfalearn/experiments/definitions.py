@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pdfalearn._checks import checked_integer
+from pdfalearn.checks import checked_integer
 from pdfalearn.equivalence.relations import Tolerance
 from pdfalearn.errors import InputError
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pdfalearn._checks import checked_integer
+from pdfalearn.checks import checked_integer
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, Experiment, Scale, Setting
 from pdfalearn.experiments.runs import LEARNER_NAMES, Run

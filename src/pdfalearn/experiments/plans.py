@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pdfalearn._checks import checked_integer
+from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.experiments.definitions import SCALES, Experiment, experiments_named
 from pdfalearn.experiments.runs import LEARNER_NAMES, Task

@@ -13,7 +13,7 @@ from pdfalearn.experiments.measures import measures
 from pdfalearn.experiments.targets import Target
 from pdfalearn.experiments.workers import UNDISTURBED
 from pdfalearn.generate.targets import random_pdfa
-from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS, learn
+from pdfalearn.learning.loop import LEARNERS, SIMILARITY_LEARNERS, learn
 
 LEARNER_NAMES = (*LEARNERS, *SIMILARITY_LEARNERS)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import ParamSpec, TypeVar
 
-from pdfalearn._checks import checked_integer
+from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, MissingExtraError
 
 Parameters = ParamSpec("Parameters")

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable
 from typing import BinaryIO
 
-from pdfalearn.formats import _files, arpa, dot, json_file, npz_file, pautomac, pythautomata
-from pdfalearn.formats._graphviz import picture_writers
+from pdfalearn.files import named
+from pdfalearn.formats import arpa, dot, json_file, npz_file, pautomac, pythautomata
+from pdfalearn.formats._graphviz import check_can_draw, picture_writers
 from pdfalearn.pdfa import PDFA
 
 __all__ = ["check_can_save", "load", "save"]
@@ -68,7 +69,7 @@ def save(pdfa: PDFA, path: str | os.PathLike[str]) -> None:
     "probabilities":[
     [0.5,0.5]]}
     """
-    _files.write(pdfa, path, _WRITERS)
+    named.write(pdfa, path, _WRITERS)
 
 
 def check_can_save(path: str | os.PathLike[str]) -> None:
@@ -94,7 +95,8 @@ def check_can_save(path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/learnt.json'
     """
-    _files.check_can_write(path, _WRITERS)
+    named.check_can_write(path, _WRITERS)
+    check_can_draw(path)
 
 
 def load(path: str | os.PathLike[str]) -> PDFA:
@@ -127,4 +129,4 @@ def load(path: str | os.PathLike[str]) -> PDFA:
     ...     load(pathlib.Path(folder, "small.npz")) == pdfa
     True
     """
-    return _files.read(path, _READERS)
+    return named.read(path, _READERS)

@@ -7,11 +7,11 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from pdfalearn._checks import SUM_TOLERANCE
-from pdfalearn._memory import check_fits
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.errors import FileFormatError
 from pdfalearn.formats._lines import at_line, number_in
+from pdfalearn.memory import check_fits
 from pdfalearn.pdfa import PDFA
 
 _State = TypeVar("_State", bound=Hashable)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
 from typing import BinaryIO, TypeVar
 
 from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.files.named import checked_name
 
 TIME_LIMIT = 60.0
 """Seconds that Graphviz may take for a picture."""
@@ -88,3 +90,9 @@ def picture_writers(
         return write
 
     return {f".{kind}": writer(kind) for kind in _OPTIONS}
+
+
+def check_can_draw(path: str | os.PathLike[str]) -> None:
+    """Refuse the name of a picture where there is no Graphviz."""
+    if checked_name(path).lower().endswith(PICTURES):
+        graphviz()

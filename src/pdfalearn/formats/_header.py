@@ -7,8 +7,9 @@ import reprlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.formats.file_symbols import can_be_in_file, check_symbols, symbol_shown
 from pdfalearn.pdfa import PDFA
 
 FORMAT = "pdfa"
@@ -32,16 +33,6 @@ def header_text(pdfa: PDFA) -> bytes:
     )
     # Lone surrogates, which UTF-8 does not have, become \udxxx, and that is their form in JSON.
     return text.encode("utf-8", "backslashreplace")
-
-
-def check_symbols(symbols: Iterable[Symbol]) -> None:
-    """Name the symbol that files cannot hold."""
-    for symbol in symbols:
-        if not _can_be_in_file(symbol):
-            raise InputError(
-                f"symbol {_shown(symbol)} cannot be in a file: only strings of Unicode and "
-                "integers of 64 bits can; make the PDFA with such symbols first"
-            )
 
 
 def parsed(data: bytes) -> dict[str, object]:
@@ -83,9 +74,9 @@ def checked_header(document: dict[str, object], other_keys: Iterable[str] = ()) 
     if not isinstance(symbols, list):
         raise FileFormatError(f"alphabet {reprlib.repr(symbols)} is not a list of symbols")
     for symbol in (*symbols, terminal):
-        if not _can_be_in_file(symbol):
+        if not can_be_in_file(symbol):
             raise FileFormatError(
-                f"symbol {_shown(symbol)} is neither a string nor an integer of 64 bits"
+                f"symbol {symbol_shown(symbol)} is neither a string nor an integer of 64 bits"
             )
     if type(initial) is not int:
         raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
@@ -116,16 +107,3 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _refused_constant(name: str) -> object:
     raise FileFormatError(f"holds {name}, which is no probability")
-
-
-def _can_be_in_file(symbol: Symbol) -> bool:
-    if isinstance(symbol, str):
-        # JSON cannot tell a character from the two surrogates that UTF-16 writes it with.
-        return symbol.isascii() or json.loads(json.dumps(symbol)) == symbol
-    return isinstance(symbol, int) and not isinstance(symbol, bool) and -(2**63) <= symbol < 2**63
-
-
-def _shown(symbol: Symbol) -> str:
-    if isinstance(symbol, int) and symbol.bit_length() > 64:
-        return f"(an integer of {symbol.bit_length()} bits)"
-    return reprlib.repr(symbol)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.learners.protocol import ArcLabel, TreeNode
+from pdfalearn.tree_nodes import ArcLabel, TreeNode
 
 
 class NumberedNode(NamedTuple):

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files.reading import PIECE, inflate_all, joined, mebibytes, read_all
 from pdfalearn.formats._header import checked_header, header_text, parsed
-from pdfalearn.formats._text import PIECE, inflate_all, joined, mebibytes, read_all
 from pdfalearn.pdfa import PDFA
 
 TEXT_LIMIT = 128 * 2**20

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import BinaryIO, NamedTuple
 
-from pdfalearn._checks import SUM_TOLERANCE
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.errors import FileFormatError
 from pdfalearn.formats._entries import Transition, initial_state, pdfa_of, probability_in
 from pdfalearn.formats._lines import at_line, read_lines, shown

@@ -11,8 +11,8 @@ from __future__ import annotations
 import pickletools  # it takes pickles apart and makes nothing of them
 from typing import BinaryIO, NamedTuple
 
-from pdfalearn._checks import SUM_TOLERANCE
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.formats._entries import Transition, initial_state, pdfa_of, probability_in
 from pdfalearn.formats._lines import at_line, lines_of, read_bytes, shown

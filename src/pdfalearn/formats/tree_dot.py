@@ -10,7 +10,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.formats._graphviz import TIME_LIMIT, picture, svg_or_none
 from pdfalearn.formats._labels import list_label, symbol_label
 from pdfalearn.formats._tree_nodes import NumberedNode, numbered_nodes, symbols_of
-from pdfalearn.learners.protocol import ArcLabel, TreeNode
+from pdfalearn.tree_nodes import ArcLabel, TreeNode
 
 MOST_LEAVES = 300
 """Pictures of larger trees are refused."""

@@ -7,11 +7,12 @@ import os
 from collections.abc import Callable
 from typing import BinaryIO
 
-from pdfalearn.formats import _files, tree_dot
-from pdfalearn.formats._graphviz import picture_writers
-from pdfalearn.formats._header import check_symbols
+from pdfalearn.files import named
+from pdfalearn.formats import tree_dot
+from pdfalearn.formats._graphviz import check_can_draw, picture_writers
 from pdfalearn.formats._tree_nodes import NumberedNode, numbered_nodes, symbols_of
-from pdfalearn.learners.protocol import TreeNode
+from pdfalearn.formats.file_symbols import check_symbols
+from pdfalearn.tree_nodes import TreeNode
 
 FORMAT = "classification tree"
 VERSION = 1
@@ -52,12 +53,13 @@ def save_tree(tree: TreeNode, path: str | os.PathLike[str]) -> None:
     {"parent":null,"class":null,"suffix":[]},
     {"parent":0,"class":[5,5],"access_word":[],"distribution":[0.5,0.5]}]}
     """
-    _files.write(tree, path, _WRITERS)
+    named.write(tree, path, _WRITERS)
 
 
 def check_can_save_tree(path: str | os.PathLike[str]) -> None:
     """Raise now what `save_tree` would raise later: `check_can_save` for trees."""
-    _files.check_can_write(path, _WRITERS)
+    named.check_can_write(path, _WRITERS)
+    check_can_draw(path)
 
 
 def _write_json(tree: TreeNode, stream: BinaryIO) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pdfalearn._text import are_characters, shortened, word_text
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.formats._files import checked_name, shown
+from pdfalearn.files.named import checked_name, shown
+from pdfalearn.text import are_characters, shortened, word_text
 from pdfalearn.words import Words
 
 _CUT = " (cut)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import checked_generator, checked_integer, checked_number
+from pdfalearn.checks import checked_generator, checked_integer, checked_number
 from pdfalearn.pdfa import PDFA
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import checked_generator, checked_integer, checked_number
+from pdfalearn.checks import checked_generator, checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in, reachable_part

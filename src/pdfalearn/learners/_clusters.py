@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence._refinement import refined
+from pdfalearn.equivalence.refinement import refined
 from pdfalearn.equivalence.relations import Tolerance
 from pdfalearn.learners._similar_rows import similar_pairs
 

@@ -9,8 +9,8 @@ import numpy as np
 from pdfalearn.learners._branching import Trace, branches
 from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.learners.classification_tree import ROOT, UNDEFINED_LEAF, ClassificationTree
-from pdfalearn.learners.protocol import TreeNode
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.tree_nodes import TreeNode
 
 
 def shown_tree(

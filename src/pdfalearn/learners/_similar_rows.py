@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence._rows import numbered_rows
+from pdfalearn.arrays.numbering import numbered_rows
 from pdfalearn.equivalence.relations import Tolerance
 
 if TYPE_CHECKING:

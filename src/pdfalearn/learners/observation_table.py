@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence._rows import numbered_rows
-from pdfalearn.learners.protocol import Word
+from pdfalearn.arrays.numbering import numbered_rows
 from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
+from pdfalearn.tree_nodes import Word
 
 Places = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._runs import visited_states
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._nearest import nearest
@@ -20,10 +19,11 @@ from pdfalearn.learners.classification_tree import (
     UNDEFINED_LEAF,
     ClassificationTree,
 )
-from pdfalearn.learners.protocol import TreeNode, Word
 from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.runs import visited_states
+from pdfalearn.tree_nodes import TreeNode, Word
 from pdfalearn.words import Words
 
 Numbers = NDArray[np.int64]

@@ -11,9 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from pdfalearn.errors import OracleError
-from pdfalearn.learners.protocol import TreeNode, Word
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.tree_nodes import TreeNode, Word
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]

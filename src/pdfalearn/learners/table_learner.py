@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._runs import visited_states
 from pdfalearn.alphabet import shortened
 from pdfalearn.equivalence.relations import check_tolerance
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.observation_table import ObservationTable, Places
-from pdfalearn.learners.protocol import TreeNode, Word
 from pdfalearn.observations.paths import path_nodes
 from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.runs import visited_states
+from pdfalearn.tree_nodes import TreeNode, Word
 from pdfalearn.words import Words
 
 

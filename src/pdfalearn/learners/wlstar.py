@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import checked_integer, checked_number
+from pdfalearn.arrays.numbering import numbered_rows
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.equivalence._rows import numbered_rows
+from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import cluster_means
 from pdfalearn.learners._weiss_clusters import NOT_IN_P, WeissClusters

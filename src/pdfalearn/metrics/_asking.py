@@ -11,8 +11,8 @@ from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles.samplers import model_words
 from pdfalearn.pdfa import PDFA
+from pdfalearn.samplers.drawing import model_words
 from pdfalearn.words import Words
 
 Floats = NDArray[np.float64]

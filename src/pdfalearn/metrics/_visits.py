@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.csgraph import breadth_first_order
 from scipy.sparse.linalg import gmres
 
+from pdfalearn.arrays.int_map import IntMap
 from pdfalearn.errors import InputError
-from pdfalearn.observations._int_map import IntMap
 from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
-from pdfalearn._checks import checked_integer
+from pdfalearn.checks import checked_integer
 from pdfalearn.equivalence.relations import (
     Equivalence,
     Tolerance,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import checked_generator, checked_integer
 from pdfalearn.alphabet import Alphabet, Word
+from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence.relations import Equivalence, Exact, Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.metrics._asking import Asked, Floats, Numbers, check_model

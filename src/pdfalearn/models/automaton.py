@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._runs import visited_states
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError
 from pdfalearn.models.protocol import Handles, LanguageModel
 from pdfalearn.pdfa import PDFA
+from pdfalearn.runs import visited_states
 from pdfalearn.words import Words
 
 _FEW = 64

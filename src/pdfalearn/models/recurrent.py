@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import checked_integer
 from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
 from pdfalearn.models._state_rows import StateRows

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import SUM_TOLERANCE
 from pdfalearn.alphabet import shortened
+from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.equivalence.relations import Relation, different_rows
 
 Floats = NDArray[np.float64]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
+from pdfalearn.arrays.growing import firsts, grown
 from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel, SaysUndefined
-from pdfalearn.observations._firsts import firsts, grown
 from pdfalearn.observations._leading import Leader, Led, Ways
 from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers

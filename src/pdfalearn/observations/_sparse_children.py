@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.observations._firsts import grown
-from pdfalearn.observations._int_map import IntMap
+from pdfalearn.arrays.growing import grown
+from pdfalearn.arrays.int_map import IntMap
 
 Nodes = NDArray[np.int64]
 Symbols = NDArray[np.integer]

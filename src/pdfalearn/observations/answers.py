@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn._checks import SUM_TOLERANCE
 from pdfalearn.alphabet import shortened
+from pdfalearn.arrays.row_numbers import RowNumbers
+from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.equivalence.relations import Equivalence, checked_keys
-from pdfalearn.observations._row_numbers import RowNumbers
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._runs import visited_states
 from pdfalearn.equivalence.relations import Equivalence, Relation, Tolerance, different_rows
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.runs import visited_states
 from pdfalearn.words import Words, prefixes_of
 
 Flags = NDArray[np.bool_]

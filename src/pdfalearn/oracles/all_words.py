@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import checked_integer
 from pdfalearn.certificates import Certificate
+from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import Nodes, ObservationTree

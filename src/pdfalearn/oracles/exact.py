@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pdfalearn.arrays.row_numbers import RowNumbers
 from pdfalearn.certificates import Certificate
-from pdfalearn.equivalence._pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence.differences import Merging, Visiting
+from pdfalearn.equivalence.pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence.relations import (
     Equivalence,
     Relation,
@@ -14,7 +15,6 @@ from pdfalearn.equivalence.relations import (
     check_relation,
     checked_keys,
 )
-from pdfalearn.observations._row_numbers import RowNumbers
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA, Floats
 from pdfalearn.words import Words

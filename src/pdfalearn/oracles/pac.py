@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 
-from pdfalearn._checks import checked_generator, checked_share
 from pdfalearn.alphabet import shortened
 from pdfalearn.certificates import Certificate
+from pdfalearn.checks import checked_generator, checked_share
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles._comparison import NO_WORDS, first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
-from pdfalearn.oracles.samplers import Sampler
 from pdfalearn.pdfa import PDFA
+from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.words import Words
 
 _MOST_WORDS = 10**12

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn._checks import checked_generator, checked_integer
-from pdfalearn._runs import sampled_words, visited_states
 from pdfalearn.certificates import Certificate
+from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles._comparison import NO_WORDS, differing
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
-from pdfalearn.oracles.samplers import ModelWords
 from pdfalearn.pdfa import PDFA
+from pdfalearn.runs import sampled_words, visited_states
+from pdfalearn.samplers.drawing import ModelWords
 from pdfalearn.words import Words, offsets_of, prefixes_of
 
 _LARGEST_PART = 1024

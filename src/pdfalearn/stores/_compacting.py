@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import StoreError
-from pdfalearn.formats._files import shown
+from pdfalearn.files.named import shown
 from pdfalearn.stores._batches import insert, next_writer, read_segment, writers_of
 from pdfalearn.stores._connection import transaction
 from pdfalearn.stores._merging import ConflictError, merged

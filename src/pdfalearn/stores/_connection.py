@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pdfalearn.errors import StoreError
-from pdfalearn.formats._files import shown
+from pdfalearn.files.named import shown
 from pdfalearn.stores._failures import code_of, damaged, translated
 
 APPLICATION = int.from_bytes(b"PDFA", "big")

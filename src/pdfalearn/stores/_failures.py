@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pdfalearn.errors import DamagedStoreError, StoreError
-from pdfalearn.formats._files import shown
+from pdfalearn.files.named import shown
 
 _BEGIN_ANEW = "restore it from a copy, or move it away and begin a new store"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.formats._files import shown
+from pdfalearn.files.named import shown
 from pdfalearn.stores._connection import opened, opened_alone, touch, transaction
 from pdfalearn.stores._failures import translated
 

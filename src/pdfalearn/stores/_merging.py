@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence._rows import numbered_rows
+from pdfalearn.arrays.numbering import numbered_rows
 from pdfalearn.stores.segments import Segment
 from pdfalearn.words import offsets_of
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.formats._files import shown
-from pdfalearn.formats._header import check_symbols
+from pdfalearn.files.named import shown
+from pdfalearn.formats.file_symbols import check_symbols
 from pdfalearn.stores._failures import damaged
 
 _ALL = "SELECT id, key, alphabet, begun FROM models ORDER BY id"

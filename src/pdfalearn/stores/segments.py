@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn._checks import SUM_TOLERANCE
 from pdfalearn.alphabet import shortened
+from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.errors import InputError
 
 _MOST_NODES = 2**31 - 1

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
-from pdfalearn.formats._files import checked_name, shown
+from pdfalearn.files.named import checked_name, shown
 from pdfalearn.stores._batches import read_segment, writers_of
 from pdfalearn.stores._compacting import compact
 from pdfalearn.stores._file import StoreFile

@@ -14,7 +14,7 @@ from pdfalearn import (
     Temperature,
     TopK,
     TopP,
-    _memory,
+    memory,
 )
 from tests.support import need_module
 
@@ -34,7 +34,7 @@ MODELS = [
 
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_memory, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**20)
 
 
 @pytest.mark.usefixtures("little_memory")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn._checks import SUM_TOLERANCE
+from pdfalearn.checks import SUM_TOLERANCE
 
 Floats = NDArray[np.float64]
 Kept = NDArray[np.bool_]

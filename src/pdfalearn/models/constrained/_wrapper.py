@@ -9,9 +9,9 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._memory import check_tables_fit
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import ModelError
+from pdfalearn.memory import check_tables_fit
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.constrained._rows import Floats, changed
 from pdfalearn.models.protocol import Handles, LanguageModel, SaysUndefined

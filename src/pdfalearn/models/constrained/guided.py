@@ -7,7 +7,6 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._runs import visited_states
 from pdfalearn.dfa import DFA
 from pdfalearn.errors import ModelError
 from pdfalearn.models.constrained._guides import guide_over
@@ -15,6 +14,7 @@ from pdfalearn.models.constrained._rows import Floats, renormalised
 from pdfalearn.models.constrained._wrapper import Wrapper
 from pdfalearn.models.protocol import Handles, LanguageModel
 from pdfalearn.pdfa import PDFA
+from pdfalearn.runs import visited_states
 from pdfalearn.words import Words
 
 

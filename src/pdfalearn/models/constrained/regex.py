@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._memory import check_tables_fit
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.dfa import DFA
 from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.memory import check_tables_fit
 
 if TYPE_CHECKING:
     from interegular import FSM

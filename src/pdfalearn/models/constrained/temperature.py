@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pdfalearn._checks import checked_number
+from pdfalearn.checks import checked_number
 from pdfalearn.models.constrained._rows import Floats, renormalised
 from pdfalearn.models.constrained._wrapper import Wrapper
 from pdfalearn.models.protocol import Handles, LanguageModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn._checks import checked_integer, checked_number
+from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.constrained._rows import Floats, Kept
 from pdfalearn.models.constrained._selection import Selection

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pdfalearn._checks import checked_number
 from pdfalearn.certificates import Certificate
+from pdfalearn.checks import checked_number
 from pdfalearn.equivalence.relations import Quantization, Rounded
 from pdfalearn.errors import InputError
-from pdfalearn.learners.protocol import Learner, TreeNode, Word
+from pdfalearn.learners.protocol import Learner
 from pdfalearn.pdfa import PDFA
+from pdfalearn.tree_nodes import TreeNode, Word
 
 
 @dataclass(frozen=True)

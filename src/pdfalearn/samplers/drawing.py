@@ -8,12 +8,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn._checks import checked_integer, checked_share
-from pdfalearn._runs import collected_words, drawn_columns, sampled_words
 from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.checks import checked_integer, checked_share
 from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.runs import collected_words, drawn_columns, sampled_words
 from pdfalearn.words import Words, offsets_of
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles.samplers import Sampler
 from pdfalearn.pdfa import PDFA
+from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.words import Words, offsets_of, prefixes_of
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from pdfalearn._checks import checked_integer
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.certificates import Certificate, stopped
+from pdfalearn.certificates import Certificate
+from pdfalearn.checks import checked_integer
 from pdfalearn.equivalence.relations import (
     Quantization,
     Relation,
@@ -24,13 +24,14 @@ from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learners.wlstar import WLStar
+from pdfalearn.learning.results import LearningInterrupted, Progress, Result, Statistics
+from pdfalearn.learning.stopping import stopped
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.exact import ExactOracle
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results import LearningInterrupted, Progress, Result, Statistics
 from pdfalearn.words import Words
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
@@ -232,7 +233,8 @@ class _Run:
         except BudgetReached as reached:
             with self._timed("learning"):
                 self.hypothesis = self._learner.hypothesis()
-            return stopped(reached, self._learner)
+            alphabet = self._observations.model.alphabet
+            return stopped(reached, alphabet, self._learner.unresolved())
 
     def _learn(self) -> None:
         meter = self._observations.meter

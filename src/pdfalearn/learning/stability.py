@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdfalearn._checks import checked_generator, checked_integer
 from pdfalearn.alphabet import Symbol, Word
+from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence.relations import Exact
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.automaton import as_model

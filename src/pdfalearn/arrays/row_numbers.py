@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence._rows import as_words, row_hashes
-from pdfalearn.observations._int_map import IntMap
+from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.arrays.numbering import as_words, row_hashes
 
 _SMALL = 2048
 """Up to this many rows are held by a dictionary of their bytes: no array pass beats it there."""

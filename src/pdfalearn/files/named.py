@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.formats._atomic import check_replaceable, replacing
-from pdfalearn.formats._graphviz import PICTURES, graphviz
+from pdfalearn.files.atomic import check_replaceable, replacing
 
 _Function = TypeVar("_Function")
 _Thing = TypeVar("_Thing")
@@ -49,8 +48,6 @@ def check_can_write(
     """Raise what `write` would raise whatever is to be written."""
     name = checked_name(path)
     by_ending(writers, name, "save")
-    if name.lower().endswith(PICTURES):
-        graphviz()
     check_replaceable(Path(name))
 
 

@@ -11,7 +11,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence._rows import numbered_rows
+from pdfalearn.arrays.numbering import numbered_rows
 
 Integers = NDArray[np.int64]
 

@@ -1,0 +1,1 @@
+"""Where sampled words come from."""
