@@ -44,6 +44,18 @@ def visited_states(
     return visited
 
 
+def states_along(
+    table: NDArray[np.int32], starts: NDArray[np.int64], words: Words
+) -> NDArray[np.int64]:
+    """Return the state after every symbol of every word, from a state each; -1 where undefined."""
+    if len(words.symbols) == len(words) >= _FEW and (words.lengths == 1).all():
+        return table[starts, words.symbols].astype(np.int64)
+    visited = visited_states(table, starts, words)
+    after_symbol = np.ones(len(visited), dtype=bool)
+    after_symbol[words.offsets[:-1] + np.arange(len(words))] = False
+    return visited[after_symbol].astype(np.int64)
+
+
 def _tails(
     words: Words, chosen: NDArray[np.intp], position: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

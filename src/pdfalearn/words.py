@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,15 @@ class Words:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def __iter__(self) -> Iterator[list[int]]:
+        """Iterate over the words as lists of codes."""
+        symbols, offsets = self.symbols.tolist(), self.offsets.tolist()
+        return (symbols[begin:end] for begin, end in pairwise(offsets))
+
+    def take(self, places: NDArray[np.integer]) -> Words:
+        """Return the words at some places."""
+        return prefixes_of(self, places, self.lengths[places])
+
     @property
     def ends(self) -> NDArray[np.int64]:
         """Where each word's last entry stands when every word is given one entry more."""
@@ -55,7 +65,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-def prefixes_of(words: Words, places: NDArray[np.int64], lengths: NDArray[np.int64]) -> Words:
+def prefixes_of(words: Words, places: NDArray[np.integer], lengths: NDArray[np.int64]) -> Words:
     """Give a prefix of each of the words at some places, of a length each.
 
     Examples

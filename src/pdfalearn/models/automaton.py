@@ -2,105 +2,95 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from hashlib import sha256
+
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError
-from pdfalearn.models.protocol import Handles, LanguageModel
+from pdfalearn.models.price import FREE, Price
+from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.pdfa import PDFA
-from pdfalearn.runs import visited_states
+from pdfalearn.rows import Rows
+from pdfalearn.runs import states_along
 from pdfalearn.words import Words
 
-_FEW = 64
-"""Below this many words, one after the other is faster than array passes."""
 
-
-_MEMBERS = [
-    *("alphabet", "fingerprint", "capacity", "prefixes_free"),
-    *("start", "extend", "distributions", "release"),
-]
-"""What a LanguageModel has."""
-
-
-class AutomatonModel:
+class AutomatonModel(LanguageModel):
     """A PDFA as a language model: the handle of a word is the state after it.
 
     Parameters
     ----------
     pdfa : PDFA
         The automaton.
+    price : Price
+        What asking costs: nothing if not given.
     """
 
-    capacity = None
-    prefixes_free = True
-
-    def __init__(self, pdfa: PDFA) -> None:
+    def __init__(self, pdfa: PDFA, *, price: Price = FREE) -> None:
+        if not isinstance(pdfa, PDFA):
+            raise InputError(f"{pdfa!r} is not a PDFA")
         self.pdfa = pdfa
-        self._successors = pdfa.table.reshape(-1).data
+        self.price = price
 
     @property
-    def alphabet(self) -> Alphabet:
+    def alphabet(self) -> Alphabet:  # type: ignore[override]
         """The automaton's alphabet."""
         return self.pdfa.alphabet
 
-    @property
-    def fingerprint(self) -> str:
+    @cached_property
+    def identity(self) -> str:  # type: ignore[override]
         """A hash of the automaton."""
-        from hashlib import sha256
-
-        parts = [repr((self.pdfa.alphabet, self.pdfa.initial)).encode()]
+        names = (*self.pdfa.alphabet.symbols, self.pdfa.terminal, self.pdfa.initial)
+        parts = [repr(names).encode("utf-8", "backslashreplace")]
         parts += [self.pdfa.transitions.tobytes(), self.pdfa.probabilities.tobytes()]
         return sha256(b"".join(parts)).hexdigest()
 
+    def open(self) -> AutomatonSession:
+        """Begin a conversation; all of them are alike."""
+        return AutomatonSession(self.pdfa)
+
+
+class AutomatonSession(Session):
+    """Leads through the states of a PDFA."""
+
+    shared = True
+
+    def __init__(self, pdfa: PDFA) -> None:
+        self._pdfa = pdfa
+        self._any_undefined = bool((pdfa.transitions < 0).any())
+
     def start(self) -> int:
-        """Give the initial state."""
-        return self.pdfa.initial
+        """Return the initial state."""
+        return self._pdfa.initial
 
     def extend(self, handles: Handles, words: Words) -> Handles:
-        """Give the states along the run of every word."""
-        table = self.pdfa.table
-        if len(words) < _FEW:
-            return np.array(self._extend_few(handles, words), dtype=np.int64)
-        if (words.lengths == 1).all():
-            return table[handles, words.symbols].astype(np.int64)
-        visited = visited_states(table, handles, words)
-        after_symbol = np.ones(len(visited), dtype=bool)
-        after_symbol[words.offsets[:-1] + np.arange(len(words))] = False
-        return visited[after_symbol].astype(np.int64)
+        """Return the states along the run of every word."""
+        return states_along(self._pdfa.table, handles, words)
 
-    def _extend_few(self, handles: Handles, words: Words) -> list[int]:
-        successors, width = self._successors, len(self.pdfa.alphabet)
-        symbols, ends = words.symbols.tolist(), words.offsets.tolist()
-        visited = []
-        for place, state in enumerate(handles.tolist()):
-            for symbol in symbols[ends[place] : ends[place + 1]]:
-                state = successors[state * width + symbol]
-                visited.append(state)
-        return visited
+    def read(self, handles: Handles) -> Rows:
+        """Return the states' distributions."""
+        return Rows(len(self._pdfa.alphabet) + 1, self._pdfa.probabilities[handles])
 
-    def distributions(self, handles: Handles) -> NDArray[np.float64]:
-        """Give the states' distributions."""
-        return self.pdfa.probabilities[handles]
-
-    def undefined_after(self, handles: Handles) -> NDArray[np.bool_]:
-        """Say which transitions are undefined."""
-        return self.pdfa.transitions[handles] < 0
-
-    def release(self, handles: Handles) -> None:
-        """Do nothing: a state costs nothing to remember."""
+    def possible(self, handles: Handles) -> Mask | None:
+        """Return which transitions are defined."""
+        if not self._any_undefined:
+            return None
+        return np.asarray(self._pdfa.transitions[handles] >= 0)
 
 
 def as_model(given: PDFA | LanguageModel) -> LanguageModel:
-    """Give a model as it is, and a PDFA as a model; refuse anything else."""
+    """Return a model as it is, and a PDFA as a model; refuse anything else."""
     if isinstance(given, PDFA):
         return AutomatonModel(given)
-    missing = [name for name in _MEMBERS if not hasattr(given, name)]
-    if "distributions" in missing:
-        raise InputError(
-            f"{given!r} is neither a PDFA nor a LanguageModel; a function becomes one by "
-            "FunctionModel(function, alphabet)"
+    if not isinstance(given, LanguageModel):
+        hint = (
+            "a function becomes one by FunctionModel(function, alphabet)"
+            if callable(given)
+            else "a class of your own has to be a subclass of LanguageModel"
         )
-    if missing:
-        raise InputError(f"{given!r} is no LanguageModel: it has no {', '.join(missing)}")
+        raise InputError(f"{given!r} is neither a PDFA nor a LanguageModel; {hint}")
+    if not isinstance(getattr(given, "alphabet", None), Alphabet):
+        raise InputError(f"{given!r} has no alphabet: set its attribute alphabet to an Alphabet")
     return given

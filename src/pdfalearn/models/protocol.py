@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.models.price import EVERY_WORD, Price
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 Handles = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
-class LanguageModel(Protocol):
-    """Anything that can say how a word may go on, asked in batches.
+class Session:
+    """One run's conversation with a model that can go on from a word.
 
-    Words that the model has been led to have integer *handles*: a state of an automaton, a row of
-    hidden state of a recurrent network, a node with cached keys and values of a transformer, or
-    just a word to be sent. A handle is valid until it is released. The observation tree is the only
-    caller: it keeps the handles, counts, and checks every answer, so a model need not.
+    Words that the model has been led to have integer *handles*, from 0 on. The observation tree is
+    the only caller: it keeps the handles, counts, and checks every answer, so a session need not.
+    Sessions of one model may take turns; each is used by one thread.
+
+    Handles are *shared* or *owned*. Shared ones are states, as of an automaton: words may have the
+    same handle, equal handles have equal answers, and none is ever released. Owned ones belong to
+    one word each, as a row of hidden state of a network does; such a handle is valid until it is
+    released.
     """
 
-    @property
-    def alphabet(self) -> Alphabet:
-        """The symbols, in the order of the columns of a distribution after the terminal."""
-        ...
-
-    @property
-    def fingerprint(self) -> str | None:
-        """What tells this model's answers from another's; None if the model cannot say."""
-        ...
-
-    @property
-    def capacity(self) -> int | None:
-        """The most handles that may be alive at once; None if any number may."""
-        ...
-
-    @property
-    def prefixes_free(self) -> bool:
-        """Whether the distributions of a word's prefixes come at no cost with the word's own."""
-        ...
+    shared: bool = False
+    """Whether handles are shared by words."""
+    room: int | None = None
+    """The most owned handles that may be alive at once, at least 3; None if any number may."""
 
     def start(self) -> int:
-        """Give a new handle of the empty word."""
-        ...
+        """Return a handle of the empty word."""
+        raise NotImplementedError
 
     def extend(self, handles: Handles, words: Words) -> Handles:
         """Continue the word of each handle with a word of its own.
@@ -52,34 +42,66 @@ class LanguageModel(Protocol):
         Returns
         -------
         array of int, shape (len(words.symbols),)
-            A new handle for every symbol, so that every prefix has one; -1 from the first symbol on
+            A handle for every symbol, so that every prefix has one; -1 from the first symbol on
             that makes the word undefined.
         """
-        ...
+        raise NotImplementedError
 
-    def distributions(self, handles: Handles) -> NDArray[np.float64]:
-        """Give the distribution after the word of each handle, one a row, terminal first."""
-        ...
+    def read(self, handles: Handles) -> Rows:
+        """Return the distribution after the word of each handle, one a row, terminal first."""
+        raise NotImplementedError
 
-    def release(self, handles: Handles) -> None:
-        """Take back handles that will not be used again."""
-        ...
-
-
-@runtime_checkable
-class SaysUndefined(Protocol):
-    """What a model may offer besides: to say at no cost after which symbols words are undefined.
-
-    A learner then leaves these symbols out, so that its time and memory follow the support of the
-    distributions and not the alphabet.
-    """
-
-    def undefined_after(self, handles: Handles) -> NDArray[np.bool_]:
-        """Say for each handle and each symbol whether its word is known to be undefined with it.
+    def possible(self, handles: Handles) -> Mask | Words | None:
+        """Return which symbols may follow each handle's word, as far as that is known for free.
 
         Returns
         -------
-        array of bool, shape (len(handles), symbols)
-            True only where `extend` would give -1; False says nothing.
+        array of bool, shape (len(handles), symbols), or Words, or None
+            False only where `extend` would return -1; True promises nothing. As `Words`, entry i
+            lists the symbols that may follow. None where nothing is known.
         """
-        ...
+        return None
+
+    def release(self, handles: Handles) -> None:
+        """Take back owned handles that will not be used again."""
+
+    def close(self) -> None:
+        """End the conversation: no handle will be used again, whether released or not."""
+
+
+class LanguageModel:
+    """Anything that can say how a word may go on, asked in batches.
+
+    Whoever writes a model writes one of two methods: `answer`, which takes whole words, or `open`,
+    for a model that can go on from a word.
+
+    Examples
+    --------
+    >>> class Coin(LanguageModel):
+    ...     alphabet = Alphabet(["heads", "tails"])
+    ...
+    ...     def answer(self, words):
+    ...         return Rows.dense(np.full((len(words), 3), 1 / 3))
+    >>> session = Coin().open()
+    >>> session.read(np.array([session.start()])).to_dense().round(3)
+    array([[0.333, 0.333, 0.333]])
+    """
+
+    alphabet: Alphabet
+    """The symbols, in the order of the columns of a distribution after the terminal."""
+
+    identity: str | None = None
+    """All that decides the model's answers, in one text; None if the model cannot say."""
+
+    price: Price = EVERY_WORD
+    """What asking costs. If the price of a prefix is 0, the distributions on the way are read."""
+
+    def answer(self, words: Words) -> Rows:
+        """Return the distribution after each word, one a row, terminal first."""
+        raise NotImplementedError(f"{type(self).__name__} has neither answer nor open")
+
+    def open(self) -> Session:
+        """Begin a conversation; without a session of its own the model is asked for whole words."""
+        from pdfalearn.models.whole_words import WholeWords
+
+        return WholeWords(self)

@@ -1,0 +1,54 @@
+"""The session of a model that is asked for whole words."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.growing import grown
+from pdfalearn.arrays.spelling import spelled
+from pdfalearn.models.protocol import Handles, LanguageModel, Session
+from pdfalearn.rows import Rows
+from pdfalearn.words import Words
+
+
+class WholeWords(Session):
+    """Notes down words as they get longer, and asks the model for whole ones.
+
+    A handle is the number of a word: its last symbol and the number of the word before that.
+    Nothing is asked before `read`. A word takes 12 bytes, and they are all forgotten together.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        The model, whose method `answer` is called.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._parents: Handles = np.full(64, -1, dtype=np.int64)
+        self._symbols: NDArray[np.int32] = np.full(64, -1, dtype=np.int32)
+        self._size = 1
+
+    def start(self) -> int:
+        """Return the number of the empty word."""
+        return 0
+
+    def extend(self, handles: Handles, words: Words) -> Handles:
+        """Note down the longer words."""
+        count = len(words.symbols)
+        new = np.arange(self._size, self._size + count)
+        self._size += count
+        self._parents = grown(self._parents, self._size)
+        self._symbols = grown(self._symbols, self._size)
+        parents = new - 1
+        begun = words.lengths > 0
+        parents[words.offsets[:-1][begun]] = handles[begun]
+        self._parents[new] = parents
+        self._symbols[new] = words.symbols
+        return new
+
+    def read(self, handles: Handles) -> Rows:
+        """Ask the model for the words, all at once."""
+        spelt = spelled(self._parents, self._symbols, handles)
+        return self._model.answer(Words(*spelt))
