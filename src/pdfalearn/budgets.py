@@ -13,7 +13,7 @@ _LARGEST = 2**62
 class Budget:
     """Bounds on what learning may cost; None where there is none.
 
-    Reaching a bound is no error: learning stops, and gives the automaton as far as it has come. The
+    Reaching a bound is not an error: learning stops, and returns the automaton as far as it has come. The
     empty word is always asked, so that there is a state.
 
     Parameters
@@ -22,8 +22,10 @@ class Budget:
         Membership queries: words asked of the model.
     max_symbols : int, optional
         Symbols that the model is led through.
+    max_cost : float, optional
+        What asking costs in all, by the model's own `Price`.
     max_seconds : float, optional
-        Seconds from the start of learning on; looked at before each batch of at most 1,024 words.
+        Seconds from the start of learning on; looked at before each batch of words.
     max_states : int, optional
         States of the automaton.
     max_word_length : int, optional
@@ -41,6 +43,7 @@ class Budget:
 
     max_words: int | None = None
     max_symbols: int | None = None
+    max_cost: float | None = None
     max_seconds: float | None = None
     max_states: int | None = None
     max_word_length: int | None = None
@@ -51,8 +54,8 @@ class Budget:
         for name, given in vars(self).items():
             if given is None:
                 continue
-            if name == "max_seconds":
-                object.__setattr__(self, name, checked_number(given, name, 0, 1e12))
+            if name in ("max_seconds", "max_cost"):
+                object.__setattr__(self, name, checked_number(given, name, 0, 1e15))
             else:
                 checked = checked_integer(given, name, least.get(name, 0), _LARGEST)
                 object.__setattr__(self, name, checked)
@@ -60,8 +63,8 @@ class Budget:
     @property
     def bounds_words(self) -> bool:
         """Whether there is a bound that every word has to be held against."""
-        bounds = (self.max_words, self.max_symbols, self.max_seconds, self.max_word_length)
-        return any(bound is not None for bound in bounds)
+        bounds = (self.max_words, self.max_symbols, self.max_cost, self.max_seconds)
+        return any(bound is not None for bound in (*bounds, self.max_word_length))
 
 
 class BudgetReached(Exception):  # noqa: N818 (reaching a bound is no error)

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pdfalearn.alphabet import shortened
+from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.words import offsets_of
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Columns = NDArray[np.int32]
 Flags = NDArray[np.bool_]
+
+ROUNDING = 1e-12
+"""A probability may be this far below 0, as rounding leaves it; it then counts as 0."""
 
 
 class Rows:
@@ -320,3 +325,88 @@ def _table(given: object, width: int) -> Rows:
         return Rows(table.shape[1], table)
     undefined &= np.isnan(table).all(axis=1)
     return Rows(table.shape[1], table, undefined=undefined if undefined.any() else None)
+
+
+class UndecidedError(ValueError):
+    """A row does not list enough to decide; ``place`` is where it stands in the batch."""
+
+    def __init__(self, message: str, place: int = 0) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def check_distributions(rows: Floats, places: Numbers | None = None) -> None:
+    """Refuse dense rows that are not distributions.
+
+    Parameters
+    ----------
+    rows : array of float, shape (count, symbols + 1)
+        The rows.
+    places : array of int, optional
+        Where they stand in their batch, if they are not all of it.
+
+    Raises
+    ------
+    BadRowError
+        With the place of a bad row.
+    """
+    if not len(rows):
+        return
+    sums = rows.dot(np.ones(rows.shape[1]))  # faster than a sum of few columns
+    errors = np.abs(sums - 1)
+    if rows.min() >= -ROUNDING and errors.max() <= SUM_TOLERANCE:
+        return
+    is_negative: Flags = np.any(~(rows >= -ROUNDING), axis=1)
+    if is_negative.any():
+        place = int(is_negative.argmax())
+        wrong = "has NaN or negative values"
+    else:
+        place = int(np.argmax(~(errors <= SUM_TOLERANCE)))
+        hint = "" if sums[place] else ": what may follow has probability 0, or what a guide allows"
+        wrong = f"sums to {sums[place]:.9g}, not to 1{hint}"
+    message = f"{shortened(rows[place].tolist())} {wrong}"
+    raise BadRowError(message, place if places is None else int(places[place]))
+
+
+def check_sparse(rows: Rows) -> Rows:
+    """Refuse sparse rows that are not distributions; return them with what rounding left as 0.
+
+    Raises
+    ------
+    BadRowError
+        With the place of a bad row.
+    """
+    offsets, columns, values = rows.offsets, rows.columns, rows.values
+    if offsets is None or columns is None:
+        raise TypeError("these rows are dense")
+    if len(columns) != len(values) or offsets[-1] != len(values) or (np.diff(offsets) < 1).any():
+        raise BadRowError("a sparse row lists nothing; it has to list at least the terminal")
+    rests = rows.rests
+    sums = np.add.reduceat(values, offsets[:-1]) + rests
+    begins = np.zeros(len(values), dtype=bool)
+    begins[offsets[:-1]] = True
+    falls = ~begins
+    falls[1:] &= columns[1:] <= columns[:-1]
+    falls[0] = False
+    tests = {
+        "does not list the terminal first": columns[offsets[:-1]] != 0,
+        "lists columns that are not ascending": _any_in_row(falls, offsets),
+        f"lists a column beyond {rows.width - 1}": _any_in_row(columns >= rows.width, offsets),
+        "has NaN or negative values": _any_in_row(~(values >= -ROUNDING), offsets)
+        | ~(rests >= 0)
+        | ~(rows.ceilings >= 0),
+        "does not sum to 1 with what it does not list": ~(np.abs(sums - 1) <= SUM_TOLERANCE),
+    }
+    for wrong, bad in tests.items():
+        if bad.any():
+            place = int(bad.argmax())
+            row = slice(offsets[place], offsets[place + 1])
+            shown = shortened(list(zip(columns[row].tolist(), values[row].tolist(), strict=True)))
+            raise BadRowError(f"the sparse row {shown}, rest {rests[place]:.9g}, {wrong}", place)
+    kept = Rows(rows.width, np.maximum(values, 0.0), columns, offsets, rows.rest, rows.ceiling)
+    kept.undefined, kept.outside = rows.undefined, rows.outside
+    return kept
+
+
+def _any_in_row(flags: Flags, offsets: Numbers) -> Flags:
+    return np.logical_or.reduceat(flags, offsets[:-1])

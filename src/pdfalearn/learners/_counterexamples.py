@@ -7,14 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.observations.paths import path_nodes
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations.tree import FEW, ObservationTree
 from pdfalearn.words import Words, prefixes_of
 
 Numbers = NDArray[np.int64]
 
-_FEW = 48
-"""Below this many words, one after the other is faster than array passes."""
 _LONG = 24
 """From this length on, suffixes of a counterexample are numbered, and the way down remembered."""
 
@@ -62,7 +59,7 @@ class Counterexamples:
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask.
+        Where to ask.
     words : Words
         The words.
     """
@@ -70,10 +67,8 @@ class Counterexamples:
     def __init__(self, observations: ObservationTree, words: Words) -> None:
         self.words = words
         self._observations = observations
-        self._path = path_nodes(observations, words).astype(np.int64)
-        ends = self._path[words.ends]
-        observations.ask(ends)
-        self.truths = observations.nodes.classes[ends].astype(np.int64)
+        self._path = observations.path(words)
+        self.truths = observations.asked_classes(self._path[words.ends])
         """The model's class after each word."""
         self._last_places = np.zeros(len(words), dtype=np.int64)
         self._last_states = np.zeros(len(words), dtype=np.int64)
@@ -123,33 +118,19 @@ class Counterexamples:
 
     def _classes(self, chosen: Numbers, starts: Numbers, places: Numbers) -> Numbers:
         """Ask for what follows places of words, after other words."""
-        table, words = self._observations.nodes, self.words
+        observations, words = self._observations, self.words
         here, ends = words.offsets[chosen] + places, words.offsets[chosen + 1]
-        is_long = ends - here >= _LONG
+        if len(chosen) < FEW or (ends - here >= _LONG).any():
+            pairs = zip(chosen.tolist(), places.tolist(), strict=True)
+            suffixes = np.array([self._numbered(word)[place] for word, place in pairs])
+            return observations.classes(starts, suffixes)
         ends_at = starts.copy()
-        if len(chosen) < _FEW or is_long.any():
-            for place in range(len(chosen)):
-                ends_at[place] = self._end(
-                    int(chosen[place]), int(starts[place]), int(places[place])
-                )
-        else:
-            active = (here < ends).nonzero()[0]
-            while len(active):
-                ends_at[active] = table.step(ends_at[active], words.symbols[here[active]])
-                here[active] += 1
-                active = active[here[active] < ends[active]]
-        self._observations.ask(ends_at)
-        return table.classes[ends_at].astype(np.int64)
-
-    def _end(self, word: int, node: int, place: int) -> int:
-        """Give the node that what follows a place of a word leads to."""
-        table, suffixes = self._observations.nodes, self._observations.suffixes
-        begin, end = self.words.offsets[word : word + 2].tolist()
-        if end - begin - place >= _LONG:
-            return table.descend_one(node, self._numbered(word)[place], suffixes)
-        for symbol in self.words.symbols[begin + place : end].tolist():
-            node = table.step_one(node, symbol)
-        return node
+        active = (here < ends).nonzero()[0]
+        while len(active):
+            ends_at[active] = observations.step(ends_at[active], words.symbols[here[active]])
+            here[active] += 1
+            active = active[here[active] < ends[active]]
+        return observations.asked_classes(ends_at)
 
     def _numbered(self, word: int) -> list[int]:
         """Give the numbers of all suffixes of a word."""

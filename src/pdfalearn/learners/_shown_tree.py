@@ -32,7 +32,7 @@ def shown_tree(
     states : list of TreeNode
         The leaves, by state.
     """
-    decode = observations.model.alphabet.decode
+    decode = observations.alphabet.decode
     shown = [
         states[state] if state >= 0 else TreeNode() for state in tree.states[: tree.size].tolist()
     ]

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays.growing import firsts, grown
 from pdfalearn.arrays.int_map import IntMap
-from pdfalearn.observations.suffixes import EMPTY
-from pdfalearn.observations.tree import UNDEFINED
+from pdfalearn.observations.tree import EMPTY, UNDEFINED
 
 Numbers = NDArray[np.int64]
 

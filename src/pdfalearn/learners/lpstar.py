@@ -41,7 +41,7 @@ class LPStar(TableLearner):
 
     def __init__(self, observations: ObservationTree) -> None:
         super().__init__(observations)
-        self._symbols = len(observations.model.alphabet)
+        self._symbols = len(observations.alphabet)
         self._red = np.empty(0, dtype=np.int64)
         """The places of the RED prefixes, in the order in which they became it."""
         self._successors = np.empty((0, self._symbols), dtype=np.int64)
@@ -75,7 +75,7 @@ class LPStar(TableLearner):
     def _make_red(self, places: Places) -> None:
         """Make prefixes RED, and their continuations BLUE if they are not RED already."""
         new = np.setdiff1d(places, self._red)
-        self.observations.nodes.kept[self.table.nodes[new]] = True
+        self.observations.keep(self.table.nodes[new])
         successors = self.table.successors(new)
         self._red = np.append(self._red, new)
         self._successors = np.append(self._successors, successors, axis=0)

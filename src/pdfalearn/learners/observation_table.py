@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays.numbering import numbered_rows
-from pdfalearn.observations.suffixes import EMPTY
-from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
+from pdfalearn.observations.tree import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.tree_nodes import Word
 
 Places = NDArray[np.int64]
@@ -33,12 +32,12 @@ class ObservationTable:
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask.
+        Where to ask.
     """
 
     def __init__(self, observations: ObservationTree) -> None:
         self.observations = observations
-        self._symbols = len(observations.model.alphabet)
+        self._symbols = len(observations.alphabet)
         self._stems = np.full(self._symbols + 1, EMPTY, dtype=np.int64)
         self._last_symbols = np.arange(self._symbols + 1)
         self._size = 0
@@ -78,12 +77,12 @@ class ObservationTable:
 
     def suffix(self, number: int) -> Word:
         """Give a suffix; its last symbol may be the terminal."""
-        alphabet, (stem, last) = self.observations.model.alphabet, self._parts(number)
+        alphabet, (stem, last) = self.observations.alphabet, self._parts(number)
         return (*alphabet.decode(stem), alphabet.symbols[last - 1] if last else alphabet.terminal)
 
     def suffix_probabilities(self, place: int, symbols: Places, suffixes: Places) -> Floats:
         """Give the probabilities of a symbol and a suffix, all their symbols, after a prefix."""
-        step, start = self.observations.nodes.step_one, int(self._nodes[place])
+        step, start = self.observations.step_one, int(self._nodes[place])
         nodes: list[int] = []
         columns: list[int] = []
         begins = []
@@ -111,12 +110,13 @@ class ObservationTable:
         self._reserve_nodes()
         new = nodes[self._place_of[nodes] == _UNKNOWN]
         if len(new):
-            self._add(self.observations.nodes.different(new))
+            self._add(self.observations.different(new))
         return self._place_of[nodes]
 
     def successors(self, places: Places) -> Places:
         """Give the places of prefixes one symbol longer, a row of them for each prefix."""
-        nodes = self.observations.nodes.successors(self._nodes[places])
+        symbols = np.tile(np.arange(self._symbols), len(places))
+        nodes = self.observations.step(np.repeat(self._nodes[places], self._symbols), symbols)
         return self.add_prefixes(nodes).reshape(len(places), self._symbols)
 
     def add_suffixes(self, new: Sequence[tuple[int, int]]) -> None:
@@ -159,7 +159,7 @@ class ObservationTable:
         return cells + 0.0  # -0.0 becomes 0.0, so that equal rows have equal bytes
 
     def _reserve_nodes(self) -> None:
-        size = self.observations.nodes.size
+        size = len(self.observations)
         if size > len(self._place_of):
             self._place_of = _larger(self._place_of, (2 * size,), _UNKNOWN)
 

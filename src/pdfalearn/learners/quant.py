@@ -19,8 +19,7 @@ from pdfalearn.learners.classification_tree import (
     UNDEFINED_LEAF,
     ClassificationTree,
 )
-from pdfalearn.observations.suffixes import EMPTY
-from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.runs import visited_states
 from pdfalearn.tree_nodes import TreeNode, Word
@@ -28,16 +27,16 @@ from pdfalearn.words import Words
 
 Numbers = NDArray[np.int64]
 
-_FEW = 48
-"""Below this many words, one after the other is faster than array passes."""
-
 
 class _Front(NamedTuple):
     """Transitions on their way down the tree: where each is noted, its word, the node it is at."""
 
-    places: Numbers | list[int]
-    words: Numbers | list[int]
-    at: Numbers | list[int]
+    places: Numbers
+    words: Numbers
+    at: Numbers
+
+
+_EMPTY_FRONT = _Front(*np.empty((3, 0), dtype=np.int64))
 
 
 class Quant:
@@ -53,15 +52,15 @@ class Quant:
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask.
-    traces : bool
-        Whether arcs are labelled with traces where the answers to prefixes are free: far fewer
-        words, each of them longer. Otherwise, and where they are not, with classes.
+        Where to ask.
+    traces : bool, optional
+        Whether arcs are labelled with traces, for fewer words and more symbols, or with classes. If
+        not given, the model's price decides.
     """
 
-    def __init__(self, observations: ObservationTree, *, traces: bool = True) -> None:
+    def __init__(self, observations: ObservationTree, *, traces: bool | None = None) -> None:
         self.observations = observations
-        self._symbols = len(observations.model.alphabet)
+        self._symbols = len(observations.alphabet)
         self._tree = ClassificationTree()
         self._labels = ArcLabels(observations, traces=traces)
         self._random = np.random.default_rng(0)
@@ -79,37 +78,39 @@ class Quant:
 
     def start(self) -> None:
         """Sift the empty word, then the successors of every new state."""
-        (class_,) = self.observations.classes_of_few([0], [EMPTY])
-        self._new_state(0, self._tree.child(ROOT, class_))
-        self._sift(_Front([], [], []), first_new=0)
+        if not self._size:
+            (class_,) = self.observations.asked_classes(np.zeros(1, dtype=np.int64)).tolist()
+            self._new_state(0, self._tree.child(ROOT, class_))
+        self._sift(_EMPTY_FRONT, first_new=0)
 
     def hypothesis(self) -> PDFA:
-        """Give the current hypothesis; its states are numbered as they were discovered."""
+        """Return the current hypothesis; its states are numbered as they were discovered."""
         targets = self._targets[: self._size * self._symbols]
         transitions = self._tree.states[targets]
         unresolved = self.unresolved()
         if len(unresolved):
             transitions[unresolved] = self._best_matches(unresolved)
         return PDFA(
-            alphabet=self.observations.model.alphabet,
+            alphabet=self.observations.alphabet,
             transitions=transitions.reshape(-1, self._symbols),
             probabilities=self.observations.rows(self._access[: self._size]),
         )
 
     def unresolved(self) -> Numbers:
-        """Give the transitions, as state * symbols + symbol, that lead to no state of their own."""
+        """Return the transitions, as state * symbols + symbol, that lead to no state of their own."""
         targets = self._targets[: self._size * self._symbols]
         is_lost = (self._tree.states[targets] < 0) & (targets != UNDEFINED_LEAF)
         return np.flatnonzero(is_lost)
 
     def _best_matches(self, unresolved: Numbers) -> Numbers:
-        """Give a state for each unresolved transition.
+        """Return a state for each unresolved transition.
 
         Of the states below the inner node that its word has reached it is the one whose
         distribution is nearest to the word's, as far as that is known.
         """
-        nodes, tree = self.observations.nodes, self._tree
-        words = nodes.step(self._access[unresolved // self._symbols], unresolved % self._symbols)
+        observations, tree = self.observations, self._tree
+        befores, symbols = np.divmod(unresolved, self._symbols)
+        words = observations.step(self._access[befores], symbols)
         at = self._targets[unresolved]
         at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
         order = np.argsort(at, kind="stable")
@@ -119,18 +120,18 @@ class Quant:
         for node, here in zip(different.tolist(), np.split(order, begins[1:]), strict=True):
             states = states_below[node]
             chosen[here] = states.min()
-            here = here[nodes.rows[words[here]] >= 0]
+            here = here[observations.row_numbers(words[here]) >= 0]
             if len(here):
-                rows = self.observations.rows(self._access[states])
-                chosen[here] = states[nearest(rows, self.observations.rows(words[here]))]
+                rows = observations.rows(self._access[states])
+                chosen[here] = states[nearest(rows, observations.rows(words[here]))]
         return chosen
 
     def access_words(self) -> list[Word]:
-        """Give the access word of every state."""
+        """Return the access word of every state."""
         return [self.observations.word(node) for node in self._access[: self._size].tolist()]
 
     def tree(self) -> TreeNode:
-        """Give the classification tree.
+        """Return the classification tree.
 
         Where arcs are labelled with traces, an inner node stands for several: one for each prefix
         of its suffix after which classes part.
@@ -148,7 +149,7 @@ class Quant:
         return self.tree_shape()[1] + self.size
 
     def tree_shape(self) -> tuple[int, int]:
-        """Give how many suffixes lie on the longest path of the tree, and how many it has."""
+        """Return how many suffixes lie on the longest path of the tree, and how many it has."""
         depth = int(self._tree.depths[self._leaves[: self._size]].max())
         return depth, int((self._tree.suffixes[: self._tree.size] != LEAF).sum())
 
@@ -165,26 +166,26 @@ class Quant:
                 if is_first:
                     first = int(np.argmin(is_wrong))
                     codes = words.symbols[words.offsets[first] : words.offsets[first + 1]]
-                    word = self.observations.model.alphabet.decode(codes.tolist())
+                    word = self.observations.alphabet.decode(codes.tolist())
                     raise OracleError(f"the word {word} is no counterexample to the hypothesis")
                 wrong = wrong[is_wrong]
                 continue
             is_first = False
-            if self._size == self.observations.meter.budget.max_states:
+            if self._size == self.observations.budget.max_states:
                 self.observations.meter.grant_states(self._size, 1)
                 return
             self._split(given, given.breaks(wrong, runs, self._access))
 
     def _table(self) -> NDArray[np.int32]:
-        """Give the hypothesis's transitions, and a last row that is undefined."""
+        """Return the hypothesis's transitions, and a last row that is undefined."""
         table = np.full((self._size + 1, self._symbols), -1, dtype=np.int32)
         targets = self._targets[: self._size * self._symbols]
         table[:-1] = self._tree.states[targets].reshape(-1, self._symbols)
         return table
 
     def _classes(self, states: NDArray[np.int32]) -> Numbers:
-        """Give the classes of states."""
-        classes = self.observations.nodes.classes[self._access[states]]
+        """Return the classes of states."""
+        classes = self.observations.known_classes(self._access[states])
         return np.where(states < 0, UNDEFINED, classes)
 
     def _split(self, given: Counterexamples, found: Breaks) -> None:
@@ -193,12 +194,12 @@ class Quant:
         granted = self.observations.meter.grant_states(self._size, wanted)
         splits = found.first_of_each_after(granted)
         first = self._add_states(granted)
-        nodes = self.observations.nodes
-        words = nodes.step(self._access[splits.befores], splits.symbols)
+        observations = self.observations
+        words = observations.step(self._access[splits.befores], splits.symbols)
         self._access[first : self._size] = words
-        nodes.kept[words] = True
+        observations.keep(words)
         try:
-            self._sift(_Front([], [], []), first_new=first, stop=first + granted)
+            self._sift(_EMPTY_FRONT, first_new=first, stop=first + granted)
         except BaseException:  # also where nothing may be asked any more, new states have leaves
             self._split_leaves(given, splits, first, may_ask=False)
             raise
@@ -206,7 +207,7 @@ class Quant:
         targets = self._targets[: (first + granted) * self._symbols]
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
-        words = nodes.step(self._access[states], symbols)
+        words = observations.step(self._access[states], symbols)
         self._sift(_Front(moved, words, targets[moved]), first_new=first + granted)
 
     def _split_leaves(
@@ -237,7 +238,7 @@ class Quant:
     def _distinguishing(
         self, olds: Numbers, news: Numbers, given: Counterexamples, splits: Breaks
     ) -> Numbers:
-        """Give for each two states of one leaf a suffix that tells them apart."""
+        """Return for each two states of one leaf a suffix that tells them apart."""
         every = np.arange(self._symbols)
         lefts, rights = (
             self._targets[states[:, None] * self._symbols + every] for states in (olds, news)
@@ -250,11 +251,11 @@ class Quant:
     def _lengthened(self, suffixes: Numbers) -> Numbers:
         """Lengthen short suffixes where that costs no words and may tell more states apart."""
         targets = self._targets[: self._size * self._symbols]
-        budget = self.observations.meter.budget
+        budget = self.observations.budget
         are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
         if not self._labels.are_traces or are_scarce or (targets == UNDEFINED_LEAF).any():
             return suffixes
-        table, classes = self.observations.suffixes, self.observations.answers.class_count
+        table, classes = self.observations.suffixes, self.observations.class_count
         return lengthened(table, suffixes, classes, self._symbols, self._random)
 
     def _sift(self, front: _Front, first_new: int, stop: int | None = None) -> None:
@@ -264,90 +265,71 @@ class Quant:
         """
         while len(front.places) or first_new < (self._size if stop is None else stop):
             known = self._size if stop is None else stop
-            if not len(front.places):
-                front, first_new = self._discovered(first_new, known), known
-                continue
-            is_small = len(front.places) + (known - first_new) * self._symbols < _FEW
-            front = (self._with_few if is_small else self._with_many)(front, first_new, known)
+            front = self._with_new(front, first_new, known)
             first_new = known
             try:
-                front = (self._step_few if is_small else self._step_many)(front)
+                front = self._step(front)
             except BaseException:
                 self._targets[front.places] = front.at
+                self._sink_known(front)
                 raise
 
-    def _with_few(self, front: _Front, first_new: int, known: int) -> _Front:
-        """Add the transitions of new states to a front, one by one."""
-        places, words, at = (list(map(int, part)) for part in front)
-        step = self.observations.nodes.step_one
-        for place in range(first_new * self._symbols, known * self._symbols):
-            state, symbol = divmod(place, self._symbols)
-            places.append(place)
-            words.append(step(self._access_of[state], symbol))
-            at.append(ROOT)
-        return _Front(places, words, at)
-
-    def _step_few(self, front: _Front) -> _Front:
-        """Take few words down the tree as far as answers are known, after asking for one each."""
-        suffixes = [self._tree.suffix_of[node] for node in front.at]
-        labels = self._labels.after_few(list(front.words), suffixes)
-        on: tuple[list[int], list[int], list[int]] = [], [], []
-        for place, word, node, label in zip(*front, labels, strict=True):
-            node = self._sunk(word, node, label)
-            if self._tree.suffix_of[node] == LEAF:
-                self._target_of[place] = node
-            else:
-                for part, value in zip(on, (place, word, node), strict=True):
-                    part.append(value)
-        return _Front(*on)
-
-    def _sunk(self, word: int, node: int, label: int | None) -> int:
-        """Follow a word down as long as its labels are known; it may become a state."""
-        tree, known_label = self._tree, self._labels.known
-        while label is not None:
-            known = tree.size
-            node = tree.child(node, label)
-            if node == known and self.observations.meter.grant_states(self._size, 1):
-                self._new_state(word, node)
-            suffix = tree.suffix_of[node]
-            if suffix == LEAF:
-                return node
-            label = known_label(word, suffix)
-        return node
-
-    def _discovered(self, first_new: int, known: int) -> _Front:
-        """Take the transitions of new states one arc down; give those that are not at a leaf."""
-        new, words, classes = self.observations.asked_successors(self._access[first_new:known])
-        places = self._placed(new, first_new, known)
-        return self._landed(places, words, self._tree.size, self._tree.children_of_root(classes))
-
-    def _placed(self, new: Numbers, first_new: int, known: int) -> Numbers:
-        """Give the places of transitions of new states; those left out are undefined."""
+    def _with_new(self, front: _Front, first_new: int, known: int) -> _Front:
+        """Add the transitions of new states to a front; those that are left out are undefined."""
+        if first_new == known:
+            return front
+        new, successors = self.observations.successors(self._access[first_new:known])
         first, count = first_new * self._symbols, (known - first_new) * self._symbols
         if len(new) < count:
             left_out = np.ones(count, dtype=bool)
             left_out[new] = False
             self._targets[first + left_out.nonzero()[0]] = UNDEFINED_LEAF
-        return new + first
+        added = _Front(new + first, successors, np.full(len(new), ROOT))
+        if not len(front.places):
+            return added
+        return _Front(*(np.concatenate(pair) for pair in zip(front, added, strict=True)))
 
-    def _with_many(self, front: _Front, first_new: int, known: int) -> _Front:
-        """Add the transitions of new states to a front, all at once."""
-        places, words, at = (np.asarray(part, dtype=np.int64) for part in front)
-        if first_new == known:
-            return _Front(places, words, at)
-        new, successors = self.observations.successors(self._access[first_new:known])
-        return _Front(
-            np.concatenate((places, self._placed(new, first_new, known))),
-            np.concatenate((words, successors)),
-            np.concatenate((at, np.full(len(new), ROOT))),
-        )
+    def _step(self, front: _Front) -> _Front:
+        """Take words one arc down the tree; return those that are not at a leaf yet."""
+        tree, (places, words, at) = self._tree, front
+        known = tree.size
+        if at.any():
+            labels = self._labels.after(words, tree.suffixes[at])
+            children = tree.children(at, labels)
+        else:
+            children = tree.children_of_root(self.observations.asked_classes(words))
+        on = self._landed(places, words, known, children)
+        return self._sink(on) if len(on.places) < FEW else on
 
-    def _step_many(self, front: _Front) -> _Front:
-        """Take many words one arc down the tree; give those that are not at a leaf yet."""
-        tree = self._tree
-        places, words, at = (np.asarray(part) for part in front)
-        labels = self._labels.after(words, tree.suffixes[at])
-        return self._landed(places, words, tree.size, tree.children(at, labels))
+    def _sink_known(self, front: _Front) -> None:
+        """Take words as far down as answers go, where nothing more may be asked."""
+        at_root = front.at == ROOT
+        known = self.observations.known_classes(front.words) != UNKNOWN
+        landing = (at_root & known).nonzero()[0]
+        size = self._tree.size
+        classes = self.observations.known_classes(front.words[landing]).astype(np.int64)
+        children = self._tree.children_of_root(classes)
+        on = self._landed(front.places[landing], front.words[landing], size, children)
+        self._targets[on.places] = on.at
+        self._sink(on)
+        self._sink(_Front(*(part[~at_root] for part in front)))
+
+    def _sink(self, front: _Front) -> _Front:
+        """Follow words down as long as their labels are known; return those not at a leaf."""
+        tree, known_label = self._tree, self._labels.known
+        on = []
+        for place, word, node in zip(*(part.tolist() for part in front), strict=True):
+            while (suffix := tree.suffix_of[node]) != LEAF:
+                label = known_label(word, suffix)
+                if label is None:
+                    on.append((place, word, node))
+                    break
+                known = tree.size
+                node = tree.child(node, label)
+                if node == known and self.observations.meter.grant_states(self._size, 1):
+                    self._new_state(word, node)
+            self._target_of[place] = node
+        return _Front(*np.array(on, dtype=np.int64).T) if on else _EMPTY_FRONT
 
     def _landed(self, places: Numbers, words: Numbers, known: int, at: Numbers) -> _Front:
         """Make new leaves, those from a known size of the tree on, states; give who goes on."""
@@ -358,7 +340,7 @@ class Quant:
             new = ((at >= known) & (at < known + granted)).nonzero()[0]
             new = new[::-1]  # of equal leaves the first word is written last
             self._access[first + at[new] - known] = words[new]
-            self.observations.nodes.kept[self._access[first : self._size]] = True
+            self.observations.keep(self._access[first : self._size])
             self._leaves[first : self._size] = np.arange(known, known + granted)
             tree.states[known : known + granted] = np.arange(first, self._size)
         inner = tree.suffixes[at] != LEAF
@@ -369,7 +351,7 @@ class Quant:
     def _new_state(self, word: int, leaf: int) -> None:
         state = self._add_states(1)
         self._access_of[state] = word
-        self.observations.nodes.kept[word] = True
+        self.observations.keep(np.array([word]))
         self._leaf_of[state] = leaf
         self._tree.state_of[leaf] = state
 

@@ -40,12 +40,12 @@ class PaperQuant:
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask.
+        Where to ask.
     """
 
     def __init__(self, observations: ObservationTree) -> None:
         self.observations = observations
-        self._symbols = range(len(observations.model.alphabet))
+        self._symbols = range(len(observations.alphabet))
         self._root = _Inner(suffix=())
         self._leaf_parents: dict[Codes, _Inner] = {}
         """Acc: the access strings, each with the node above its leaf."""
@@ -169,16 +169,15 @@ class PaperQuant:
         for symbol in ce:
             state = None if state is None else self._transitions[state][symbol]
         if (UNDEFINED if state is None else self._class_of(state)) == self._class_of(ce):
-            word = self.observations.model.alphabet.decode(ce)
+            word = self.observations.alphabet.decode(ce)
             raise OracleError(f"the word {word} is no counterexample to the hypothesis")
 
     def _node_of(self, word: Codes) -> int:
-        suffixes = self.observations.suffixes
-        return self.observations.nodes.descend_one(0, suffixes.add_word(word), suffixes)
+        return self.observations.node(word)
 
     def _class_of(self, word: Codes) -> int:
         """MQ(word), quantized."""
-        return self.observations.classes_of_few([self._node_of(word)], [0])[0]
+        return int(self.observations.asked_classes(np.array([self._node_of(word)]))[0])
 
     def _nodes(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         return np.array([self._node_of(access) for access in self._leaf_parents])
@@ -192,7 +191,7 @@ class PaperQuant:
         not_sifted: list[Codes | None] = [()] * len(self._symbols)
         successors = [self._transitions.get(access, not_sifted) for access in self._leaf_parents]
         return PDFA(
-            alphabet=self.observations.model.alphabet,
+            alphabet=self.observations.alphabet,
             transitions=[[numbers[access] for access in row] for row in successors],
             probabilities=self.observations.rows(self._nodes()),
         )
@@ -224,7 +223,7 @@ class PaperQuant:
 
     def tree(self) -> TreeNode:
         """Give the classification tree."""
-        decode, label = self.observations.model.alphabet.decode, self.observations.arc_label
+        decode, label = self.observations.alphabet.decode, self.observations.arc_label
         root = TreeNode(suffix=())
         pending = [(self._root, root)]
         while pending:

@@ -12,9 +12,7 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.equivalence.relations import check_tolerance
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.observation_table import ObservationTable, Places
-from pdfalearn.observations.paths import path_nodes
-from pdfalearn.observations.suffixes import EMPTY
-from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
+from pdfalearn.observations.tree import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.runs import visited_states
 from pdfalearn.tree_nodes import TreeNode, Word
@@ -36,7 +34,7 @@ class TableLearner(ABC):
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask; its relation has to be a `Tolerance`.
+        Where to ask; its relation has to be a `Tolerance`.
     """
 
     name: str
@@ -86,7 +84,7 @@ class TableLearner(ABC):
         """Ask for the empty word, then for what a first hypothesis needs."""
         empty_word = np.zeros(1, dtype=np.int64)
         self.table.add_prefixes(empty_word)
-        symbols = len(self.observations.model.alphabet)
+        symbols = len(self.observations.alphabet)
         # Should asking be stopped before the table is complete, this is what is known.
         loops = np.zeros((1, symbols), dtype=np.int64)
         self._propose(loops, self.table.distributions, empty_word, np.arange(symbols))
@@ -107,7 +105,7 @@ class TableLearner(ABC):
         states = len(probabilities)
         if self.observations.meter.grant_states(0, states) < states:
             return
-        alphabet = self.observations.model.alphabet
+        alphabet = self.observations.alphabet
         pdfa = PDFA(alphabet=alphabet, transitions=transitions, probabilities=probabilities)
         self._newest = _Proposal(pdfa, access, unresolved)
 
@@ -128,7 +126,7 @@ class TableLearner(ABC):
 
     def _checked(self, words: Words) -> Nodes:
         """Give the nodes of words, and refuse those that are no counterexamples."""
-        ends = path_nodes(self.observations, words)[words.ends]
+        ends = self.observations.path(words)[words.ends]
         wrong = self._are_wrong(words, ends)
         if not wrong.all():
             word = shortened(self.observations.word(int(ends[wrong.argmin()])))
@@ -137,9 +135,7 @@ class TableLearner(ABC):
 
     def _add_path(self, end: int) -> Places:
         """Make a word and its prefixes, as far as it is defined, prefixes of the table."""
-        path = [end]
-        while path[-1]:
-            path.append(self.observations.nodes.parent[path[-1]])
-        places = self.table.add_prefixes(np.array(path[::-1]))
+        path = self.observations.path(self.observations.words(np.array([end])))
+        places = self.table.add_prefixes(path)
         defined: Places = places[places != UNDEFINED]
         return defined

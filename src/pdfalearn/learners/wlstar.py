@@ -166,9 +166,9 @@ class WLStar(TableLearner):
 
     def _last_probability(self, place: int) -> float:
         """Give the probability of a prefix's last symbol, after the rest of it."""
-        nodes, node = self.observations.nodes, int(self.table.nodes[place])
-        row = self.observations.rows(np.array([nodes.parent[node]]))[0]
-        return float(row[nodes.last_symbol[node] + 1])
+        node = self.table.nodes[place : place + 1]
+        row = self.observations.rows(self.observations.parents(node))[0]
+        return float(row[int(self.observations.last_symbols(node)[0]) + 1])
 
     def _similar_to(self, place: int) -> Places:
         """Give the prefixes in P whose rows are similar to that of a prefix."""

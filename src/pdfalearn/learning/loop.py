@@ -6,39 +6,42 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_integer
 from pdfalearn.equivalence.relations import (
-    Quantization,
     Relation,
     check_equivalence,
     check_relation,
     check_tolerance,
 )
-from pdfalearn.errors import InputError, OracleError
+from pdfalearn.errors import InputError, OracleError, StoreError
 from pdfalearn.learners.lpstar import LPStar
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learners.wlstar import WLStar
+from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, default_oracle
+from pdfalearn.learning.interrupts import InterruptibleModel, Interrupts
 from pdfalearn.learning.results import LearningInterrupted, Progress, Result, Statistics
 from pdfalearn.learning.stopping import stopped
 from pdfalearn.models.automaton import as_model
+from pdfalearn.models.checking import checked_identity
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
-from pdfalearn.oracles.exact import ExactOracle
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
+from pdfalearn.stores.store import AnswerStore
 from pdfalearn.words import Words
 
-DEFAULT_EQUIVALENCE = Quantization(1000)
 _INTERRUPTED = Certificate("interrupted", "stopped by hand, the newest hypothesis")
 
 _KEY_DIGITS = 20
-"""So much of a hash tells models apart, and can be read in a table."""
+"""This much of a hash tells models apart, and can be read in a table."""
 
 Maker = Callable[[ObservationTree], Learner]
 """What makes a learner that asks an observation tree."""
@@ -75,20 +78,23 @@ def learn(
     by : Equivalence or Tolerance
         When two distributions are the same; quantization with κ = 1000 if not given.
     oracle : EquivalenceOracle, optional
-        Who tries to break hypotheses. A PDFA as model has the exact oracle if none is given.
+        Who tries to break hypotheses. If none is given: the exact oracle for a PDFA; else all
+        answers so far, then PAC sampling with ε = δ = 0.01 of uniform words of up to 20 symbols, or
+        for a constrained model of walks over the hypothesis's support. The certificate says so.
     learner : {"quant", "quant-classes", "quant-paper", "lpstar", "wlstar"} or callable
-        The fast QuaNT; the same with fewer symbols for more words; the paper's to the letter; or
-        one of its rivals, which need a `Tolerance`. A callable is given an `ObservationTree` and
-        gives a learner: that is how to choose a learner's parameters.
+        The fast QuaNT, which chooses by the model's price what it asks for; the same always with
+        fewer symbols for more words; the paper's to the letter; or one of its rivals, which need a
+        `Tolerance`. A callable takes an `ObservationTree` and returns a learner: that is how to
+        choose a learner's parameters.
     budget : Budget
-        How much learning may cost. Reaching a bound is no error: the result is the automaton as
+        How much learning may cost. Reaching a bound is not an error: the result is the automaton as
         far as it has come, and its certificate says where it stopped.
     store : path, optional
         A file that answers are written to as they come and taken from where they are there: a run
         that was killed goes on where it stopped. It may hold the answers of many models.
     model_id : str, optional
-        Under which name the store keeps the answers; needed for a model without fingerprint, such
-        as a function. Another model, or the same with other settings, needs another name.
+        Under which name the store keeps the answers; needed for a model without identity, such as
+        a function. Another model, or the same with other settings, needs another name.
     progress : callable, optional
         Called with a `Progress` after every batch of questions and every equivalence query.
     audit : int
@@ -107,7 +113,7 @@ def learn(
     ModelError
         If an answer of the model fails a check; the message names the word.
     OracleError
-        If the oracle gives a word that is no counterexample.
+        If the oracle returns a word that is not a counterexample.
     LearningInterrupted
         On Ctrl-C: a `KeyboardInterrupt` with what has been learnt so far.
 
@@ -126,24 +132,24 @@ def learn(
     audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
     asked = as_model(model)
     if oracle is None:
-        oracle = _default_oracle(model, by)
+        oracle = default_oracle(model, by, seed)
     if not hasattr(oracle, "counterexamples"):
-        raise InputError(f"{oracle!r} is no equivalence oracle, such as ExactOracle(target, by=…)")
+        raise InputError(
+            f"{oracle!r} is not an equivalence oracle, such as ExactOracle(target, by=…)"
+        )
     if not isinstance(budget, Budget):
-        raise InputError(f"budget {budget!r} is no Budget, such as Budget(max_words=1000)")
-    observations = ObservationTree(asked, by, budget)
-    observations.audit_along_the_way(audit, seed)
-    run = _Run(observations, maker(observations), oracle, progress)
+        raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
+    key = None if store is None else _key(asked, model_id)
+    run: _Run | None = None
     try:
-        with _recording(observations, store, model_id):
-            certificate = run.certificate()
-            observations.audit(audit, seed)
-            return run.result(certificate)
+        with Interrupts() as interrupts:
+            observations = ObservationTree(InterruptibleModel(asked, interrupts), by, budget)
+            run = _Run(observations, oracle, progress, interrupts)
+            result = run.finished(maker, store, key, audit, seed)
+        interrupts.check()
+        return result
     except KeyboardInterrupt as interrupt:
-        partial = None if run.hypothesis is None else run.result(_INTERRUPTED)
-        raise LearningInterrupted(partial) from interrupt
-    finally:
-        observations.release_handles()
+        raise LearningInterrupted(None if run is None else run.salvaged()) from interrupt
 
 
 def _maker(learner: str | Maker, by: Relation) -> Maker:
@@ -159,45 +165,21 @@ def _maker(learner: str | Maker, by: Relation) -> Maker:
     raise InputError(f"there is no learner {learner!r}; there are {names}")
 
 
-@contextmanager
-def _recording(
-    observations: ObservationTree, path: str | os.PathLike[str] | None, model_id: str | None
-) -> Iterator[None]:
-    """Keep the observations in a store, if there is to be one."""
-    if path is None:
-        yield
-        return
-    from pdfalearn.stores.store import AnswerStore
-
-    with AnswerStore(path) as store:
-        observations.record(store, _key(observations.model, model_id))
-        yield
-
-
 def _key(model: LanguageModel, model_id: str | None) -> str:
     """Name a model in a store."""
-    fingerprint = model.fingerprint
+    identity = checked_identity(model)
     if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
-        raise InputError(f"model_id {model_id!r} is no name: give a text of your choice")
+        raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
     if model_id is not None and "#" in model_id:
         raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
-    if not (model_id or fingerprint):
+    if not (model_id or identity):
         raise InputError(
-            "a model without fingerprint needs a model_id to keep its answers in a store: a name "
-            "of your choice for this model with these settings"
+            "a model without identity needs a model_id to keep its answers in a store: a name of "
+            "your choice for this model with these settings"
         )
-    # The same model under another guide or temperature gives other answers.
-    settings: str = getattr(model, "settings", "")
-    said = (fingerprint or settings)[:_KEY_DIGITS]
-    return f"{model_id or ''}#{said}" if said else str(model_id)
-
-
-def _default_oracle(model: PDFA | LanguageModel, by: Relation) -> EquivalenceOracle:
-    if isinstance(model, PDFA):
-        return ExactOracle(model, by=by)
-    raise InputError(
-        "a model that is no PDFA needs an equivalence oracle, such as ExactOracle(target, by=…)"
-    )
+    if not identity:
+        return str(model_id)
+    return f"{model_id or ''}#{sha256(identity.encode()).hexdigest()[:_KEY_DIGITS]}"
 
 
 class _Run:
@@ -206,35 +188,95 @@ class _Run:
     def __init__(
         self,
         observations: ObservationTree,
-        learner: Learner,
         oracle: EquivalenceOracle,
         progress: Callable[[Progress], None] | None,
+        interrupts: Interrupts,
     ) -> None:
         self._observations = observations
-        self._learner = learner
         self._oracle = oracle
         self._progress = progress
+        self._interrupts = interrupts
+        self._learner: Learner
         self._seconds = {"learning": 0.0, "equivalence": 0.0}
         self._process_seconds = dict(self._seconds)
         self._running: str | None = None
         self._started = 0.0
         self._equivalence_queries = 0
         self._history: list[Progress] = []
+        self._notes: list[str] = []
+        self._result: Result | None = None
         self.hypothesis: PDFA | None = None
         """The newest one."""
         if progress is not None:
             observations.call_after_batches(self._report)
 
-    def certificate(self) -> Certificate:
+    def finished(
+        self,
+        maker: Maker,
+        store: str | os.PathLike[str] | None,
+        key: str | None,
+        audit: int,
+        seed: int,
+    ) -> Result:
+        """Learn to the end, with a store if there is one; the model is let go in every case."""
+        try:
+            self._learner = maker(self._observations)
+            self._observations.audit_along_the_way(audit, seed)
+            with self._recorded(store, key):
+                certificate = self._certificate()
+                self._observations.audit(audit, seed)
+                self._result = self.result(certificate)
+        except (StoreError, OSError) as error:
+            if self._result is None:
+                raise
+            self._notes.append(f"the store could not be closed: {error}")
+        finally:
+            self._close()
+        return self._noted(self._result)
+
+    @contextmanager
+    def _recorded(self, path: str | os.PathLike[str] | None, key: str | None) -> Iterator[None]:
+        """Keep the observations in a store, if there is to be one."""
+        if path is None or key is None:
+            yield
+            return
+        with AnswerStore(path) as store:
+            self._observations.record(store, key)
+            yield
+
+    def _close(self) -> None:
+        note = self._observations.close()
+        if note is not None:
+            self._notes.append(note)
+
+    def _noted(self, result: Result) -> Result:
+        return replace(result, notes=tuple(self._notes)) if self._notes else result
+
+    def salvaged(self) -> Result | None:
+        """Return what was learnt until an interrupt, if there is an automaton at all."""
+        self._close()
+        if self._result is not None:
+            return self._noted(self._result)
+        try:
+            self._settle()
+        except Exception:  # half-made states, where a second Ctrl-C came in between
+            if self.hypothesis is None:
+                return None
+        return self._noted(self.result(_INTERRUPTED))
+
+    def _certificate(self) -> Certificate:
         """Learn until the oracle finds no counterexample or a bound is reached; say which."""
         try:
             self._learn()
             return self._oracle.certificate
         except BudgetReached as reached:
             with self._timed("learning"):
-                self.hypothesis = self._learner.hypothesis()
-            alphabet = self._observations.model.alphabet
-            return stopped(reached, alphabet, self._learner.unresolved())
+                self._settle()
+            return stopped(reached, self._observations.alphabet, self._learner.unresolved())
+
+    def _settle(self) -> None:
+        """Take what the learner knows now as its last hypothesis."""
+        self.hypothesis = self._learner.hypothesis()
 
     def _learn(self) -> None:
         meter = self._observations.meter
@@ -251,15 +293,17 @@ class _Run:
                 counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
             self._equivalence_queries += 1
             if not isinstance(counterexamples, Words):
-                raise OracleError(f"the oracle gave {counterexamples!r}, not Words")
+                raise OracleError(f"the oracle returned {counterexamples!r}, not Words")
             self._report()
             if not len(counterexamples):
                 return
+            self._interrupts.check()
             with self._timed("learning"):
                 self._learner.refine(self._checked(counterexamples))
+            self._interrupts.check()
 
     def _checked(self, words: Words) -> Words:
-        symbols, count = words.symbols, len(self._observations.model.alphabet)
+        symbols, count = words.symbols, len(self._observations.alphabet)
         if len(symbols) and not 0 <= symbols.min() <= symbols.max() < count:
             raise OracleError(
                 f"the oracle gave words with the codes {symbols.min()} to {symbols.max()}, but "
@@ -286,7 +330,11 @@ class _Run:
 
     def _report(self) -> None:
         if self._progress is not None:
-            self._progress(self._snapshot())
+            self._interrupts.begin_call()
+            try:
+                self._progress(self._snapshot())
+            finally:
+                self._interrupts.end_call()
 
     def _snapshot(self) -> Progress:
         counts, seconds = self._observations.counts, self._seconds_now()

@@ -9,12 +9,13 @@ import numpy as np
 
 from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.checks import checked_generator, checked_integer
-from pdfalearn.equivalence.relations import Exact
 from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models.asking import asked_rows
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.rows import Floats
+from pdfalearn.words import Words
 
 _BATCHES = (1, 7)
 """The sizes of the batches that are compared with all words at once."""
@@ -66,24 +67,30 @@ def stability(
         codes = [model.alphabet.encode(word).tolist() for word in words]
     if not codes:
         raise InputError("there are no words to ask for")
-    tree = ObservationTree(model, Exact())
-    try:
-        first = tree.asked_again(codes)
-        largest, word = 0.0, codes[0]
-        for size in _BATCHES:
-            parts = (codes[begin : begin + size] for begin in range(0, len(codes), size))
-            again = [row for part in parts for row in tree.asked_again(part)]
-            for asked, one, other in zip(codes, first, again, strict=True):
-                if (one is None) != (other is None):
-                    shown = model.alphabet.decode(asked)
-                    raise ModelError(f"the word {shown} is undefined in one batch only")
-                if one is not None and other is not None:
-                    difference = float(np.nan_to_num(np.abs(one - other), nan=np.inf).max())
-                    if difference > largest:
-                        largest, word = difference, asked
-    finally:
-        tree.release_handles()
+    first = _asked(model, codes, len(codes))
+    largest, word = 0.0, codes[0]
+    for size in _BATCHES:
+        again = _asked(model, codes, size)
+        for asked, one, other in zip(codes, first, again, strict=True):
+            if (one is None) != (other is None):
+                shown = model.alphabet.decode(asked)
+                raise ModelError(f"the word {shown} is undefined in one batch only")
+            if one is not None and other is not None:
+                difference = float(np.nan_to_num(np.abs(one - other), nan=np.inf).max())
+                if difference > largest:
+                    largest, word = difference, asked
     return Stability(largest, model.alphabet.decode(word), len(codes))
+
+
+def _asked(model: LanguageModel, words: list[list[int]], size: int) -> list[Floats | None]:
+    """Ask for words in batches of a size; return None for those that are undefined."""
+    answers: list[Floats | None] = []
+    for begin in range(0, len(words), size):
+        rows, _ = asked_rows(model, Words.of(words[begin : begin + size]))
+        undefined = np.zeros(len(rows), dtype=bool) if rows.undefined is None else rows.undefined
+        table = rows.to_dense()
+        answers += [None if undefined[place] else table[place] for place in range(len(rows))]
+    return answers
 
 
 def _random_words(symbols: int, count: int, max_length: int, seed: int) -> list[list[int]]:

@@ -9,7 +9,6 @@ from pdfalearn.equivalence.relations import Exact
 from pdfalearn.errors import InputError
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import model_words
@@ -36,12 +35,12 @@ class Asked:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._tree.release_handles()
+        self._tree.close()
 
     @property
     def rows(self) -> Floats:
         """The different distributions seen so far, and last a row of NaN for undefined words."""
-        rows = self._tree.answers.rows
+        rows = self._tree.numbered_rows(np.arange(self._tree.row_count)).to_dense()
         return np.vstack((rows, np.full(rows.shape[1], np.nan)))
 
     def drawn(self, count: int, max_length: int, random: np.random.Generator) -> Words:
@@ -54,12 +53,12 @@ class Asked:
         Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``; -1
         where the prefix is undefined. Numbers are places in `rows`.
         """
-        nodes = asked_path_nodes(self._tree, words)
-        is_defined = self._tree.nodes.classes[nodes] >= 0
-        return np.where(is_defined, self._tree.nodes.rows[nodes], -1)
+        nodes = self._tree.ask_path(words)
+        is_defined = self._tree.known_classes(nodes) >= 0
+        return np.where(is_defined, self._tree.row_numbers(nodes), -1).astype(np.int64)
 
 
 def check_model(model: object) -> None:
     """Refuse what is no language model."""
-    if not isinstance(model, PDFA) and not hasattr(model, "distributions"):
+    if not isinstance(model, PDFA | LanguageModel):
         raise InputError(f"{model!r} is neither a PDFA nor a LanguageModel")

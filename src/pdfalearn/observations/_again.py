@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
-from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.equivalence.relations import Relation, different_rows
-
-Floats = NDArray[np.float64]
+from pdfalearn.rows import (
+    BadRowError,
+    Floats,
+    Rows,
+    UndecidedError,
+    check_distributions,
+    check_sparse,
+)
 
 _REMEDY = (
     "is anything in it random, such as dropout in a network that is not in .eval()? If it only "
     "answers a little differently from one batch to the next, learn with another kappa, with "
     "answers rounded (Rounded(by, decimals=6)), or ask it in float64"
 )
+_NUMBERS_AT_ONCE = 2**22
 
 
 class RestlessError(ValueError):
@@ -28,38 +31,56 @@ class RestlessError(ValueError):
         self.place = place
 
 
-def largest_difference(
-    by: Relation, before: Floats, again: Sequence[Floats | None], most: float = 1.0
-) -> float:
-    """Give the largest difference of a probability; refuse answers that are not the same.
+def largest_difference(by: Relation, before: Rows, again: Rows, most: float = 1.0) -> float:
+    """Return the largest difference of a probability; refuse answers that are not the same.
 
     Parameters
     ----------
     by : Equivalence or Tolerance
         When two distributions are the same, or similar.
-    before : array of float, shape (count, symbols + 1)
-        The first answers.
-    again : sequence of array, or None
-        The second ones; None where the model now says that the word is undefined.
+    before, again : Rows
+        The first answers and the second ones.
     most : float
         The largest difference that is not refused even within a class.
     """
-    for place, row in enumerate(again):
-        if row is None or row.shape != before.shape[1:] or row.dtype.kind not in "iuf":
-            raise _restless(before[place], row, place)
-    rows = np.array(again, dtype=np.float64)
-    is_wrong = ~((rows.min(axis=1) >= -1e-12) & (np.abs(rows.sum(axis=1) - 1) <= SUM_TOLERANCE))
-    if is_wrong.any():
-        place = int(is_wrong.argmax())
-        raise _restless(before[place], rows[place], place)
-    np.maximum(rows, 0.0, out=rows)
-    if np.array_equal(rows, before):
+    largest = 0.0
+    size = max(1, _NUMBERS_AT_ONCE // before.width)
+    for begin in range(0, len(before), size):
+        places = np.arange(begin, min(begin + size, len(before)))
+        try:
+            found = _largest_difference(by, before.take(places), again.take(places), most)
+        except RestlessError as error:
+            error.place += begin
+            raise
+        largest = max(largest, found)
+    return largest
+
+
+def _largest_difference(by: Relation, before: Rows, again: Rows, most: float) -> float:
+    table = before.to_dense()
+    if again.undefined is not None and again.undefined.any():
+        place = int(again.undefined.argmax())
+        raise _restless(table[place], None, place)
+    try:
+        if again.is_sparse:
+            again = check_sparse(again)
+        else:
+            check_distributions(again.values)
+            again = Rows.dense(np.maximum(again.values, 0.0))
+    except BadRowError as error:
+        bad = again.take(np.array([error.place]))
+        raise _restless(table[error.place], bad.to_dense()[0], error.place) from error
+    rows = again.to_dense()
+    if np.array_equal(rows, table):
         return 0.0
-    differences = np.abs(rows - before).max(axis=1)
-    moved = different_rows(by, before, rows) | (differences > most)
+    differences = np.abs(rows - table).max(axis=1)
+    try:
+        moved = different_rows(by, before, again) | (differences > most)
+    except UndecidedError as error:
+        raise _restless(table[error.place], rows[error.place], error.place) from error
     if moved.any():
         place = int(moved.argmax())
-        raise _restless(before[place], rows[place], place)
+        raise _restless(table[place], rows[place], place)
     return float(differences.max())
 
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.arrays.growing import firsts, grown
 from pdfalearn.errors import ModelError
-from pdfalearn.models.protocol import LanguageModel, SaysUndefined
-from pdfalearn.observations._leading import Leader, Led, Ways
+from pdfalearn.models.protocol import LanguageModel, Mask
+from pdfalearn.observations._answers import Answers
+from pdfalearn.observations._leading import Leader, Led
 from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers
-from pdfalearn.observations.answers import Answers, BadRowError
+from pdfalearn.rows import BadRowError, Rows, UndecidedError, given_rows
+from pdfalearn.words import Words
 
+_MOST_BYTES = 2**26
+"""Distributions that are read at once take at most this many bytes."""
 _SPREAD = 8
-"""Handles beyond so many times the number of words are too far apart to be counted on."""
+"""Handles beyond this many times the number of words are too far apart to be counted on."""
 
 
 @dataclass
@@ -31,12 +34,22 @@ class Counts:
     """Distributions that were read: with a word's own may come those of its prefixes."""
     batches: list[int] = field(default_factory=list)
     """How many distributions were read at once, each time."""
+    cached_symbols: int = 0
+    """Symbols of words that the model had been led through before."""
     stored: int = 0
     """Words that were not asked for, as a store had their answers."""
     audited: int = 0
     """Words that an audit asked for a second time."""
+    audited_symbols: int = 0
+    """The symbols that it led the model through."""
+    audits: int = 0
+    """How many audits there were."""
     largest_difference: float = 0.0
     """By how much a probability differed at most the second time."""
+    outside: float = 0.0
+    """The sum of the mass outside of the alphabet over all distributions."""
+    largest_outside: float = 0.0
+    """The largest mass outside of the alphabet."""
 
 
 class Asker:
@@ -45,7 +58,7 @@ class Asker:
     Parameters
     ----------
     model : LanguageModel
-        Whom to ask.
+        The model to ask.
     nodes : NodeTable
         The words.
     answers : Answers
@@ -61,10 +74,15 @@ class Asker:
         self._nodes = nodes
         self._answers = answers
         self._counts = counts
-        self._leader = Leader(model, nodes)
+        self.leader = Leader(model, nodes)
+        """Who keeps the handles."""
+        self._prefixes_free = model.price.prefix == 0
+        self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
-        """The number of each handle's answer, where handles are never used again; else negative."""
-        self._unchecked: dict[int, list[int]] = {}
+        """The number of each shared handle's answer; negative where it is not known."""
+        self._unchecked: dict[int, list[tuple[int, bool]]] = {}
+        """Of nodes without an answer: symbols after which words are known to be undefined, or
+        defined, which the answer has to agree with."""
         self.stored: StoredAnswers | None = None
         """Answers that need not be asked for."""
         self.on_batch: Callable[[], None] | None = None
@@ -75,46 +93,39 @@ class Asker:
     @property
     def _may_repeat(self) -> bool:
         """Whether words may have an answer and no handle."""
-        return self.stored is not None or self._leader.has_released
+        return self.stored is not None or self.leader.has_released
 
-    @property
-    def leader(self) -> Leader:
-        """Who keeps the handles."""
-        return self._leader
-
-    def ask_many(self, nodes: Nodes, ways: Ways | None = None) -> None:
-        """Ask for nodes, all of them different and unknown, the ways to which may be known."""
-        if self._model.capacity is not None and not self._leader.has_room:
-            for begin in range(0, len(nodes), self._model.capacity):
-                part = nodes[begin : begin + self._model.capacity]
+    def ask_many(self, nodes: Nodes) -> None:
+        """Ask for nodes, all of them different and unknown."""
+        self.leader.start()
+        room = self.leader.room
+        if room is not None and not self.leader.has_room:
+            for begin in range(0, len(nodes), room):
+                part = nodes[begin : begin + room]
                 self.ask_few(part[self._nodes.classes[part] == UNKNOWN].tolist())
             return
         while len(nodes):
-            led = self._leader.lead(nodes, ways)
+            led = self.leader.lead(nodes)
             self._answer(nodes, led)
-            nodes, ways = led.rest, None
-
-    def ask_successors(self, nodes: Nodes, successors: Nodes) -> bool:
-        """Ask for all successors of nodes, which have just been made; say whether it could be."""
-        led = None if self._may_repeat else self._leader.lead_on(nodes, successors)
-        if led is not None:
-            self._answer(successors, led)
-        return led is not None
+            nodes = led.rest
 
     def ask_few(self, nodes: list[int]) -> None:
         """Do what `ask_many` does, for few nodes: less to set up, more for each."""
+        self.leader.start()
         while nodes:
-            led = self._leader.lead_few(nodes)
+            led = self.leader.lead_few(nodes)
             self._answer(np.array(nodes), led)
-            nodes = led.rest
+            nodes = led.rest.tolist()
 
-    def _answer(self, nodes: Nodes, led: Led[object]) -> None:
+    def _answer(self, nodes: Nodes, led: Led) -> None:
         """Read the answers to those of the nodes that the model was led to."""
+        if self._model.price.cached_symbol:
+            self._counts.cached_symbols += int(self._nodes.depths(nodes).sum()) - len(led.path)
         if not led.is_whole or self._may_repeat:
             self._answer_some(nodes, led.path)
             return
         self._counts.words += len(nodes)
-        if self._model.prefixes_free:
+        if self._prefixes_free:
             self._note_answers(led.path, led.handles)
         else:
             self._note_answers(nodes, self._nodes.handles[nodes])
@@ -127,7 +138,7 @@ class Asker:
             led = handles != NO_HANDLE
             read, handles = nodes[led], handles[led]
         words = int(np.count_nonzero(handles >= 0))
-        if self._model.prefixes_free and len(path):
+        if self._prefixes_free and len(path):
             new = path
             if self._may_repeat:
                 self.look_up(path)
@@ -144,65 +155,45 @@ class Asker:
             self._note_answers(read, handles)
 
     def _note_answers(self, nodes: Nodes, handles: Nodes) -> None:
-        numbers = self._read(handles, nodes)
+        if self.leader.is_shared or len(nodes) <= self._at_once:
+            self._note_part(nodes, handles)
+            return
+        for begin in range(0, len(nodes), self._at_once):
+            part = slice(begin, begin + self._at_once)
+            self._note_part(nodes[part], handles[part])
+
+    def _note_part(self, nodes: Nodes, handles: Nodes) -> None:
+        numbers = self._numbers(handles, nodes)
+        self._counts.distributions += len(nodes)
+        self._counts.batches.append(len(nodes))
+        if numbers.min() < 0:
+            nodes, numbers = self._without_undefined(nodes, numbers)
         self._nodes.rows[nodes] = numbers
         self._nodes.classes[nodes] = self._answers.classes[numbers]
         self._note(nodes)
+        if self._answers.is_sparse:
+            self._check_defined(nodes)
         if self._unchecked:
             self._check_late(nodes)
         if self.on_batch is not None:
             self.on_batch()
 
-    def undefined_after(self, nodes: Nodes) -> NDArray[np.bool_] | None:
-        """Say after which symbols answered words are undefined; None if the model cannot say."""
-        model, rest = self._model, nodes
-        if not isinstance(model, SaysUndefined) or self._model.capacity is not None:
-            return None
-        while len(rest):
-            rest = self._leader.lead(rest).rest
-        handles = self._nodes.handles[nodes]
-        if handles.min() < 0:  # a store has answers that the model contradicts
-            return None
-        undefined = model.undefined_after(handles)
-        rows = self._answers.rows[self._nodes.rows[nodes]]
-        for place, symbol in np.argwhere(undefined & (rows[:, 1:] > 0))[:1].tolist():
-            self._check_zero(int(nodes[place]), symbol)
-        return undefined
-
-    def _check_undefined(self, nodes: list[int]) -> None:
-        """Refuse undefined words whose last symbol has a positive probability."""
-        for node in nodes:
-            parent, symbol = self._nodes.parent[node], self._nodes.last_symbol[node]
-            if self._nodes.class_at[parent] == UNKNOWN:
-                self._unchecked.setdefault(parent, []).append(symbol)
-            elif self._nodes.class_at[parent] != UNDEFINED:
-                self._check_zero(parent, symbol)
-
-    def _check_zero(self, node: int, symbol: int) -> None:
-        probability = float(self._answers.rows[self._nodes.rows[node], symbol + 1])
-        if probability > 0:
-            name = self._model.alphabet.symbols[symbol]
-            raise ModelError(
-                f"after the word {shortened(self._word(node))} the model gives the symbol {name!r} "
-                f"probability {probability}, but says that the word is undefined with it"
-            )
-
-    def _check_late(self, nodes: Nodes | list[int]) -> None:
-        """Make up for checks of undefined words whose parents were not known at the time."""
-        for node in self._unchecked.keys() & set(map(int, nodes)):
-            for symbol in self._unchecked.pop(node):
-                self._check_zero(node, symbol)
-
-    def _read(self, handles: Nodes, nodes: Nodes) -> Nodes:
-        """Read distributions; give their numbers among the answers."""
-        numbers = self._numbers(handles, nodes)
-        self._counts.distributions += len(nodes)
-        self._counts.batches.append(len(nodes))
-        return numbers
+    def _without_undefined(self, nodes: Nodes, numbers: Nodes) -> tuple[Nodes, Nodes]:
+        """Note the words that the model's rows say are undefined; return the others."""
+        is_lost = numbers < 0
+        lost = nodes[is_lost]
+        if lost.min() == 0:
+            raise ModelError("the model says that the empty word is undefined")
+        self.leader.give_up(lost)
+        self._nodes.mark_undefined(lost)
+        self._note(lost)
+        self._check_undefined(lost.tolist())
+        return nodes[~is_lost], numbers[~is_lost]
 
     def _numbers(self, handles: Nodes, nodes: Nodes) -> Nodes:
-        if self._model.capacity is not None or not self._reach(int(handles.max())):
-            return self._add(handles, nodes)
+        """Read distributions; return their numbers among the answers, -1 where undefined."""
+        if not self.leader.is_shared or not self._reach(int(handles.max())):
+            return self._read(handles, nodes)
         # Equal handles have equal answers: only the first of each is to be read.
         numbers = self._number_of[handles]
         unread = (numbers < 0).nonzero()[0]
@@ -210,7 +201,7 @@ class Asker:
             handles = handles[unread]
             first = firsts(self._number_of, handles)
             new = handles[first]
-            self._number_of[new] = self._add(new, nodes[unread[first]])
+            self._number_of[new] = self._read(new, nodes[unread[first]])
             numbers[unread] = self._number_of[handles]
         return numbers
 
@@ -221,22 +212,184 @@ class Asker:
         self._number_of = grown(self._number_of, handle + 1)
         return True
 
-    def _add(self, handles: Nodes, nodes: Nodes) -> Nodes:
-        rows = self._model.distributions(handles)
+    def _read(self, handles: Nodes, nodes: Nodes) -> Nodes:
+        most = self._at_once
+        if len(handles) > most:
+            parts = [slice(begin, begin + most) for begin in range(0, len(handles), most)]
+            return np.concatenate([self._read(handles[part], nodes[part]) for part in parts])
         try:
-            return self._answers.add(rows, len(nodes))
-        except BadRowError as error:
-            word = shortened(self._word(int(nodes[error.place])))
+            given = self.leader.session.read(handles)
+            rows = given_rows(given, len(handles), self._answers.width)
+            return self._added(rows)
+        except (BadRowError, UndecidedError) as error:
+            word = shortened(self.word(int(nodes[error.place])))
             raise ModelError(f"the model's answer to the word {word}: {error}") from error
 
+    def _added(self, rows: Rows) -> Nodes:
+        if rows.is_sparse:
+            # Twice the largest batch so far: how much is listed may differ from word to word.
+            row_bytes = max(64, 2 * rows.nbytes // max(1, len(rows)))
+            self._at_once = max(1, _MOST_BYTES // row_bytes)
+        if rows.outside is not None:
+            self._counts.outside += float(rows.outside.sum())
+            largest = float(rows.outside.max(initial=0.0))
+            self._counts.largest_outside = max(self._counts.largest_outside, largest)
+        if rows.undefined is None:
+            return self._answers.add(rows)
+        numbers = np.full(len(rows), UNDEFINED, dtype=np.int64)
+        defined = (~rows.undefined).nonzero()[0]
+        if len(defined):
+            try:
+                numbers[defined] = self._answers.add(rows.take(defined))
+            except (BadRowError, UndecidedError) as error:
+                error.place = int(defined[error.place])
+                raise
+        return numbers
+
+    def possible(self, nodes: Nodes) -> Mask | Words | None:
+        """Return which symbols may follow answered words; None if nothing is known."""
+        if self._answers.is_sparse:
+            return self._listed(nodes)
+        if self.leader.room is not None:
+            return None
+        rest = nodes
+        while len(rest):
+            rest = self.leader.lead(rest).rest
+        handles = self._nodes.handles[nodes]
+        if handles.min() < 0:  # a store has answers that the model contradicts
+            return None
+        possible = self.leader.session.possible(handles)
+        if isinstance(possible, np.ndarray):
+            numbers = self._nodes.rows[nodes]
+            for place, symbol in self._excluded(numbers, possible):
+                self._check_agrees(int(nodes[place]), symbol, is_defined=False)
+        return possible
+
+    def _excluded(self, numbers: Nodes, possible: Mask) -> Iterator[tuple[int, int]]:
+        """Find a symbol that is impossible and has a positive probability."""
+        for begin in range(0, len(numbers), self._at_once):
+            part = slice(begin, begin + self._at_once)
+            wrong = ~possible[part] & (self._answers.dense(numbers[part])[:, 1:] > 0)
+            if wrong.any():
+                place, symbol = np.argwhere(wrong)[0].tolist()
+                yield begin + place, symbol
+                return
+
+    def _listed(self, nodes: Nodes) -> Words | None:
+        """Return the symbols that sparse rows list; all of them where there is a rest."""
+        rows = self._answers.rows(self._nodes.rows[nodes].astype(np.int64))
+        if rows.rest is not None and rows.rest.any():
+            return None
+        columns, offsets = rows.columns, rows.offsets
+        if columns is None or offsets is None:
+            return None
+        return Words(columns[columns > 0] - 1, offsets - np.arange(len(offsets)))
+
+    def rule_out(self, nodes: Nodes) -> Nodes:
+        """Note which words are undefined as sparse rows do not list a symbol; return the others.
+
+        What is looked at is the first symbol after the longest prefix that has an answer.
+        """
+        if not self._answers.is_sparse:
+            return nodes
+        table, here = self._nodes, nodes.copy()
+        active = (here > 0).nonzero()[0]
+        while len(active):
+            above = table.parents[here[active]].astype(np.int64)
+            onwards = (table.classes[above] == UNKNOWN) & (above > 0)
+            here[active[onwards]] = above[onwards]
+            active = active[onwards]
+        parents = table.parents[here].astype(np.int64)
+        known = ((here > 0) & (table.classes[parents] >= 0)).nonzero()[0]
+        listed = self._lists(parents[known], table.last_symbols[here[known]])
+        lost = np.zeros(len(nodes), dtype=bool)
+        lost[known[~listed]] = True
+        lost |= table.classes[parents] == UNDEFINED
+        if lost.any():
+            for node in nodes[lost]:
+                self._mark_path_undefined(int(node))
+        return nodes[~lost]
+
+    def _mark_path_undefined(self, node: int) -> None:
+        path = []
+        while self._nodes.class_at[node] == UNKNOWN:
+            path.append(node)
+            node = self._nodes.parent[node]
+        if path:
+            self._nodes.mark_undefined(np.array(path))
+            self._note(path)
+
+    def _lists(self, nodes: Nodes, symbols: Nodes) -> Mask:
+        """Return whether sparse rows list a symbol each, or leave open what they do not list."""
+        if not len(nodes):
+            return np.zeros(0, dtype=bool)
+        numbers, places = np.unique(self._nodes.rows[nodes], return_inverse=True)
+        rows = self._answers.rows(numbers.astype(np.int64))
+        if rows.columns is None:
+            raise TypeError("dense rows list everything")
+        listed = rows.row_numbers * rows.width + rows.columns
+        wanted = places * rows.width + symbols + 1
+        found = np.searchsorted(listed, wanted)
+        is_listed = listed[np.minimum(found, len(listed) - 1)] == wanted
+        return np.asarray(is_listed | (rows.rests[places] > 0))
+
+    def _check_undefined(self, nodes: list[int]) -> None:
+        """Refuse undefined words whose last symbol has a positive probability."""
+        for node in nodes:
+            self._check_or_note(node, is_defined=False)
+
+    def _check_defined(self, nodes: Nodes) -> None:
+        """Refuse defined words whose last symbol a sparse row excludes."""
+        nodes = nodes[nodes > 0]
+        parents = self._nodes.parents[nodes].astype(np.int64)
+        classes = self._nodes.classes[parents]
+        known = (classes >= 0).nonzero()[0]
+        wrong = ~self._lists(parents[known], self._nodes.last_symbols[nodes[known]])
+        for node in nodes[known[wrong]].tolist():
+            self._check_or_note(node, is_defined=True)
+        for node in nodes[classes == UNKNOWN].tolist():
+            self._check_or_note(node, is_defined=True)
+
+    def _check_or_note(self, node: int, *, is_defined: bool) -> None:
+        parent, symbol = self._nodes.parent[node], self._nodes.last_symbol[node]
+        if self._nodes.class_at[parent] == UNKNOWN:
+            self._unchecked.setdefault(parent, []).append((symbol, is_defined))
+        elif self._nodes.class_at[parent] != UNDEFINED:
+            self._check_agrees(parent, symbol, is_defined=is_defined)
+
+    def _check_agrees(self, node: int, symbol: int, *, is_defined: bool) -> None:
+        word, name = shortened(self.word(node)), self._model.alphabet.symbols[symbol]
+        here = np.array([node])
+        if is_defined:
+            if self._answers.is_sparse and not self._lists(here, np.array([symbol]))[0]:
+                raise ModelError(
+                    f"after the word {word} the model does not list the symbol {name!r}, and says "
+                    "that nothing is left, but the word is defined with it; list the symbol with "
+                    "probability 0, or say that the word is undefined"
+                )
+            return
+        row = self._answers.rows(self._nodes.rows[here].astype(np.int64)).to_dense()[0]
+        probability = float(row[symbol + 1])
+        if probability > 0:
+            raise ModelError(
+                f"after the word {word} the model gives the symbol {name!r} probability "
+                f"{probability}, but says that the word is undefined with it"
+            )
+
+    def _check_late(self, nodes: Nodes) -> None:
+        """Make up for checks that had to wait for the answers of nodes."""
+        for node in self._unchecked.keys() & set(nodes.tolist()):
+            for symbol, is_defined in self._unchecked.pop(node):
+                self._check_agrees(node, symbol, is_defined=is_defined)
+
     def look_up(self, nodes: Nodes) -> int:
-        """Answer nodes from the store as far as it goes; give how many have a distribution."""
+        """Answer nodes from the store as far as it goes; return how many have a distribution."""
         if not self.stored:
             return 0
         nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
         found = self.stored.find(nodes)
         self._nodes.mark_undefined(found.undefined)
-        numbers = self._answers.add(found.rows, len(found.rows))
+        numbers = self._answers.add(found.rows)
         self._nodes.rows[found.answered] = numbers
         self._nodes.classes[found.answered] = self._answers.classes[numbers]
         if self._unchecked:
@@ -247,5 +400,6 @@ class Asker:
         if self.new is not None:
             self.new.append(np.array(nodes, dtype=np.int64))
 
-    def _word(self, node: int) -> tuple[object, ...]:
+    def word(self, node: int) -> tuple[object, ...]:
+        """Return a node's word."""
         return self._model.alphabet.decode(self._nodes.word(node))

@@ -7,12 +7,14 @@ import time
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.observations._nodes import NO_HANDLE, Nodes
+from pdfalearn.models.price import Price
+from pdfalearn.observations._nodes import NO_HANDLE, Nodes, NodeTable
 
 if TYPE_CHECKING:
-    from pdfalearn.observations.tree import ObservationTree
+    from pdfalearn.observations._asking import Asker, Counts
 
 
 class Meter:
@@ -22,13 +24,21 @@ class Meter:
     ----------
     budget : Budget
         The bounds.
+    price : Price
+        What asking the model costs.
+    counts : Counts
+        What has been asked.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, price: Price, counts: Counts) -> None:
         self.budget = budget
+        self._price = price
+        self._counts = counts
         self._started = time.monotonic()
         self.states_reached = False
         """Whether a state was found that there was no room for."""
+        self.is_closed = False
+        """Whether nothing may be asked any more."""
 
     def check_seconds(self, where: tuple[object, ...] | None = None) -> None:
         """Stop if the time is up."""
@@ -51,7 +61,7 @@ class Meter:
             raise BudgetReached("max_states", self.budget.max_states)
 
     def grant_states(self, have: int, wanted: int) -> int:
-        """Say how many of the wanted states may be added to those there are."""
+        """Return how many of the wanted states may be added to those there are."""
         limit = self.budget.max_states
         if limit is None or have + wanted <= limit:
             return wanted
@@ -59,63 +69,88 @@ class Meter:
         return limit - have
 
     def opening(self, wanted: int) -> int:
-        """Say how many stored words may be asked again, so that enough is left to go on."""
+        """Return how many stored words may be asked again, so that enough is left to go on."""
         limit = self.budget.max_words
         return wanted if limit is None else min(wanted, limit // 4)
 
-    def affordable(self, tree: ObservationTree, lengths: list[int]) -> list[int]:
-        """Give the places of words that may be asked outside of learning, from the start."""
-        budget = self.budget
-        if self._seconds_left() <= 0:
-            return []
-        words = _left(budget.max_words, tree.counts.words + tree.counts.audited)
-        symbols = _left(budget.max_symbols, tree.all_symbols)
+    def cost(self, symbols: int) -> float:
+        """Return what all that was asked has cost, audits included."""
+        counts = self._counts
+        return self._price.cost(
+            calls=len(counts.batches) + counts.audits,
+            words=counts.words + counts.audited,
+            prefixes=max(0, counts.distributions - counts.words),
+            symbols=symbols + counts.audited_symbols,
+            cached_symbols=counts.cached_symbols,
+        )
+
+    def affordable(self, symbols: int, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of words that may be asked outside of learning, from the start."""
+        budget, counts, price = self.budget, self._counts, self._price
+        if self.is_closed or self._seconds_left() <= 0:
+            return np.empty(0, dtype=np.int64)
+        words = _left(budget.max_words, counts.words + counts.audited)
+        cost = _left(budget.max_cost, self.cost(symbols) + price.call)
+        symbols_left = _left(budget.max_symbols, symbols + counts.audited_symbols)
         longest = _left(budget.max_word_length, 0)
         places = []
-        for place, length in enumerate(lengths):
-            if words >= 1 and length <= symbols and length <= longest:
+        for place, length in enumerate(lengths.tolist()):
+            costs = price.word + length * price.symbol
+            if words >= 1 and length <= min(symbols_left, longest) and costs <= cost:
                 places.append(place)
-                words, symbols = words - 1, symbols - length
-        return places
+                words, symbols_left, cost = words - 1, symbols_left - length, cost - costs
+        return np.array(places, dtype=np.int64)
 
-    def allowed(self, tree: ObservationTree, nodes: Nodes) -> Nodes:
-        """Give the nodes that may be asked now; stop if there are none."""
-        if not tree.counts.words and nodes[0] == 0:
+    def allowed(self, asker: Asker, table: NodeTable, nodes: Nodes) -> Nodes:
+        """Return the nodes that may be asked now; stop if there are none."""
+        if not self._counts.words and nodes[0] == 0:
             return nodes[:1]
-        first = int(nodes[0])
-        self.check_seconds(tree.word(first))
-        budget = self.budget
+        budget, first = self.budget, int(nodes[0])
+        where = asker.word(first)
+        self.check_seconds(where)
         if budget.max_word_length is not None:
-            fits = tree.nodes.depths(nodes) <= budget.max_word_length
-            if not fits.any():
-                raise BudgetReached("max_word_length", budget.max_word_length, tree.word(first))
-            nodes = nodes[fits]
+            fits = table.depths(nodes) <= budget.max_word_length
+            nodes = _some(nodes[fits], "max_word_length", budget.max_word_length, where)
         if budget.max_words is not None:
-            left = budget.max_words - tree.counts.words - tree.counts.audited
-            nodes = nodes[: max(left, 0)]
-            if not len(nodes):
-                raise BudgetReached("max_words", budget.max_words, tree.word(first))
+            left = budget.max_words - self._counts.words - self._counts.audited
+            nodes = _some(nodes[: max(left, 0)], "max_words", budget.max_words, where)
+        if budget.max_symbols is None and budget.max_cost is None:
+            return nodes
+        # Where there is a bound on handles, they may be gone before they are used.
+        is_bounded = asker.leader.room is not None
+        ways = table.depths(nodes) if is_bounded else ways_to(table, nodes)
+        symbols = asker.leader.symbols
         if budget.max_symbols is not None:
-            is_bounded = tree.model.capacity is not None  # handles may be gone before they are used
-            ways = tree.nodes.depths(nodes) if is_bounded else _ways(tree, nodes)
-            needed = np.cumsum(ways)
-            nodes = nodes[needed <= budget.max_symbols - tree.all_symbols]
-            if not len(nodes):
-                raise BudgetReached("max_symbols", budget.max_symbols, tree.word(first))
+            left = budget.max_symbols - symbols - self._counts.audited_symbols
+            nodes = _some(nodes[np.cumsum(ways) <= left], "max_symbols", budget.max_symbols, where)
+        if budget.max_cost is not None:
+            costs = self._price.word + ways[: len(nodes)] * self._price.symbol
+            if self._price.cached_symbol:
+                cached = table.depths(nodes) - ways[: len(nodes)]
+                costs = costs + cached * self._price.cached_symbol
+            left = budget.max_cost - self.cost(symbols) - self._price.call
+            nodes = _some(nodes[np.cumsum(costs) <= left], "max_cost", budget.max_cost, where)
         return nodes
+
+
+def _some(nodes: Nodes, bound: str, limit: float, where: tuple[object, ...]) -> Nodes:
+    """Return nodes if there are any; else the bound is reached."""
+    if not len(nodes):
+        raise BudgetReached(bound, limit, where)
+    return nodes
 
 
 def _left(limit: float | None, spent: float) -> float:
     return math.inf if limit is None else limit - spent
 
 
-def _ways(tree: ObservationTree, nodes: Nodes) -> Nodes:
-    """Give the number of symbols to each node from its nearest ancestor that has a handle."""
+def ways_to(table: NodeTable, nodes: Nodes) -> Nodes:
+    """Return the number of symbols to each node from its nearest ancestor that has a handle."""
     ways = np.zeros(len(nodes), dtype=np.int64)
     active, here = np.arange(len(nodes)), nodes
     while len(active):
-        onwards = tree.nodes.handles[here] == NO_HANDLE
+        onwards = (table.handles[here] == NO_HANDLE) & (here > 0)
         active, here = active[onwards], here[onwards]
         ways[active] += 1
-        here = tree.nodes.parents[here].astype(np.int64)
+        here = table.parents[here].astype(np.int64)
     return ways

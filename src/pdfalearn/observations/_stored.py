@@ -6,15 +6,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pdfalearn.arrays.spelling import spelled
+from pdfalearn.equivalence.relations import Tolerance, different_rows
 from pdfalearn.errors import StoreError
 from pdfalearn.observations._nodes import Nodes, NodeTable
+from pdfalearn.rows import Rows
+from pdfalearn.words import Words
 
 if TYPE_CHECKING:
     from pdfalearn.stores.segments import Segment
-
-Floats = NDArray[np.float64]
 
 _NO_ROW = -1
 _UNDEFINED_ROW = -2
@@ -28,7 +29,7 @@ class Found(NamedTuple):
     """What is stored of some words."""
 
     answered: Nodes
-    rows: Floats
+    rows: Rows
     undefined: Nodes
 
 
@@ -49,7 +50,7 @@ class StoredAnswers:
     def __init__(self, segments: Iterable[Segment], nodes: NodeTable) -> None:
         self._nodes = nodes
         self._words = NodeTable(nodes.symbols)
-        self._rows: Floats = np.empty((0, nodes.symbols + 1))
+        self._rows = Rows.dense(np.empty((0, nodes.symbols + 1)))
         self._places = np.full(1024, _NOT_SOUGHT, dtype=np.int64)
         """Where each node of the run is in the tree of the store."""
         self._places[0] = 0
@@ -61,7 +62,7 @@ class StoredAnswers:
         nodes = _placed(segment, table)[segment.nodes]
         numbers = segment.numbers.astype(np.int64)
         rows = np.where(numbers < 0, _UNDEFINED_ROW, numbers + len(self._rows))
-        self._rows = np.concatenate((self._rows, segment.rows))
+        self._rows = Rows.joined([self._rows, segment.rows])
         before = table.rows[nodes]
         again = before != _NO_ROW
         self._check_same(nodes[again], before[again], rows[again])
@@ -70,8 +71,8 @@ class StoredAnswers:
     def _check_same(self, nodes: Nodes, before: Nodes, rows: Nodes) -> None:
         both = (before >= 0) & (rows >= 0)
         differ = (before >= 0) != (rows >= 0)
-        differences = np.abs(self._rows[before[both]] - self._rows[rows[both]]).max(axis=1)
-        differ[both] = differences > SAME
+        lefts = self._rows.take(before[both].astype(np.int64))
+        differ[both] = different_rows(Tolerance(SAME), lefts, self._rows.take(rows[both]))
         if differ.any():
             word = self._words.word(int(nodes[differ.argmax()]))
             raise StoreError(
@@ -82,13 +83,13 @@ class StoredAnswers:
     def __len__(self) -> int:
         return self._words.size - 1 + len(self._rows)
 
-    def sample(self, count: int, seed: int) -> tuple[list[list[int]], Floats]:
+    def sample(self, count: int, seed: int) -> tuple[Words, Rows]:
         """Give some of the words that have a distribution, and these."""
         answered = (self._words.rows[: self._words.size] >= 0).nonzero()[0]
         random = np.random.default_rng(seed)
         sample = np.sort(random.choice(answered, min(count, len(answered)), replace=False))
-        words = [self._words.word(node) for node in sample.tolist()]
-        return words, self._rows[self._words.rows[sample]]
+        words = Words(*spelled(self._words.parents, self._words.last_symbols, sample))
+        return words, self._rows.take(self._words.rows[sample])
 
     def find(self, nodes: Nodes) -> Found:
         """Give what is stored of nodes of the run."""
@@ -96,7 +97,9 @@ class StoredAnswers:
         stored = places >= 0
         nodes, rows = nodes[stored], self._words.rows[places[stored]]
         answered = rows >= 0
-        return Found(nodes[answered], self._rows[rows[answered]], nodes[rows == _UNDEFINED_ROW])
+        return Found(
+            nodes[answered], self._rows.take(rows[answered]), nodes[rows == _UNDEFINED_ROW]
+        )
 
     def _found_places(self, nodes: Nodes) -> Nodes:
         """Seek the nodes, after those of their ancestors that were never sought."""

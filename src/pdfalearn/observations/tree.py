@@ -2,64 +2,73 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import reduce
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.arrays.spelling import spelled
 from pdfalearn.budgets import Budget
-from pdfalearn.equivalence.relations import Equivalence, Exact, Relation
+from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
+from pdfalearn.models.asking import asked_rows
+from pdfalearn.models.checking import checked_model_members
+from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._again import RestlessError, largest_difference
+from pdfalearn.observations._answers import Answers
 from pdfalearn.observations._asking import Asker, Counts
-from pdfalearn.observations._leading import Ways
 from pdfalearn.observations._meter import Meter
 from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
+from pdfalearn.observations._recording import Recording
 from pdfalearn.observations._stored import SAME, StoredAnswers
-from pdfalearn.observations.answers import Answers
-from pdfalearn.observations.suffixes import Suffixes
+from pdfalearn.observations._traces import Traces
+from pdfalearn.observations.suffixes import EMPTY, Suffixes
+from pdfalearn.rows import BadRowError, Floats, Rows, UndecidedError
+from pdfalearn.words import Words, offsets_of
 
 if TYPE_CHECKING:
-    from pdfalearn.observations.recording import Recording
     from pdfalearn.stores.store import AnswerStore
 
 Classes = NDArray[np.int64]
 
-_FEW = 48
+FEW = 48
 """Below this many words, one after the other is faster than array passes."""
-_PART = 1024
-"""So many words at most are asked at once where there is a budget or a store …"""
-_FAST = 0.005
-_LARGEST_PART = 2**16
-"""… but up to so many as long as the model is so fast that a part takes less than so long."""
+_LARGEST_BATCH = 2**16
+"""Batches have at most this many words."""
+_LOST_AT_MOST = 1024
+"""Where a budget or a store counts words that cost something, batches have at most this many."""
 _ASKED_AGAIN = 4
-"""So many stored words are asked again when a store is opened."""
+"""When a store is opened, this many of its words are asked again."""
 _FIRST_AUDIT = 4096
-"""After so many words there is an audit, and then whenever there are four times as many …"""
+"""The first audit comes after this many words, the next ones at four times as many."""
 _AUDITED_SHARE = 1024
-"""… of at least one word in so many."""
+"""An audit on the way looks at one word in this many, or more."""
 _LARGE = 32
-"""From more symbols than this on, it pays to ask first which of them are undefined."""
+"""From more symbols than this on, it pays to find out first which of them are impossible."""
 
 UNBOUNDED = Budget()
 
-__all__ = ["UNDEFINED", "Counts", "Nodes", "ObservationTree"]
+__all__ = ["EMPTY", "FEW", "UNDEFINED", "UNKNOWN", "Counts", "Nodes", "ObservationTree"]
 
 
 class ObservationTree:
     """The tree of words, and the only one who asks the model.
 
     A node is a word; node 0 is the empty one. Nodes are made freely; the model is asked only for
-    classes, and for each word at most once. All its answers are checked here.
+    classes, and for each word at most once. All its answers are checked here. A class is a number;
+    `UNDEFINED` is that of undefined words, `UNKNOWN` that of words that were not asked for.
+
+    Whoever makes a tree closes it: ``with ObservationTree(…) as tree``.
 
     Parameters
     ----------
     model : LanguageModel
-        Whom to ask.
+        The model to ask.
     by : Equivalence or Tolerance
         When two distributions are in the same class. A similarity has no classes: then those that
         are equal share one.
@@ -68,27 +77,51 @@ class ObservationTree:
     """
 
     def __init__(self, model: LanguageModel, by: Relation, budget: Budget = UNBOUNDED) -> None:
+        checked_model_members(model)
         self.model = model
         self.by = by
+        self.alphabet: Alphabet = model.alphabet
+        self.price: Price = model.price
         self.counts = Counts()
-        self.nodes = NodeTable(len(model.alphabet))
         self.suffixes = Suffixes()
-        classified_by = by if isinstance(by, Equivalence) else Exact()
-        self.answers = Answers(classified_by, len(model.alphabet) + 1)
-        self.meter = Meter(budget)
-        self._asker = Asker(model, self.nodes, self.answers, self.counts)
+        """The suffixes that words are followed by, as numbers."""
+        self.meter = Meter(budget, self.price, self.counts)
+        """What the budget still allows."""
+        self._symbols = len(model.alphabet)
+        self._nodes = NodeTable(self._symbols)
+        self._answers = Answers(by, self._symbols + 1)
+        self._traces = Traces()
+        self._arc_labels: list[tuple[float, ...]] = []
+        self._asker = Asker(model, self._nodes, self._answers, self.counts)
         self._in_parts = budget.bounds_words
-        self._part = _PART
         self._recording: Recording | None = None
         self._audit: tuple[int, int] | None = None
         self._next_audit = _FIRST_AUDIT
 
     def __len__(self) -> int:
-        return self.nodes.size
+        return self._nodes.size
+
+    def __enter__(self) -> ObservationTree:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> str | None:
+        """End the conversation with the model; return a note if that went wrong."""
+        self.meter.is_closed = True
+        return self._asker.leader.close()
 
     def call_after_batches(self, callback: Callable[[], None]) -> None:
         """Have something called after every batch of answers."""
         self._asker.on_batch = callback
+
+    # What has been asked
+
+    @property
+    def budget(self) -> Budget:
+        """How much may be asked."""
+        return self.meter.budget
 
     @property
     def symbols(self) -> int:
@@ -96,152 +129,321 @@ class ObservationTree:
         return self._asker.leader.symbols
 
     @property
-    def all_symbols(self) -> int:
-        """How many symbols the model has been led through, those of audits too."""
-        return self.symbols + self._asker.leader.symbols_again
+    def cost(self) -> float:
+        """What all that was asked has cost, by the model's price."""
+        return self.meter.cost(self.symbols)
+
+    @property
+    def prefixes_free(self) -> bool:
+        """Whether the distributions on the way to a word cost nothing, and are read with it."""
+        return self.price.prefix == 0
+
+    # Words
 
     def word(self, node: int) -> tuple[object, ...]:
-        """Give a node's word."""
-        return self.model.alphabet.decode(self.nodes.word(node))
+        """Return a node's word."""
+        return self.alphabet.decode(self._nodes.word(node))
 
-    def rows(self, nodes: Nodes) -> NDArray[np.float64]:
-        """Give the distributions of nodes that have been asked for."""
-        return self.answers.rows[self.nodes.rows[nodes]]
+    def words(self, nodes: Nodes) -> Words:
+        """Return the words of nodes."""
+        return Words(*spelled(self._nodes.parents, self._nodes.last_symbols, nodes))
+
+    def parents(self, nodes: Nodes) -> Nodes:
+        """Return the nodes of words without their last symbols."""
+        return self._nodes.parents[nodes].astype(np.int64)
+
+    def last_symbols(self, nodes: Nodes) -> NDArray[np.int32]:
+        """Return the last symbols of words."""
+        return self._nodes.last_symbols[nodes]
+
+    def step(self, nodes: Nodes, symbols: NDArray[np.integer]) -> Nodes:
+        """Return the nodes one symbol further; undefined words may lead to themselves."""
+        return self._nodes.step(nodes, symbols)
+
+    def step_one(self, node: int, symbol: int) -> int:
+        """Return the node one symbol further."""
+        return self._nodes.step_one(node, symbol)
+
+    def node(self, codes: Iterable[int]) -> int:
+        """Return the node of a word."""
+        return reduce(self._nodes.step_one, codes, 0)
+
+    def different(self, nodes: Nodes) -> Nodes:
+        """Return nodes without repetition, in the order of their first appearance."""
+        return self._nodes.different(nodes)
+
+    def descend(self, nodes: Nodes, suffixes: Nodes) -> Nodes:
+        """Return the nodes that a suffix each leads to."""
+        if len(nodes) < FEW:
+            pairs = zip(nodes.tolist(), suffixes.tolist(), strict=True)
+            descend, table = self._nodes.descend_one, self.suffixes
+            return np.array([descend(*pair, table) for pair in pairs], dtype=np.int64)
+        return self._nodes.descend(nodes, suffixes, self.suffixes)
+
+    def path(self, words: Words) -> Nodes:
+        """Return the nodes of all prefixes of every word.
+
+        Word ``i`` of length k has k + 1 entries, the first of them, the empty word's, at
+        ``offsets[i] + i``. Below an undefined word there may be nothing but that word again.
+        """
+        path = np.zeros(len(words.symbols) + len(words), dtype=np.int64)
+        begins = words.offsets[:-1] + np.arange(len(words))
+        longest_first = np.argsort(-words.lengths, kind="stable")
+        running = np.cumsum(np.bincount(words.lengths)[::-1])[::-1]  # those of length >= k, at k
+        position = 0
+        while position + 1 < len(running) and running[position + 1] >= FEW:
+            active = longest_first[: running[position + 1]]
+            here = begins[active] + position
+            symbols = words.symbols[words.offsets[active] + position]
+            path[here + 1] = self._nodes.step(path[here], symbols)
+            position += 1
+        if position + 1 < len(running):
+            for word in longest_first[: running[position + 1]].tolist():
+                begin = int(begins[word]) + position
+                codes = words.symbols[words.offsets[word] + position : words.offsets[word + 1]]
+                steps = accumulate(codes.tolist(), self._nodes.step_one, initial=int(path[begin]))
+                path[begin : begin + len(codes) + 1] = list(steps)
+        return path
+
+    def keep(self, nodes: Nodes) -> None:
+        """Note access words, whose handles are worth keeping."""
+        self._nodes.kept[nodes] = True
+
+    # Classes and distributions
+
+    def known_classes(self, nodes: Nodes | slice = slice(None)) -> NDArray[np.int32]:
+        """Return the classes of nodes as far as they are known, or those of all nodes."""
+        return self._nodes.classes[: self._nodes.size][nodes]
+
+    def row_numbers(self, nodes: Nodes | slice = slice(None)) -> NDArray[np.int32]:
+        """Return the numbers of nodes' distributions, or those of all nodes; -1 where unknown."""
+        return self._nodes.rows[: self._nodes.size][nodes]
+
+    @property
+    def row_count(self) -> int:
+        """How many different distributions there are."""
+        return len(self._answers)
+
+    def numbered_rows(self, numbers: Nodes) -> Rows:
+        """Return distributions by their numbers."""
+        return self._answers.rows(numbers)
+
+    def rows(self, nodes: Nodes) -> Floats:
+        """Return the distributions of nodes that have been asked for, as a table."""
+        return self._answers.dense(self._nodes.rows[nodes].astype(np.int64))
+
+    @property
+    def class_count(self) -> int:
+        """How many classes have been seen."""
+        return self._answers.class_count
+
+    def class_examples(self) -> Nodes:
+        """Return the number of a distribution of every class."""
+        return self._answers.examples()
+
+    def classes_of(self, table: Floats) -> NDArray[np.int32]:
+        """Return the classes that distributions are in, below `UNKNOWN` where there is none yet."""
+        return self._answers.classes_of(table)
+
+    def class_keys(self) -> NDArray[np.generic]:
+        """Return what the relation makes of every class, such as its quantization vector."""
+        by = self.by if isinstance(self.by, Equivalence) else Exact()
+        return checked_keys(by, self._answers.dense(self.class_examples()))
 
     def arc_label(self, class_: int) -> tuple[float, ...] | None:
-        """Give the key of a class, such as its quantization vector; None for undefined."""
-        return None if class_ == UNDEFINED else self.answers.keys[class_]
+        """Return the key of a class, such as its quantization vector; None for undefined."""
+        if class_ == UNDEFINED:
+            return None
+        if class_ >= len(self._arc_labels):
+            self._arc_labels = [tuple(key) for key in self.class_keys().tolist()]
+        return self._arc_labels[class_]
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Classes:
-        """Give the class after every node's word and a suffix, asking for those not known."""
-        ends = self._asked(nodes, suffixes)  # this may move the columns
-        return self.nodes.classes[ends].astype(np.int64)
+        """Return the class after every node's word and a suffix, asking for those not known."""
+        return self.asked_classes(self.descend(nodes, suffixes))
 
-    def distributions(self, nodes: Nodes, suffixes: Nodes) -> NDArray[np.float64]:
-        """Give the distribution after every node's word and a suffix; NaN where undefined."""
-        ends = self._asked(nodes, suffixes)
-        is_defined = self.nodes.classes[ends] != UNDEFINED
-        rows = np.full((len(ends), self.nodes.symbols + 1), np.nan)
-        rows[is_defined] = self.rows(ends[is_defined])
+    def asked_classes(self, nodes: Nodes) -> Classes:
+        """Return the classes of nodes, asking for those not known."""
+        self.ask(nodes)
+        return self._nodes.classes[nodes].astype(np.int64)
+
+    def distributions(self, nodes: Nodes, suffixes: Nodes) -> Floats:
+        """Return the distribution after every node's word and a suffix; NaN where undefined."""
+        ends = self.descend(nodes, suffixes)
+        self.ask(ends)
+        is_defined = self._nodes.classes[ends] != UNDEFINED
+        rows = np.full((len(ends), self._symbols + 1), np.nan)
+        rows[is_defined] = self._listed_rows(ends[is_defined])
         return rows
 
-    def _asked(self, nodes: Nodes, suffixes: Nodes) -> Nodes:
-        """Give the nodes that a suffix each leads to, after asking for those not known."""
-        ends = self.nodes.descend(nodes, suffixes, self.suffixes)
-        self.ask(ends)
-        return ends
+    def _listed_rows(self, nodes: Nodes) -> Floats:
+        """Return distributions as a table; refuse those that do not list everything."""
+        rows = self._answers.rows(self._nodes.rows[nodes].astype(np.int64))
+        if rows.rest is not None and rows.rest.any():
+            word = shortened(self.word(int(nodes[int((rows.rest > 0).argmax())])))
+            raise ModelError(
+                f"the model's answer to the word {word} leaves open how a part of the probability "
+                "is spread, and here all of it is needed; wrap the model in TopK"
+            )
+        return rows.to_dense()
 
-    def ask(self, nodes: Nodes, ways: Ways | None = None) -> None:
-        """Ask for those of the nodes that are not known, the ways to which may be known."""
-        unknown = self.nodes.classes[nodes] == UNKNOWN
-        if unknown.any():
-            self._ask(self.nodes.different(nodes[unknown]), ways)
-            self._audit_if_due()
+    def traces(self, nodes: Nodes, suffixes: Nodes) -> Nodes:
+        """Return the number of the trace of every node's word by a suffix, asking if need be.
 
-    def classes_of_few(self, nodes: list[int], suffixes: list[int]) -> list[int]:
-        """Give what `classes` gives, for few words: less to set up, more for each."""
-        descend, table = self.nodes.descend_one, self.suffixes
-        return self.classes_at(
-            [descend(node, suffix, table) for node, suffix in zip(nodes, suffixes, strict=True)]
-        )
+        A trace is the classes after every prefix of the suffix but the empty one; by the empty
+        suffix it is the class of the word.
+        """
+        if len(nodes) < FEW:
+            return self._traces_of_few(nodes.tolist(), suffixes.tolist())
+        lengths = self.suffixes.arrays()[2][suffixes]
+        offsets = offsets_of(np.maximum(lengths, 1))
+        path = np.repeat(nodes, np.diff(offsets))
+        for step, (places, here) in enumerate(
+            self._nodes.steps_down(nodes, suffixes, self.suffixes)
+        ):
+            path[offsets[places] + step] = here
+        self.ask(path[offsets[1:] - 1])
+        self.ask(path)
+        return self._traces.of_many(self._nodes.classes[path], offsets)
 
-    def classes_at(self, nodes: list[int]) -> list[int]:
-        """Give the class of every node's word, asking for those not known."""
-        class_at = self.nodes.class_at
-        unknown = list(dict.fromkeys([node for node in nodes if class_at[node] == UNKNOWN]))
-        if self._in_parts or len(unknown) >= _FEW:
-            self._ask(np.array(unknown, dtype=np.int64))
-        else:
-            self._asker.ask_few(unknown)
-        self._audit_if_due()
-        return [class_at[node] for node in nodes]
+    def _traces_of_few(self, nodes: list[int], suffixes: list[int]) -> Nodes:
+        way_down, table = self._nodes.way_down, self.suffixes
+        ways = [
+            way_down(node, suffix, table) or [node]
+            for node, suffix in zip(nodes, suffixes, strict=True)
+        ]
+        self._ask_few([way[-1] for way in ways])
+        class_at = self._nodes.class_at
+        if any(class_at[node] == UNKNOWN for way in ways for node in way):
+            self._ask_few(list(chain.from_iterable(ways)))
+            class_at = self._nodes.class_at
+        of_one = self._traces.of_one
+        return np.array([of_one([class_at[node] for node in way]) for way in ways], dtype=np.int64)
+
+    def known_trace(self, node: int, suffix: int) -> int | None:
+        """Return the number of the trace of a node's word by a suffix; None if it is not known."""
+        classes = self._nodes.known_classes(node, suffix, self.suffixes)
+        return None if classes is None else self._traces.of_one(classes)
+
+    def known_class(self, node: int, suffix: int) -> int | None:
+        """Return the class after a node's word and a suffix; None if it is not known."""
+        end = self._nodes.descend_one(node, suffix, self.suffixes)  # this may move the columns
+        class_ = self._nodes.class_at[end]
+        return None if class_ == UNKNOWN else class_
+
+    def trace_classes(self, number: int, length: int) -> tuple[int, ...]:
+        """Return the classes of a trace by a suffix of some length."""
+        return self._traces.classes(number, length)
 
     def successors(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
-        """Give the successors of words that have been asked for.
+        """Return the successors of words that have been asked for.
 
         Returns
         -------
         places, successors : array of int
             Of word i the successor by symbol j is at the place i · symbols + j. Where the alphabet
-            is large, successors that the model knows to be undefined are left out.
+            is large, successors that are known to be impossible are left out.
         """
-        width = self.nodes.symbols
-        may_lead = self.meter.budget.max_symbols is None
-        undefined = self._asker.undefined_after(nodes) if width > _LARGE and may_lead else None
-        if undefined is None or not undefined.any():
-            return np.arange(len(nodes) * width), self.nodes.successors(nodes)
-        places = (~undefined).reshape(-1).nonzero()[0]
-        words, symbols = np.divmod(places, width)
-        return places, self.nodes.step(nodes[words], symbols)
+        width = self._symbols
+        may_lead = self.budget.max_symbols is None and self.budget.max_cost is None
+        is_worth_it = width > _LARGE and (may_lead or self._answers.is_sparse)
+        possible = self._asker.possible(nodes) if is_worth_it else None
+        if possible is None:
+            return np.arange(len(nodes) * width), self._nodes.successors(nodes)
+        if isinstance(possible, Words):
+            words, symbols = np.repeat(np.arange(len(nodes)), possible.lengths), possible.symbols
+        else:
+            words, symbols = possible.nonzero()
+        return words * width + symbols, self._nodes.step(nodes[words], symbols)
 
-    def asked_successors(self, nodes: Nodes) -> tuple[Nodes, Nodes, Classes]:
-        """Give what `successors` gives, and their classes after asking for those not known."""
-        known = len(self)
-        places, successors = self.successors(nodes)
-        are_new = len(self) - known == len(successors) == len(nodes) * self.nodes.symbols
-        if not (are_new and not self._in_parts and self._asker.ask_successors(nodes, successors)):
-            self.ask(successors)
-        self._audit_if_due()
-        return places, successors, self.nodes.classes[successors].astype(np.int64)
+    # Asking
 
-    def known_class(self, node: int, suffix: int) -> int | None:
-        """Give the class after a node's word and a suffix, or None if it has not been asked for."""
-        end = self.nodes.descend_one(node, suffix, self.suffixes)  # this may move the columns
-        class_ = self.nodes.class_at[end]
-        return None if class_ == UNKNOWN else class_
-
-    def _ask(self, nodes: Nodes, ways: Ways | None = None) -> None:
-        """Ask for nodes, all of them different and unknown."""
-        if not self._in_parts:
-            if len(nodes) < _FEW and ways is None:
-                self._asker.ask_few(nodes.tolist())
-            else:
-                self._asker.ask_many(nodes, ways)
+    def ask(self, nodes: Nodes) -> None:
+        """Ask for those of the nodes that are not known."""
+        if len(nodes) < FEW:
+            self._ask_few(nodes.tolist())
             return
-        while len(nodes):
-            part, nodes = nodes[: self._part], nodes[self._part :]
-            self._ask_part(self._looked_up(part))
+        unknown = self._nodes.classes[nodes] == UNKNOWN
+        if unknown.any():
+            self._ask(self._nodes.different(nodes[unknown]))
+            self._audit_if_due()
 
-    def _ask_part(self, nodes: Nodes) -> None:
-        """Ask for few enough nodes to lose if all goes wrong, as far as the budget goes."""
+    def _ask_few(self, nodes: list[int]) -> None:
+        class_at = self._nodes.class_at
+        unknown = list(dict.fromkeys([node for node in nodes if class_at[node] == UNKNOWN]))
+        if unknown:
+            if self._in_parts or self._answers.is_sparse:
+                self._ask(np.array(unknown, dtype=np.int64))
+            else:
+                self._asker.ask_few(unknown)
+            self._audit_if_due()
+
+    def ask_path(self, words: Words) -> Nodes:
+        """Return what `path` returns, after asking for every prefix that is not known yet."""
+        path, room = self.path(words), self._asker.leader.room
+        size = max(1, len(path))
+        if room is not None and not self.prefixes_free:
+            size = max(1, room // 4)  # few enough that all of a part keep their handles
+        is_end = np.zeros(len(path), dtype=bool)
+        is_end[words.ends] = True
+        is_end[size - 1 :: size] = True
+        for begin in range(0, len(path), size):
+            part = path[begin : begin + size]
+            # Ends first: they lead the model to all prefixes, and may bring their answers along.
+            for nodes in (part[is_end[begin : begin + size]], part):
+                self.ask(nodes)
+        return path
+
+    def _ask(self, nodes: Nodes) -> None:
+        """Ask for nodes, all of them different and unknown, in batches."""
+        size = _LOST_AT_MOST if self._in_parts and not self.price.is_free else _LARGEST_BATCH
+        for begin in range(0, len(nodes), size):
+            part = self._asker.rule_out(nodes[begin : begin + size])
+            if begin:
+                part = part[self._nodes.classes[part] == UNKNOWN]
+            if not self._in_parts:
+                self._ask_all(part)
+            else:
+                self._ask_allowed(self._looked_up(part))
+
+    def _ask_all(self, nodes: Nodes) -> None:
+        if len(nodes) < FEW:
+            self._asker.ask_few(nodes.tolist())
+        else:
+            self._asker.ask_many(nodes)
+
+    def _ask_allowed(self, nodes: Nodes) -> None:
+        """Ask for nodes as far as the budget goes, and record what was answered."""
         while len(nodes):
-            part = self.meter.allowed(self, nodes)
+            part = self.meter.allowed(self._asker, self._nodes, nodes)
             new = self._asker.new = None if self._recording is None else []
-            begun = time.perf_counter()
             try:
-                if len(part) < _FEW:
-                    self._asker.ask_few(part.tolist())
-                else:
-                    self._asker.ask_many(part)
+                self._ask_all(part)
             finally:
-                is_fast = time.perf_counter() - begun < _FAST
-                self._part = min(2 * self._part, _LARGEST_PART) if is_fast else _PART
                 if self._recording is not None and new:
                     self._recording.write(np.concatenate(new))
-            nodes = nodes[self.nodes.classes[nodes] == UNKNOWN]
+            nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
 
     def _looked_up(self, nodes: Nodes) -> Nodes:
-        """Take the answers that are stored; give the nodes that are still unknown."""
+        """Take the answers that are stored; return the nodes that are still unknown."""
         if self._recording is not None:
             self.counts.stored += self._asker.look_up(nodes)
-            above = nodes[self.nodes.classes[nodes] != UNKNOWN]
-            while self.model.prefixes_free and len(above):
-                above = np.unique(self.nodes.parents[above]).astype(np.int64)
-                above = above[self.nodes.classes[above] == UNKNOWN]
+            above = nodes[self._nodes.classes[nodes] != UNKNOWN]
+            while self.prefixes_free and len(above):
+                above = np.unique(self._nodes.parents[above]).astype(np.int64)
+                above = above[self._nodes.classes[above] == UNKNOWN]
                 self._asker.look_up(above)
-        return np.extract(self.nodes.classes[nodes] == UNKNOWN, nodes)
+        return np.extract(self._nodes.classes[nodes] == UNKNOWN, nodes)
 
     def record(self, store: AnswerStore, key: str) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 
         A few of the stored words are asked again, to catch a store of another model.
         """
-        from pdfalearn.observations.recording import Recording
-
-        writer = store.writer(key, self.model.alphabet)
-        stored = self._asker.stored = StoredAnswers(store.segments(key), self.nodes)
+        writer = store.writer(key, self.alphabet)
+        stored = self._asker.stored = StoredAnswers(store.segments(key), self._nodes)
         self._in_parts = True
-        self._recording = Recording(writer, self.nodes, self.answers)
+        self._recording = Recording(writer, self._nodes, self._answers)
         try:
             self._compare(*stored.sample(self.meter.opening(_ASKED_AGAIN), seed=0), SAME)
         except ModelError as error:
@@ -250,13 +452,7 @@ class ObservationTree:
                 "the model is another one, give it another model_id"
             ) from error
 
-    def release_handles(self) -> None:
-        """Give all handles back to the model."""
-        self._asker.leader.release_all()
-
-    def asked_again(self, words: list[list[int]]) -> list[NDArray[np.float64] | None]:
-        """Ask for words from the start, whatever is known; None where one is undefined."""
-        return self._asker.leader.distributions_again(words)
+    # Asking again
 
     def audit(self, count: int, seed: int) -> None:
         """Ask for a sample of words again, and refuse a model that answers differently.
@@ -268,12 +464,12 @@ class ObservationTree:
         seed : int
             Seed of the sample.
         """
-        known = slice(0, self.nodes.size)
-        asked = ((self.nodes.classes[known] >= 0) & (self.nodes.rows[known] >= 0)).nonzero()[0]
+        known = slice(0, self._nodes.size)
+        asked = ((self._nodes.classes[known] >= 0) & (self._nodes.rows[known] >= 0)).nonzero()[0]
         random = np.random.default_rng(seed)
         sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
-        words = [self.nodes.word(node) for node in sample.tolist()]
-        self._compare(words, self.rows(sample), 1.0)
+        before = self._answers.rows(self._nodes.rows[sample].astype(np.int64))
+        self._compare(self.words(sample), before, 1.0)
 
     def audit_along_the_way(self, count: int, seed: int) -> None:
         """Audit also while learning goes on: a restless model may never let it end."""
@@ -285,18 +481,21 @@ class ObservationTree:
             count, seed = self._audit
             self.audit(max(count, self.counts.words // _AUDITED_SHARE), seed)
 
-    def _compare(self, words: list[list[int]], before: NDArray[np.float64], most: float) -> None:
+    def _compare(self, words: Words, before: Rows, most: float) -> None:
         """Ask for words again as far as the budget goes; refuse answers that differ too much."""
-        places = self.meter.affordable(self, [len(codes) for codes in words])
-        if not places:
+        places = self.meter.affordable(self.symbols, words.lengths)
+        if not len(places):
             return
-        words, before = [words[place] for place in places], before[places]
-        again = self._asker.leader.distributions_again(words)
-        self.counts.audited += len(words)
+        words, before = words.take(places), before.take(places)
         try:
+            again, symbols = asked_rows(self.model, words)
+            self.counts.audited += len(words)
+            self.counts.audited_symbols += symbols
+            self.counts.audits += 1
             difference = largest_difference(self.by, before, again, most)
-        except RestlessError as error:
-            word = shortened(self.model.alphabet.decode(words[error.place]))
+        except (RestlessError, BadRowError, UndecidedError) as error:
+            codes = list(words)[error.place]
+            word = shortened(self.alphabet.decode(codes))
             raise ModelError(
                 f"the model answers differently the second time to the word {word}: {error}"
             ) from error

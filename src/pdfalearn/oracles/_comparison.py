@@ -8,25 +8,20 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence.relations import Equivalence, Relation, Tolerance, different_rows
-from pdfalearn.observations.answers import Answers
-from pdfalearn.observations.paths import asked_path_nodes
+from pdfalearn.equivalence.relations import Tolerance, different_rows
 from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.rows import Rows
 from pdfalearn.runs import visited_states
 from pdfalearn.words import Words, prefixes_of
 
 Flags = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 _MOST = 64
-"""An oracle gives at most so many counterexamples at a time."""
+"""An oracle returns at most this many counterexamples at a time."""
 _NUMBERS_AT_ONCE = 2**22
-"""So many probabilities are compared at once."""
-
-_NO_CLASS = -3
-"""Stands where no answer is in the class of a distribution."""
+"""At most this many probabilities are compared at once."""
 
 NO_WORDS = Words.of([])
 
@@ -42,7 +37,7 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
     """
     if not len(words):
         return NO_WORDS
-    path = asked_path_nodes(observations, words)
+    path = observations.ask_path(words)
     states = visited_states(hypothesis.table, hypothesis.initial, words)
     places = differing(path, states, hypothesis, observations).nonzero()[0]
     begins = words.offsets[:-1] + np.arange(len(words))
@@ -57,58 +52,43 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
 def differing(
     nodes: Nodes, states: NDArray[np.integer], hypothesis: PDFA, observations: ObservationTree
 ) -> Flags:
-    """Say for pairs of an observed word and a state of the hypothesis whether they differ.
+    """Return for pairs of an observed word and a state of the hypothesis whether they differ.
 
     Two that are undefined agree; one that is undefined differs from one that is not.
     """
-    is_defined = observations.nodes.classes[nodes] >= 0
+    is_defined = observations.known_classes(nodes) >= 0
     differs: Flags = is_defined != (states >= 0)
     both = (is_defined & (states >= 0)).nonzero()[0]
-    rows = observations.nodes.rows[nodes[both]].astype(np.int64)
+    rows = observations.row_numbers(nodes[both]).astype(np.int64)
     pairs, back = np.unique(rows * len(hypothesis) + states[both], return_inverse=True)
     numbers, partners = np.divmod(pairs, len(hypothesis))
-    differs[both] = _are_different(
-        observations.by,
-        observations.answers.rows,
-        numbers,
-        hypothesis.probabilities,
-        partners,
-    )[back]
+    differs[both] = _are_different(observations, numbers, hypothesis, partners)[back]
     return differs
 
 
 def comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
-    """Give a function that does what `differing` does, until more is asked.
+    """Return a function that does what `differing` does, until more is asked.
 
     It is fast for many words, but has to look at every stored answer first.
     """
     if isinstance(observations.by, Tolerance):
         return partial(differing, hypothesis=hypothesis, observations=observations)
-    of_states = _classes_of_states(hypothesis, observations.by, observations.answers)
-    return lambda nodes, states: observations.nodes.classes.take(nodes) != of_states.take(states)
-
-
-def _classes_of_states(hypothesis: PDFA, by: Equivalence, answers: Answers) -> NDArray[np.int32]:
-    """Find the class of every state's distribution among the answers; the last is undefined."""
-    count = answers.class_count
-    examples = np.zeros(count, dtype=np.int64)
-    examples[answers.classes] = np.arange(len(answers))
-    labels = by.classes(np.concatenate((answers.rows[examples], hypothesis.probabilities)))
-    classes = np.full(len(labels), _NO_CLASS, dtype=np.int32)
-    classes[labels[:count]] = np.arange(count)
-    return np.append(classes[labels[count:]], np.int32(UNDEFINED))
+    of_states = np.append(observations.classes_of(hypothesis.probabilities), np.int32(UNDEFINED))
+    classes = observations.known_classes()
+    return lambda nodes, states: classes.take(nodes) != of_states.take(states)
 
 
 def _are_different(
-    by: Relation, left: Floats, left_places: Numbers, right: Floats, right_places: Numbers
+    observations: ObservationTree, numbers: Numbers, hypothesis: PDFA, states: Numbers
 ) -> Flags:
-    """Compare rows pair by pair, in parts where rows are wide."""
-    different = np.empty(len(left_places), dtype=bool)
-    step = max(1, _NUMBERS_AT_ONCE // left.shape[1])
+    """Compare answers with states pair by pair, in parts where rows are wide."""
+    different = np.empty(len(numbers), dtype=bool)
+    step = max(1, _NUMBERS_AT_ONCE // (len(hypothesis.alphabet) + 1))
     for begin in range(0, len(different), step):
         part = slice(begin, begin + step)
-        rows, others = left[left_places[part]], right[right_places[part]]
-        different[part] = different_rows(by, rows, others)
+        rows = observations.numbered_rows(numbers[part])
+        others = Rows.dense(hypothesis.probabilities[states[part]])
+        different[part] = different_rows(observations.by, rows, others)
     return different
 
 
@@ -126,4 +106,4 @@ def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
 def words_of(nodes: Nodes, before: NDArray[np.integer], observations: ObservationTree) -> Words:
     """Give the words of nodes, the shortest first: one for every state that comes before."""
     chosen = nodes[one_for_each(before, np.zeros(len(nodes), dtype=np.int64))]
-    return Words.of([observations.nodes.word(node) for node in chosen.tolist()])
+    return observations.words(chosen)

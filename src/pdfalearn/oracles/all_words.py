@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
-from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.oracles._comparison import NO_WORDS, differing, words_of
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
@@ -75,7 +74,9 @@ class AllWordsOracle:
             on = states >= 0
             if length < self._max_length:
                 before = np.repeat(states[on], len(hypothesis.alphabet))
-                nodes = observations.nodes.successors(nodes[on])
+                on_nodes = np.repeat(nodes[on], len(hypothesis.alphabet))
+                symbols = np.tile(np.arange(len(hypothesis.alphabet)), int(on.sum()))
+                nodes = observations.step(on_nodes, symbols)
                 states = hypothesis.transitions[states[on]].reshape(-1)
         self._passed = count
         return NO_WORDS
@@ -106,7 +107,7 @@ def _first_wrong(
     """Give counterexamples of the first part of words of one length that has any."""
     for begin in range(0, len(nodes), _PART):
         part = slice(begin, begin + _PART)
-        observations.classes(nodes[part], np.full(len(nodes[part]), EMPTY))
+        observations.ask(nodes[part])
         wrong = begin + differing(nodes[part], states[part], hypothesis, observations).nonzero()[0]
         if len(wrong):
             return words_of(nodes[wrong], before[wrong], observations)

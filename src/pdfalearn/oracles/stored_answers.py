@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.certificates import Certificate
-from pdfalearn.observations._nodes import UNKNOWN
-from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.observations.tree import UNKNOWN, Nodes, ObservationTree
 from pdfalearn.oracles._comparison import NO_WORDS, comparison, words_of
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
@@ -53,7 +52,7 @@ class StoredAnswersOracle:
         nodes, before = _contradictions(hypothesis, observations)
         if len(nodes):
             return words_of(nodes, before, observations)
-        self._passed = int((observations.nodes.classes != UNKNOWN).sum())
+        self._passed = int((observations.known_classes() != UNKNOWN).sum())
         return NO_WORDS
 
 
@@ -70,18 +69,24 @@ def _contradictions(
         The words that differ, the shortest first, and the hypothesis's states before the last
         symbol of each.
     """
-    table, size = observations.nodes, observations.nodes.size
+    size = len(observations)
+    every = np.arange(size)
+    above, last, classes = (
+        observations.parents(every),
+        observations.last_symbols(every),
+        observations.known_classes(),
+    )
     differ = comparison(hypothesis, observations)
     states = np.full(size, hypothesis.initial, dtype=np.int32)
     is_open = np.ones(size, dtype=bool)
     found = [np.empty(0, dtype=np.int64)]
     count = 0
-    for level in _levels(table.parents[:size]):
+    for level in _levels(above):
         if level[0]:
-            parents, symbols = table.parents.take(level), table.last_symbols.take(level)
+            parents, symbols = above.take(level), last.take(level)
             states[level] = hypothesis.table[states.take(parents), symbols]
             is_open[level] = is_open.take(parents)
-        is_known = table.classes.take(level) != UNKNOWN
+        is_known = classes.take(level) != UNKNOWN
         wrong = level[is_open.take(level) & is_known & differ(level, states.take(level))]
         is_open[wrong] = False
         found.append(wrong)
@@ -89,14 +94,14 @@ def _contradictions(
         if count >= _ENOUGH:
             break
     nodes = np.concatenate(found)
-    return nodes, states[table.parents[nodes]]
+    return nodes, states[above[nodes]]
 
 
-def _levels(parents: NDArray[np.int32]) -> list[Nodes]:
+def _levels(parents: Nodes) -> list[Nodes]:
     """Give all nodes by the length of their words."""
     lengths = np.ones(len(parents), dtype=np.int32)
     lengths[0] = 0
-    above = parents.astype(np.intp)
+    above = parents
     while above.any():
         # Twice as far up at every step: above[n] is lengths[n] symbols shorter than n, or empty.
         lengths += lengths.take(above)

@@ -6,7 +6,6 @@ import numpy as np
 
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_generator, checked_integer
-from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles._comparison import NO_WORDS, differing
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
@@ -99,7 +98,7 @@ class WeissOracle:
 
 def _first_difference(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
     """Give the shortest prefix of the first word after which model and hypothesis differ."""
-    path = asked_path_nodes(observations, words)
+    path = observations.ask_path(words)
     states = visited_states(hypothesis.table, hypothesis.initial, words)
     wrong = differing(path, states, hypothesis, observations)
     if not wrong.any():

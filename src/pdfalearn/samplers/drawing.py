@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.checks import checked_integer, checked_share
-from pdfalearn.observations.suffixes import EMPTY
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.errors import ModelError
+from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.runs import collected_words, drawn_columns, sampled_words
 from pdfalearn.words import Words, offsets_of
@@ -142,15 +142,36 @@ def model_words(
     active, nodes = np.arange(count), np.zeros(count, dtype=np.int64)
     steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
     while len(active) and len(steps) < max_length:
-        observations.classes(nodes, np.full(len(nodes), EMPTY))
-        numbers, places = np.unique(observations.nodes.rows[nodes], return_inverse=True)
-        cumulative = np.cumsum(observations.answers.rows[numbers], axis=1)
-        columns = drawn_columns(cumulative, places.astype(np.int32), random)
+        observations.ask(nodes)
+        columns = _drawn(nodes, observations, random)
         going = columns > 0
         active, symbols = active[going], columns[going] - 1
-        nodes = observations.nodes.step(nodes[going], symbols)
+        nodes = observations.step(nodes[going], symbols)
         steps.append((active, symbols.astype(np.int32)))
     return collected_words(steps, count)
+
+
+def _drawn(
+    nodes: Nodes, observations: ObservationTree, random: np.random.Generator
+) -> NDArray[np.int32]:
+    """Draw a column after every word, from what its distribution lists."""
+    numbers, places = np.unique(observations.row_numbers(nodes), return_inverse=True)
+    rows = observations.numbered_rows(numbers.astype(np.int64))
+    if rows.columns is None or rows.offsets is None:
+        cumulative = np.cumsum(rows.values, axis=1)
+        return drawn_columns(cumulative, places.astype(np.int32), random)
+    if rows.rest is not None and rows.rest.any():
+        first = int((rows.rests[places] > 0).argmax())
+        raise ModelError(
+            f"the model's answer to the word {shortened(observations.word(int(nodes[first])))} does "
+            "not list all that may follow, so no word can be drawn; wrap the model in TopK"
+        )
+    lengths = np.diff(rows.offsets)
+    table = np.zeros((len(rows), int(lengths.max())))
+    within = np.arange(len(rows.values)) - np.repeat(rows.offsets[:-1], lengths)
+    table[rows.row_numbers, within] = rows.values
+    listed = drawn_columns(np.cumsum(table, axis=1), places.astype(np.int32), random)
+    return rows.columns[rows.offsets[places] + np.minimum(listed, lengths[places] - 1)]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.observations._answers import Answers
 from pdfalearn.observations._nodes import Nodes, NodeTable
-from pdfalearn.observations.answers import Answers
 
 if TYPE_CHECKING:
     from pdfalearn.stores.writer import Writer
@@ -50,7 +50,7 @@ class Recording:
             symbols,
             self._written.of(nodes),
             np.where(rows < 0, -1, self._written_rows.of(np.maximum(rows, 0))),
-            self._answers.rows[new_rows],
+            self._answers.rows(new_rows),
         )
 
     def _with_ancestors(self, nodes: Nodes) -> Nodes:

@@ -1,0 +1,33 @@
+"""What `learn` takes where nothing is said."""
+
+from __future__ import annotations
+
+from pdfalearn.equivalence.relations import Quantization, Relation
+from pdfalearn.models.constrained import is_constrained
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.oracles.chain import ChainOracle
+from pdfalearn.oracles.exact import ExactOracle
+from pdfalearn.oracles.pac import PACOracle
+from pdfalearn.oracles.protocol import EquivalenceOracle
+from pdfalearn.oracles.stored_answers import StoredAnswersOracle
+from pdfalearn.pdfa import PDFA
+from pdfalearn.samplers.drawing import HypothesisWords, UniformWords
+
+DEFAULT_EQUIVALENCE = Quantization(1000)
+EPSILON = DELTA = 0.01
+"""The promise of the default oracle for black boxes."""
+MAX_LENGTH = 20
+"""The length of the words that it samples."""
+
+
+def default_oracle(model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
+    """Return the exact oracle for a PDFA; for a black box stored answers, then PAC sampling.
+
+    The sampled words are uniform ones, or walks over the hypothesis's support where the model is
+    constrained, as there most uniform words are undefined.
+    """
+    if isinstance(model, PDFA):
+        return ExactOracle(model, by=by)
+    sampler = HypothesisWords if is_constrained(model) else UniformWords
+    sampling = PACOracle(epsilon=EPSILON, delta=DELTA, sampler=sampler(MAX_LENGTH), seed=seed)
+    return ChainOracle(StoredAnswersOracle(), sampling)

@@ -1,0 +1,154 @@
+"""Distributions that list only some of their columns, kept once each, and classified."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.growing import grown
+from pdfalearn.equivalence.relations import Equivalence, Relation
+from pdfalearn.rows import Rows, check_sparse
+from pdfalearn.words import offsets_of
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+_AT_ONCE = 64
+"""This many dense rows are made sparse at once."""
+_BESIDE = 16
+"""The bytes of a row's rest and ceiling, which stand before its values and columns."""
+NO_CLASS = -3
+"""Stands where no answer is in the class of a distribution."""
+_ENTRY = 12
+"""The bytes of a value and its column."""
+
+
+class SparseAnswers:
+    """Keeps a row as bytes: its rest, its ceiling, its values, their columns.
+
+    Parameters
+    ----------
+    by : Equivalence or Tolerance
+        When two distributions are in one class; with a similarity, those that are equal.
+    width : int
+        The number of symbols, and one for the terminal.
+    """
+
+    def __init__(self, by: Relation, width: int) -> None:
+        self._by = by
+        self._width = width
+        self._number_of: dict[bytes, int] = {}
+        self._rows: list[bytes] = []
+        self._class_of: dict[bytes, int] = {}
+        self._classes: Numbers = np.empty(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def classes(self) -> Numbers:
+        """The class of each distribution."""
+        return self._classes[: len(self)]
+
+    @property
+    def class_count(self) -> int:
+        """How many classes have been seen."""
+        return len(self._class_of) if isinstance(self._by, Equivalence) else len(self)
+
+    def dense(self, numbers: Numbers) -> Floats:
+        """Return distributions as a table."""
+        return self.rows(numbers).to_dense()
+
+    def add(self, rows: Rows) -> Numbers:
+        """Return the number of each distribution."""
+        rows = check_sparse(rows.to_sparse())
+        numbers = np.empty(len(rows), dtype=np.int64)
+        new: list[int] = []
+        packed = _packed(rows)
+        known = self._number_of
+        for place, row in enumerate(packed):
+            number = known.get(row)
+            if number is None:
+                number = len(self._rows) + len(new)
+                known[row] = number
+                new.append(place)
+            numbers[place] = number
+        if new:
+            self._keep(rows.take(np.array(new)), [packed[place] for place in new])
+        return numbers
+
+    def _keep(self, rows: Rows, packed: list[bytes]) -> None:
+        try:
+            classes = self._classified(rows)
+        except ValueError:
+            for row in packed:
+                del self._number_of[row]
+            raise
+        first = len(self._rows)
+        self._rows += packed
+        self._classes = grown(self._classes, len(self._rows))
+        self._classes[first : len(self._rows)] = classes
+
+    def _classified(self, rows: Rows) -> list[int]:
+        if not isinstance(self._by, Equivalence):
+            return list(range(len(self._rows), len(self._rows) + len(rows)))
+        class_of = self._class_of
+        return [class_of.setdefault(key, len(class_of)) for key in _keys(self._by, rows)]
+
+    def classes_of(self, table: Floats) -> NDArray[np.int32]:
+        """Return the classes of distributions, -3 where no answer is in the class."""
+        if not isinstance(self._by, Equivalence):
+            raise TypeError("a similarity has no classes")
+        classes = [
+            self._class_of.get(key, NO_CLASS)
+            for begin in range(0, len(table), _AT_ONCE)
+            for key in _keys(self._by, Rows.dense(table[begin : begin + _AT_ONCE]).to_sparse())
+        ]
+        return np.array(classes, dtype=np.int32)
+
+    def rows(self, numbers: Numbers) -> Rows:
+        """Return distributions as sparse rows."""
+        packed = [self._rows[number] for number in numbers.tolist()]
+        lengths = np.array([(len(row) - _BESIDE) // _ENTRY for row in packed], dtype=np.int64)
+        ends = (_BESIDE + 8 * lengths).tolist()
+        beside = np.frombuffer(b"".join([row[:_BESIDE] for row in packed])).reshape(-1, 2)
+        values = b"".join([row[_BESIDE:end] for row, end in zip(packed, ends, strict=True)])
+        columns = b"".join([row[end:] for row, end in zip(packed, ends, strict=True)])
+        has_rest = bool(beside[:, 0].any())
+        return Rows.sparse(
+            self._width,
+            offsets_of(lengths),
+            np.frombuffer(columns, dtype=np.int32),
+            np.frombuffer(values),
+            rest=beside[:, 0] if has_rest else None,
+            ceiling=beside[:, 1] if has_rest else None,
+        )
+
+
+def _keys(by: Equivalence, rows: Rows) -> list[bytes]:
+    """Return what an equivalence makes of sparse rows, as bytes."""
+    offsets, columns, keys = by.sparse_keys(rows)
+    column_bytes, key_bytes = columns.astype(np.int32).tobytes(), keys.tobytes()
+    size, ends = keys.itemsize, offsets.tolist()
+    return [
+        column_bytes[4 * begin : 4 * end] + b"|" + key_bytes[size * begin : size * end]
+        for begin, end in pairwise(ends)
+    ]
+
+
+def _packed(rows: Rows) -> list[bytes]:
+    """Return every row as bytes."""
+    offsets, columns = rows.offsets, rows.columns
+    if offsets is None or columns is None:
+        raise TypeError("dense rows are not packed")
+    beside = np.column_stack((rows.rests, rows.ceilings)).tobytes()
+    values, places = rows.values.tobytes(), columns.tobytes()
+    ends = offsets.tolist()
+    return [
+        beside[_BESIDE * row : _BESIDE * (row + 1)]
+        + values[8 * ends[row] : 8 * ends[row + 1]]
+        + places[4 * ends[row] : 4 * ends[row + 1]]
+        for row in range(len(rows))
+    ]
