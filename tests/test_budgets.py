@@ -23,7 +23,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from tests.learners.checks import assert_is_quotient
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 
 BY = Quantization(1000)
 LEARNERS = pytest.mark.parametrize("learner", ["quant", "quant-paper"])
@@ -112,7 +112,7 @@ def test_the_model_itself_is_not_asked_for_more(
     target = random_pdfa(12, distributions=3, seed=seed)
     store = tmp_path_factory.mktemp("store") / "answers.db"
     for _ in range(2):
-        model = WatchedModel(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
+        model = WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
         oracle = ExactOracle(target, by=BY)
         budget = Budget(**bounds)
         result = learn(

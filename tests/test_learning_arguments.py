@@ -58,7 +58,7 @@ def test_bad_arguments_are_refused_before_anything_is_asked(arguments: dict[str,
 
 @pytest.mark.parametrize("capacity", [None, 5, 40])
 def test_all_handles_are_given_back(capacity: int | None) -> None:
-    model = WatchedModel(AutomatonModel(COMPLETE), capacity=capacity)
+    model = WatchedModel(AutomatonModel(COMPLETE), room=capacity)
     first, second = (learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY)) for _ in range(2))
     assert first.pdfa == second.pdfa
 
@@ -72,7 +72,7 @@ def test_all_words_of_a_function_are_forgotten() -> None:
 def test_handles_of_access_words_are_kept_longest() -> None:
     target = random_pdfa(300, distributions=2, seed=1)
     plain = learn(target, by=BY).statistics.symbols
-    model = WatchedModel(AutomatonModel(target), capacity=400)
+    model = WatchedModel(AutomatonModel(target), room=400)
     led = learn(model, by=BY, oracle=ExactOracle(target, by=BY)).statistics.symbols
     assert led < 2.5 * plain
 

@@ -48,7 +48,10 @@ def states_along(
     table: NDArray[np.int32], starts: NDArray[np.int64], words: Words
 ) -> NDArray[np.int64]:
     """Return the state after every symbol of every word, from a state each; -1 where undefined."""
-    if len(words.symbols) == len(words) >= _FEW and (words.lengths == 1).all():
+    if len(words) < _FEW:
+        runs = _runs_of_few(table, starts.tolist(), words)
+        return np.array([state for run in runs for state in run], dtype=np.int64)
+    if len(words.symbols) == len(words) and (words.lengths == 1).all():
         return table[starts, words.symbols].astype(np.int64)
     visited = visited_states(table, starts, words)
     after_symbol = np.ones(len(visited), dtype=bool)
@@ -69,17 +72,26 @@ def _tails(
 def _visited_by_few(
     table: NDArray[np.int32], start: int | NDArray[np.integer], words: Words
 ) -> NDArray[np.int32]:
-    """Give the runs one word after the other."""
-    width, successors = table.shape[1], table.reshape(-1).data
-    symbols, offsets = words.symbols.tolist(), words.offsets.tolist()
+    """Return the runs one word after the other."""
     starts = np.broadcast_to(start, len(words)).tolist()
     visited = []
-    for word, state in enumerate(starts):
+    for state, run in zip(starts, _runs_of_few(table, starts, words), strict=True):
         visited.append(state)
-        for symbol in symbols[offsets[word] : offsets[word + 1]]:
-            state = successors[state * width + symbol]
-            visited.append(state)
+        visited += run
     return np.array(visited, dtype=np.int32)
+
+
+def _runs_of_few(table: NDArray[np.int32], starts: list[int], words: Words) -> list[list[int]]:
+    """Return the states after every symbol, word by word."""
+    width, successors = table.shape[1], table.reshape(-1).data
+    runs = []
+    for state, codes in zip(starts, words, strict=True):
+        run = []
+        for symbol in codes:
+            state = successors[state * width + symbol]
+            run.append(state)
+        runs.append(run)
+    return runs
 
 
 def sampled_words(

@@ -77,7 +77,7 @@ def assert_tree_is_sound(learner: Learner, smallest: PDFA, by: Equivalence) -> N
     for (_, left), (_, right) in combinations(found, 2):
         assert any(left[suffix] != right[suffix] for suffix in left.keys() & right.keys())
     kept, shown = learner.tree_shape(), shape(tree)
-    if learner.observations.model.prefixes_free:  # a suffix may be shown as several nodes
+    if learner.observations.prefixes_free:  # a suffix may be shown as several nodes
         assert kept[0] <= shown[0]
         assert kept[1] <= shown[1]
     else:

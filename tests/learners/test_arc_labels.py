@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pdfalearn import AutomatonModel, Quantization, learn, random_pdfa
-from pdfalearn.learners import arc_labels
 from pdfalearn.learners.arc_labels import ArcLabels
+from pdfalearn.observations import tree
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.families import FAMILIES, drawn
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 
 
 @pytest.mark.parametrize("few", [1, 10**9], ids=["all at once", "one by one"])
@@ -19,25 +19,25 @@ from tests.models.watched import WatchedModel
 def test_labels_are_equal_iff_classes_are(
     family: str, prefixes_free: bool, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arc_labels, "_FEW", few)
+    monkeypatch.setattr(tree, "FEW", few)
     for seed in range(6):
         target, by = drawn(family, 12, seed)
         random = np.random.default_rng(seed)
-        model = WatchedModel(AutomatonModel(target), prefixes_free=prefixes_free)
+        model = WatchedModel(AutomatonModel(target), price=PRICES[prefixes_free])
         observations = ObservationTree(model, by)
-        labels = ArcLabels(observations, traces=True)
+        labels = ArcLabels(observations, traces=prefixes_free)
         observations.ask(np.array([0]))
         width, table = len(target.alphabet), observations.suffixes
         for length in range(4):
             suffix = table.add_word(random.integers(width, size=length).tolist())
             drawn_words = [random.integers(width, size=4).tolist() for _ in range(8)]
             words = [table.add_word(word) for word in drawn_words]
-            nodes = np.array([observations.nodes.descend_one(0, word, table) for word in words])
+            nodes = np.array([observations._nodes.descend_one(0, word, table) for word in words])
             nodes = np.unique(nodes)
             found = labels.after(nodes, np.full(len(nodes), suffix))
             expected = []
             for node in nodes.tolist():
-                word = observations.nodes.word(node)
+                word = observations._nodes.word(node)
                 prefixes = [table.word(suffix)[:end] for end in range(1, length + 1)] or [[]]
                 if not prefixes_free:
                     prefixes = prefixes[-1:]
@@ -65,7 +65,7 @@ def test_a_label_that_was_not_asked_for_is_not_known() -> None:
     suffix = observations.suffixes.add_word([0, 1, 1])
     assert labels.known(0, suffix) is None
     assert len(observations) == 1
-    assert labels.after_few([0], [suffix]) == [labels.known(0, suffix)]
+    assert labels.after(np.array([0]), np.array([suffix])).tolist() == [labels.known(0, suffix)]
 
 
 @pytest.mark.parametrize("shared", [2, 4, 16])

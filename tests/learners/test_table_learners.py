@@ -37,7 +37,7 @@ from tests.learners.tables import (
     is_within,
     need_learner,
 )
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 
 TARGET = random_pdfa(40, 2, distributions=3, seed=11)
 BY = Tolerance(0.001)
@@ -123,7 +123,7 @@ def test_functions_and_models_with_few_handles(name: str) -> None:
     function = FunctionModel(TARGET.next_distributions, TARGET.alphabet)
     assert learn(function, learner=name, by=BY, oracle=oracle).pdfa == expected
     for capacity in (None, 3, 40):
-        model = WatchedModel(AutomatonModel(TARGET), capacity=capacity, prefixes_free=False)
+        model = WatchedModel(AutomatonModel(TARGET), room=capacity, price=PRICES[False])
         assert learn(model, learner=name, by=BY, oracle=oracle, audit=0).pdfa == expected
         assert len(set(model.asked)) == len(model.asked)
 

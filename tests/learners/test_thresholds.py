@@ -5,24 +5,21 @@ from __future__ import annotations
 import pytest
 
 from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn, runs
-from pdfalearn.arrays import int_map
+from pdfalearn.arrays import int_map, spelling
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners import _counterexamples, arc_labels, quant
-from pdfalearn.models import automaton
-from pdfalearn.observations import _nodes, paths, tree
+from pdfalearn.learners import _counterexamples, quant
+from pdfalearn.observations import _nodes, tree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 
 BORDERS = [
-    (arc_labels, "_FEW"),
-    (_counterexamples, "_FEW"),
+    (_counterexamples, "FEW"),
+    (quant, "FEW"),
     (runs, "_FEW"),
-    (paths, "_FEW"),
-    (quant, "_FEW"),
-    (automaton, "_FEW"),
-    (tree, "_FEW"),
+    (spelling, "_FEW"),
+    (tree, "FEW"),
     (int_map, "_FEW"),
     (int_map, "_MANY"),
     (int_map, "_SMALL"),
@@ -62,7 +59,7 @@ def test_prefixes_may_cost_and_handles_be_few(
         target, by = drawn(family, 12, seed)
         for capacity in (None, 4, 15):
             model = WatchedModel(
-                AutomatonModel(target), capacity=capacity, prefixes_free=bool(seed % 2)
+                AutomatonModel(target), room=capacity, price=PRICES[bool(seed % 2)]
             )
             result = learn(model, by=by, oracle=ExactOracle(target, by=by), audit=0)
             assert_is_quotient(result.pdfa, target, by)

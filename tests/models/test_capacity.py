@@ -19,7 +19,7 @@ from pdfalearn import (
 from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 
 TARGETS = [
     random_pdfa(60, distributions=2, seed=1),
@@ -37,10 +37,10 @@ def test_few_handles_give_the_same_automaton(
     capacity: int, prefixes_free: bool, target: PDFA
 ) -> None:
     by = Quantization(1000)
-    model = WatchedModel(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
+    model = WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
     oracle = ExactOracle(target, by=by)
     result = learn(model, by=by, oracle=oracle)
-    unbounded = WatchedModel(AutomatonModel(target), prefixes_free=prefixes_free)
+    unbounded = WatchedModel(AutomatonModel(target), price=PRICES[prefixes_free])
     assert result.pdfa == learn(unbounded, by=by, oracle=oracle).pdfa
     assert_is_quotient(result.pdfa, target, by)
     assert model.most_live == capacity
@@ -55,7 +55,7 @@ def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
         learnt = []
         for capacity in (None, 3, 6):
             model = WatchedModel(
-                AutomatonModel(target), capacity=capacity, prefixes_free=bool(seed % 2)
+                AutomatonModel(target), room=capacity, price=PRICES[bool(seed % 2)]
             )
             learnt.append(learn(model, by=by, oracle=oracle, learner=name).pdfa)
         assert learnt == [learnt[0]] * 3
@@ -66,7 +66,7 @@ def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
 @pytest.mark.parametrize("capacity", [None, 3, 20])
 def test_no_word_is_asked_twice(capacity: int | None, prefixes_free: bool) -> None:
     for target in TARGETS:
-        model = WatchedModel(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
+        model = WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
         learn(model, oracle=ExactOracle(target, by=Quantization(1000)), audit=0)
         assert len(set(model.asked)) == len(model.asked)
 
@@ -74,13 +74,13 @@ def test_no_word_is_asked_twice(capacity: int | None, prefixes_free: bool) -> No
 @pytest.mark.parametrize("capacity", [0, 1, 2])
 def test_a_capacity_that_is_too_small_is_refused(capacity: int) -> None:
     target = chain(3)
-    model = WatchedModel(AutomatonModel(target), capacity=capacity)
+    model = WatchedModel(AutomatonModel(target), room=capacity)
     with pytest.raises(InputError, match=f"capacity is {capacity}; it needs 3 or more"):
         learn(model, oracle=ExactOracle(target, by=Quantization(1000)))
 
 
 def test_released_handles_are_forgotten_by_a_function() -> None:
     model = FunctionModel(lambda words: [[0.5, 0.5] for _ in words], "a")
-    watched = WatchedModel(model, capacity=3)
+    watched = WatchedModel(model, room=3)
     loop = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
     assert learn(watched, oracle=ExactOracle(loop, by=Quantization(1000))).pdfa == loop

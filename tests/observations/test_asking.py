@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA, AutomatonModel, Exact, Quantization, combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 from tests.strategies import equivalences, pdfas
 
 Codes = tuple[int, ...]
@@ -20,7 +20,7 @@ def ask(tree: ObservationTree, words: list[Codes], few: bool) -> list[int]:
     """Ask for the classes after words, in one of the two ways."""
     suffixes = [tree.suffixes.add_word(word) for word in words]
     if few:
-        return tree.classes_of_few([0] * len(words), suffixes)
+        return tree.classes(np.zeros(len(words), dtype=np.int64), np.array(suffixes)).tolist()
     classes: list[int] = tree.classes(np.zeros(len(words), np.int64), np.array(suffixes)).tolist()
     return classes
 
@@ -32,7 +32,7 @@ def test_classes_are_those_of_the_model(
 ) -> None:
     word = st.lists(st.integers(0, len(pdfa.alphabet) - 1), max_size=6).map(tuple)
     batches = data.draw(st.lists(st.tuples(st.lists(word, max_size=5), st.booleans()), max_size=4))
-    model = WatchedModel(AutomatonModel(pdfa), prefixes_free=prefixes_free, capacity=capacity)
+    model = WatchedModel(AutomatonModel(pdfa), price=PRICES[prefixes_free], room=capacity)
     tree = ObservationTree(model, by)
     key_of: dict[int, bytes] = {}
     for words, few in batches:
@@ -48,7 +48,7 @@ def test_classes_are_those_of_the_model(
 
 @pytest.mark.parametrize("few", [True, False])
 def test_prefixes_are_read_with_a_word_where_they_are_free(few: bool) -> None:
-    model = WatchedModel(AutomatonModel(combination_lock(5)), prefixes_free=True)
+    model = WatchedModel(AutomatonModel(combination_lock(5)), price=PRICES[True])
     tree = ObservationTree(model, Exact())
     ask(tree, [(0, 1, 1)], few)
     assert model.batches == [[(0,), (0, 1), (0, 1, 1)]]
@@ -62,7 +62,7 @@ def test_prefixes_are_read_with_a_word_where_they_are_free(few: bool) -> None:
 
 @pytest.mark.parametrize("few", [True, False])
 def test_as_many_prefixes_as_words_are_told_from_them(few: bool) -> None:
-    model = WatchedModel(AutomatonModel(combination_lock(5)), prefixes_free=True)
+    model = WatchedModel(AutomatonModel(combination_lock(5)), price=PRICES[True])
     tree = ObservationTree(model, Exact())
     assert len(set(ask(tree, [(), (0, 1)], few))) == 1
     assert sorted(model.asked) == [(), (0,), (0, 1)]
@@ -70,7 +70,7 @@ def test_as_many_prefixes_as_words_are_told_from_them(few: bool) -> None:
 
 @pytest.mark.parametrize("few", [True, False])
 def test_prefixes_are_not_read_where_they_cost(few: bool) -> None:
-    model = WatchedModel(AutomatonModel(combination_lock(5)), prefixes_free=False)
+    model = WatchedModel(AutomatonModel(combination_lock(5)), price=PRICES[False])
     tree = ObservationTree(model, Exact())
     ask(tree, [(0, 1, 1), (1,)], few)
     assert model.batches == [[(0, 1, 1), (1,)]]
@@ -85,7 +85,7 @@ def test_prefixes_are_not_read_where_they_cost(few: bool) -> None:
 def test_counts_are_those_of_the_model(prefixes_free: bool, capacity: int | None) -> None:
     pdfa = random_pdfa(30, 3, zero_probability=0.3, undefined=True, seed=1)
     random = np.random.default_rng(1)
-    model = WatchedModel(AutomatonModel(pdfa), prefixes_free=prefixes_free, capacity=capacity)
+    model = WatchedModel(AutomatonModel(pdfa), price=PRICES[prefixes_free], room=capacity)
     tree = ObservationTree(model, Quantization(100))
     wanted: set[Codes] = set()
     for number in range(60):
@@ -116,8 +116,8 @@ def test_batches_are_reported_as_they_are_answered() -> None:
 def test_rows_and_words_of_nodes() -> None:
     pdfa = random_pdfa(10, seed=2)
     tree = ObservationTree(AutomatonModel(pdfa), Quantization(10))
-    node = tree.nodes.descend_one(0, tree.suffixes.add_word((1, 0, 1)), tree.suffixes)
-    (class_,) = tree.classes_of_few([node], [0])
+    node = tree._nodes.descend_one(0, tree.suffixes.add_word((1, 0, 1)), tree.suffixes)
+    (class_,) = tree.classes(np.array([node]), np.array([0])).tolist()
     row = pdfa.next_distribution("101")
     assert row is not None
     assert tree.word(node) == ("1", "0", "1")

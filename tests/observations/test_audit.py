@@ -34,7 +34,7 @@ class MoodyModel(WatchedModel):
     """Gives other answers to words that it is asked again, as a function of the right ones."""
 
     def __init__(self, capacity: int | None, second: NDArray[np.float64]) -> None:
-        super().__init__(AutomatonModel(TARGET), capacity=capacity)
+        super().__init__(AutomatonModel(TARGET), room=capacity)
         self._second = second
 
     def distributions(self, handles: Handles) -> NDArray[np.float64]:
@@ -89,8 +89,8 @@ def test_a_word_that_becomes_undefined_is_caught(capacity: int | None) -> None:
             return np.full_like(found, -1) if self.gone else found
 
     inner = Vanishing(TARGET)
-    tree = ObservationTree(WatchedModel(inner, capacity=capacity), BY)
-    tree.classes_of_few([0], [tree.suffixes.add_word([0])])
+    tree = ObservationTree(WatchedModel(inner, room=capacity), BY)
+    tree.classes(np.array([0]), np.array([tree.suffixes.add_word([0])])).tolist()
     tree.audit(10, seed=0)
     inner.gone = True
     with pytest.raises(ModelError, match=r"to the word \('0',\).*then undefined"):
@@ -114,9 +114,9 @@ def test_another_shape_the_second_time_is_caught(spoilt: ArrayLike) -> None:
 @pytest.mark.parametrize("capacity", [None, 3])
 @pytest.mark.parametrize("audit", [1, 16, 10**5])
 def test_audited_words_are_counted_apart(audit: int, capacity: int | None) -> None:
-    plain = WatchedModel(AutomatonModel(TARGET), capacity=capacity)
+    plain = WatchedModel(AutomatonModel(TARGET), room=capacity)
     unaudited = learn(plain, by=BY, oracle=ORACLE, audit=0).statistics
-    model = WatchedModel(AutomatonModel(TARGET), capacity=capacity)
+    model = WatchedModel(AutomatonModel(TARGET), room=capacity)
     statistics = learn(model, by=BY, oracle=ORACLE, audit=audit).statistics
     again = model.asked[len(plain.asked) :]
     assert model.asked[: len(plain.asked)] == plain.asked

@@ -41,7 +41,7 @@ def test_only_large_alphabets_leave_out_what_is_undefined(symbols: int, undefine
     if symbols > 32:
         expected = (target.transitions[target.initial] >= 0).nonzero()[0]
     assert places.tolist() == expected.tolist()
-    assert [tree.nodes.word(node) for node in successors.tolist()] == [[s] for s in places]
+    assert [tree._nodes.word(node) for node in successors.tolist()] == [[s] for s in places]
 
 
 @pytest.mark.parametrize("undefined", [True, False])

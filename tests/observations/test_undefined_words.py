@@ -19,11 +19,10 @@ from pdfalearn import (
 )
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import Handles
-from pdfalearn.observations.paths import path_nodes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 
 BY = Quantization(10)
 
@@ -58,14 +57,17 @@ def test_undefined_words_are_never_asked_further(
     symbols: int, prefixes_free: bool, capacity: int | None
 ) -> None:
     model = WatchedModel(
-        AutomatonModel(stopping(symbols)), prefixes_free=prefixes_free, capacity=capacity
+        AutomatonModel(stopping(symbols)), price=PRICES[prefixes_free], room=capacity
     )
     tree = ObservationTree(model, BY)
 
     def asked(words: list[tuple[int, ...]]) -> list[int]:
         suffixes = np.array([tree.suffixes.add_word(word) for word in words])
         classes: list[int] = tree.classes(np.zeros(len(words), np.int64), suffixes).tolist()
-        assert classes == tree.classes_of_few([0] * len(words), suffixes.tolist())
+        assert (
+            classes
+            == tree.classes(np.zeros(len(words), dtype=np.int64), np.array(suffixes)).tolist()
+        )
         return classes
 
     assert asked([(0, 1, 0, 1), (1, 0)])[0] == UNDEFINED
@@ -88,7 +90,7 @@ def test_undefined_is_a_class_and_never_a_state(name: str) -> None:
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_positive_probability_and_undefined_is_an_error(name: str, prefixes_free: bool) -> None:
     target = random_pdfa(5, 2, seed=1)
-    model = WatchedModel(LyingModel(target), prefixes_free=prefixes_free)
+    model = WatchedModel(LyingModel(target), price=PRICES[prefixes_free])
     with pytest.raises(ModelError, match=r"after the word \(\) the model gives the symbol '1' pro"):
         learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=name)
 
@@ -103,14 +105,14 @@ def test_the_error_comes_whenever_the_word_before_is_asked(
     words: list[tuple[int, ...]], capacity: int | None, prefixes_free: bool, few: bool
 ) -> None:
     lying = LyingModel(random_pdfa(5, 2, seed=1))
-    model = WatchedModel(lying, capacity=capacity, prefixes_free=prefixes_free)
+    model = WatchedModel(lying, room=capacity, price=PRICES[prefixes_free])
     tree = ObservationTree(model, BY)
     suffixes = [tree.suffixes.add_word(word) for word in words]
 
     def ask_all() -> None:
         for suffix in suffixes:
             if few:
-                tree.classes_of_few([0], [suffix])
+                tree.classes(np.array([0]), np.array([suffix])).tolist()
             else:
                 tree.classes(np.array([0]), np.array([suffix]))
 
@@ -138,13 +140,13 @@ def test_an_alphabet_of_one_symbol_may_end() -> None:
 def test_many_words_that_share_an_undefined_prefix(prefixes_free: bool) -> None:
     rows = [[0.5, 0.5, 0], [0.2, 0.4, 0.4]]
     target = PDFA(alphabet="ab", transitions=[[1, -1], [1, 0]], probabilities=rows)
-    model = WatchedModel(AutomatonModel(target), prefixes_free=prefixes_free)
+    model = WatchedModel(AutomatonModel(target), price=PRICES[prefixes_free])
     tree = ObservationTree(model, BY)
     words = Words.of([list(word) for word in product([0, 1], repeat=6)])
-    ends = path_nodes(tree, words)[words.ends]
+    ends = tree.path(words)[words.ends]
     classes = tree.classes(ends, np.zeros(len(ends), dtype=np.int64))
     defined = [
-        target.state_after(target.alphabet.decode(tree.nodes.word(n))) for n in ends.tolist()
+        target.state_after(target.alphabet.decode(tree._nodes.word(n))) for n in ends.tolist()
     ]
     assert [class_ != UNDEFINED for class_ in classes] == [state is not None for state in defined]
     assert tree.counts.words == sum(state is not None for state in defined)

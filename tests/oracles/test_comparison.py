@@ -9,19 +9,18 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence, Relation
-from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import _comparison
 from pdfalearn.oracles._comparison import comparison, differing, first_differences
 from pdfalearn.tree_nodes import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 from tests.strategies import equivalences, pdfas
 
 
 def watched(target: PDFA, capacity: int | None = None, prefixes_free: bool = True) -> WatchedModel:
-    return WatchedModel(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
+    return WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
 
 
 def shortest_wrong(word: Word, target: PDFA, hypothesis: PDFA, by: Equivalence) -> Word | None:
@@ -73,24 +72,24 @@ def test_the_shortest_differing_prefixes_are_found(
 @pytest.mark.parametrize("count", [3, 300])
 def test_every_prefix_is_asked_once(count: int, symbols: int, prefixes_free: bool) -> None:
     target = random_pdfa(50, symbols, seed=1)
-    model = watched(target, prefixes_free=prefixes_free)
+    model = watched(target, price=PRICES[prefixes_free])
     tree = ObservationTree(model, Quantization(1000))
     random = np.random.default_rng(1)
     codes = [tuple(random.integers(symbols, size=random.integers(30))) for _ in range(count)]
-    path = asked_path_nodes(tree, Words.of(codes))
+    path = tree.ask_path(Words.of(codes))
     prefixes = [word[:end] for word in codes for end in range(len(word) + 1)]
-    assert [tuple(tree.nodes.word(node)) for node in path.tolist()] == prefixes
+    assert [tuple(tree._nodes.word(node)) for node in path.tolist()] == prefixes
     assert sorted(model.asked) == sorted(set(prefixes))
-    asked_path_nodes(tree, Words.of(codes))
+    tree.ask_path(Words.of(codes))
     assert len(model.asked) == len(set(prefixes))
 
 
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_a_thousand_words_take_few_batches(prefixes_free: bool) -> None:
-    model = watched(random_pdfa(50, seed=1), prefixes_free=prefixes_free)
+    model = watched(random_pdfa(50, seed=1), price=PRICES[prefixes_free])
     tree = ObservationTree(model, Quantization(1000))
     symbols = np.random.default_rng(1).integers(2, size=100_000, dtype=np.int32)
-    asked_path_nodes(tree, Words(symbols, np.arange(1001) * 100))
+    tree.ask_path(Words(symbols, np.arange(1001) * 100))
     assert len(model.batches) < 40
 
 
@@ -100,21 +99,21 @@ def test_hardly_a_symbol_is_led_through_twice(capacity: int, prefixes_free: bool
     model = watched(random_pdfa(50, seed=1), capacity, prefixes_free)
     tree = ObservationTree(model, Quantization(1000))
     symbols = np.random.default_rng(1).integers(2, size=5000, dtype=np.int32)
-    asked_path_nodes(tree, Words(symbols, np.arange(51) * 100))
+    tree.ask_path(Words(symbols, np.arange(51) * 100))
     assert len(set(model.asked)) == len(model.asked) == len(tree)
     assert model.symbols < 1.1 * len(tree)
 
 
 def test_no_words_ask_nothing() -> None:
     model = watched(random_pdfa(50, seed=1))
-    assert len(asked_path_nodes(ObservationTree(model, Quantization(10)), Words.of([]))) == 0
+    assert len(ObservationTree(model, Quantization(10)).ask_path(Words.of([]))) == 0
     assert model.batches == []
 
 
 def test_wide_rows_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     target, hypothesis = random_pdfa(30, seed=1), random_pdfa(30, seed=2)
     tree = ObservationTree(AutomatonModel(target), Quantization(5))
-    path = asked_path_nodes(tree, Words.of([[0, 1] * 20, [1] * 30]))
+    path = tree.ask_path(Words.of([[0, 1] * 20, [1] * 30]))
     states = np.arange(len(path)) % 30
     at_once = differing(path, states, hypothesis, tree)
     monkeypatch.setattr(_comparison, "_NUMBERS_AT_ONCE", 1)
@@ -134,7 +133,7 @@ def test_words_are_compared_by_their_classes(
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
     tree = ObservationTree(AutomatonModel(target), by)
-    path = np.unique(asked_path_nodes(tree, Words.of([[], *codes])))
+    path = np.unique(tree.ask_path(Words.of([[], *codes])))
     nodes = np.repeat(path, len(hypothesis) + 1)
     states = np.tile(np.arange(-1, len(hypothesis)), len(path))
     found = comparison(hypothesis, tree)(nodes, states)

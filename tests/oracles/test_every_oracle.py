@@ -21,11 +21,10 @@ from pdfalearn import (
     WeissOracle,
 )
 from pdfalearn.equivalence.relations import Relation
-from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.learners.tables import tolerances
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 from tests.oracles.helpers import differs
 from tests.strategies import equivalences, pdfas
 
@@ -46,9 +45,9 @@ def test_counterexamples_are_true(
     make: Callable[[], EquivalenceOracle], data: st.DataObject, by: Relation, free: bool
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
-    model = WatchedModel(AutomatonModel(target), prefixes_free=free)
+    model = WatchedModel(AutomatonModel(target), price=PRICES[free])
     observations = ObservationTree(model, by)
-    asked_path_nodes(observations, Words.of([[0, 1, 1, 0], [1, 1, 0, 0, 1]]))
+    observations.ask_path(Words.of([[0, 1, 1, 0], [1, 1, 0, 0, 1]]))
     oracle = make()
     assert oracle.certificate.statement == NOTHING
     assert len(oracle.counterexamples(target, observations)) == 0

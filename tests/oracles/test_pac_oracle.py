@@ -29,7 +29,7 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.models.protocol import Handles
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 
 BY = Quantization(10)
 TARGET = figure_3()
@@ -179,7 +179,7 @@ def test_runs_with_one_seed_are_the_same() -> None:
 
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_models_of_little_capacity_are_learnt(prefixes_free: bool) -> None:
-    model = WatchedModel(AutomatonModel(TARGET), capacity=4, prefixes_free=prefixes_free)
+    model = WatchedModel(AutomatonModel(TARGET), room=4, price=PRICES[prefixes_free])
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(6))
     assert len(learn(model, by=BY, oracle=oracle).pdfa) == 4
 

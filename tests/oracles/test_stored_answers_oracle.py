@@ -19,11 +19,10 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.equivalence.relations import Relation
-from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import stored_answers
 from pdfalearn.words import Words
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 from tests.oracles.helpers import differs, tree
 from tests.strategies import equivalences, pdfas
 
@@ -38,10 +37,10 @@ def test_stored_answers_are_all_that_is_compared(
     data: st.DataObject, by: Relation, codes: list[list[int]], enough: int
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
-    model = WatchedModel(AutomatonModel(target), prefixes_free=False)
+    model = WatchedModel(AutomatonModel(target), price=PRICES[False])
     observations = ObservationTree(model, by)
     suffixes = [observations.suffixes.add_word(word) for word in codes]
-    observations.classes_of_few([0] * len(codes), suffixes)
+    observations.classes(np.zeros(len(codes), dtype=np.int64), np.array(suffixes)).tolist()
     before = model.symbols, len(model.batches), len(observations)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored_answers, "_ENOUGH", enough)
@@ -64,7 +63,7 @@ def test_stored_answers_are_all_that_is_compared(
 def test_stored_answers_are_counted_and_cost_nothing() -> None:
     target = random_pdfa(40, seed=1)
     observations = tree(target)
-    asked_path_nodes(observations, Words.of([[0, 1] * 10, [1, 0, 0]]))
+    observations.ask_path(Words.of([[0, 1] * 10, [1, 0, 0]]))
     counts = observations.counts
     before = counts.words, counts.distributions, len(counts.batches), observations.symbols
     oracle = StoredAnswersOracle()

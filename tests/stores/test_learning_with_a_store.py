@@ -36,7 +36,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.models.protocol import Handles
-from tests.models.watched import WatchedModel
+from tests.models.watched import PRICES, WatchedModel
 from tests.strategies import pdfas
 
 BY = Quantization(100)
@@ -51,7 +51,7 @@ def run(
     learner: str = "quant",
     budget: Budget | None = None,
 ) -> tuple[Result, WatchedModel]:
-    model = WatchedModel(AutomatonModel(target), capacity=capacity)
+    model = WatchedModel(AutomatonModel(target), room=capacity)
     model.prefixes_free = prefixes_free
     oracle = ExactOracle(target, by=BY)
     result = learn(
@@ -76,16 +76,14 @@ def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     store = tmp_path_factory.mktemp("store") / "answers.db"
-    whole, watched = run(
-        target, None, prefixes_free=prefixes_free, capacity=capacity, learner=learner
-    )
+    whole, watched = run(target, None, price=PRICES[prefixes_free], room=capacity, learner=learner)
     asked = []
     for _ in range(200):
         part, model = run(
             target,
             store,
-            prefixes_free=prefixes_free,
-            capacity=capacity,
+            price=PRICES[prefixes_free],
+            room=capacity,
             learner=learner,
             budget=Budget(max_words=piece) if data.draw(st.booleans()) else Budget(),
         )
@@ -183,7 +181,7 @@ def test_failures_at_any_call_change_nothing(
             return super().distributions(handles)
 
     def once(model: AutomatonModel, store: Path | None) -> Result:
-        watched = WatchedModel(model, capacity=capacity, prefixes_free=prefixes_free)
+        watched = WatchedModel(model, room=capacity, price=PRICES[prefixes_free])
         sampler = UniformWords(max_length=8)
         oracle = ChainOracle(
             StoredAnswersOracle(), PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=2)

@@ -7,6 +7,7 @@ import threading
 from types import FrameType
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.models.checking import checked_session
 from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.rows import Rows
@@ -74,7 +75,6 @@ class InterruptibleModel(LanguageModel):
 
     def __init__(self, model: LanguageModel, interrupts: Interrupts) -> None:
         self.alphabet: Alphabet = model.alphabet
-        self.identity = model.identity
         self.price: Price = model.price
         self._model = model
         self._interrupts = interrupts
@@ -83,7 +83,7 @@ class InterruptibleModel(LanguageModel):
         """Begin a conversation."""
         self._interrupts.begin_call()
         try:
-            return InterruptibleSession(self._model.open(), self._interrupts)
+            return InterruptibleSession(checked_session(self._model), self._interrupts)
         finally:
             self._interrupts.end_call()
 

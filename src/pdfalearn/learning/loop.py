@@ -30,7 +30,7 @@ from pdfalearn.learning.interrupts import InterruptibleModel, Interrupts
 from pdfalearn.learning.results import LearningInterrupted, Progress, Result, Statistics
 from pdfalearn.learning.stopping import stopped
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.checking import checked_identity
+from pdfalearn.models.checking import checked_model_members
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
@@ -167,7 +167,7 @@ def _maker(learner: str | Maker, by: Relation) -> Maker:
 
 def _key(model: LanguageModel, model_id: str | None) -> str:
     """Name a model in a store."""
-    identity = checked_identity(model)
+    identity = checked_model_members(model).identity
     if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
         raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
     if model_id is not None and "#" in model_id:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_number
 from pdfalearn.equivalence.relations import Quantization, Rounded
@@ -66,6 +68,7 @@ class Result:
     certificate: Certificate
     """What is known about the automaton."""
     _learner: Learner = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def access_words(self) -> list[Word]:
@@ -92,7 +95,7 @@ class Result:
         if quantization is None:
             raise InputError("learning was not by quantization, so there are no boundaries")
         distance = checked_number(distance, "distance", 0, 1)
-        rows = self._learner.observations.answers.rows
+        rows = self._learner.observations.numbered_rows(np.arange(self._learner.observations.row_count)).to_dense()
         return int((quantization.boundary_distances(rows) <= distance).sum())
 
     @property

@@ -7,7 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.errors import ModelError
-from pdfalearn.models.checking import checked_extension, checked_room, checked_start, close_quietly
+from pdfalearn.models.checking import (
+    checked_extension,
+    checked_room,
+    checked_session,
+    checked_shared,
+    checked_start,
+    close_quietly,
+)
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._nodes import NO_HANDLE, Nodes, NodeTable
 from pdfalearn.words import Words, offsets_of
@@ -45,8 +52,8 @@ class Leader:
         self._model = model
         self._nodes = nodes
         self._is_closed = False
-        self.session = model.open()
-        self.is_shared = bool(self.session.shared)
+        self.session = checked_session(model)
+        self.is_shared = checked_shared(self.session)
         """Whether words share handles, and with them answers."""
         self.room = None if self.is_shared else checked_room(self.session)
         """The most handles that may be alive at once; None if any number may."""

@@ -314,11 +314,11 @@ class ObservationTree:
         ]
         self._ask_few([way[-1] for way in ways])
         class_at = self._nodes.class_at
-        if any(class_at[node] == UNKNOWN for way in ways for node in way):
+        classes = [[class_at[node] for node in way] for way in ways]
+        if any(UNKNOWN in trace for trace in classes):
             self._ask_few(list(chain.from_iterable(ways)))
-            class_at = self._nodes.class_at
-        of_one = self._traces.of_one
-        return np.array([of_one([class_at[node] for node in way]) for way in ways], dtype=np.int64)
+            classes = [[class_at[node] for node in way] for way in ways]
+        return np.array([self._traces.of_one(trace) for trace in classes], dtype=np.int64)
 
     def known_trace(self, node: int, suffix: int) -> int | None:
         """Return the number of the trace of a node's word by a suffix; None if it is not known."""
