@@ -13,8 +13,8 @@ _LARGEST = 2**62
 class Budget:
     """Bounds on what learning may cost; None where there is none.
 
-    Reaching a bound is not an error: learning stops, and returns the automaton as far as it has come. The
-    empty word is always asked, so that there is a state.
+    Reaching a bound is not an error: learning stops, and returns the automaton as far as it has
+    come. The empty word is always asked, so that there is a state.
 
     Parameters
     ----------

@@ -15,8 +15,6 @@ Numbers = NDArray[np.int64]
 
 NONE = -1
 """Stands where there is no such suffix."""
-_TOLD_BITS = 11
-"""Lengthened suffixes could tell 2 to this many states apart by their traces."""
 
 
 def parting_suffixes(
@@ -53,7 +51,12 @@ def parting_suffixes(
 
 
 def lengthened(
-    table: Suffixes, suffixes: Numbers, classes: int, symbols: int, random: Generator
+    table: Suffixes,
+    suffixes: Numbers,
+    bits: int,
+    classes: int,
+    symbols: int,
+    random: Generator,
 ) -> Numbers:
     """Lengthen short suffixes by random symbols, so that their traces tell more states apart.
 
@@ -63,6 +66,8 @@ def lengthened(
         The suffixes.
     suffixes : array of int
         The numbers of those to lengthen.
+    bits : int
+        By their traces, suffixes could tell 2 to this many states apart.
     classes : int
         How many classes have been seen: the more, the more a symbol tells.
     symbols : int
@@ -70,7 +75,7 @@ def lengthened(
     random : Generator
         What draws the symbols.
     """
-    length = round(_TOLD_BITS / math.log2(max(2, classes)))
+    length = round(bits / math.log2(max(2, classes)))
     tails = random.integers(symbols, size=(len(suffixes), length)).tolist()
     return np.array(
         [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._nearest import nearest
 from pdfalearn.learners._shown_tree import shown_tree
 from pdfalearn.learners._suffix_choice import NONE, lengthened, parting_suffixes
-from pdfalearn.learners.arc_labels import ArcLabels
+from pdfalearn.learners.arc_labels import ArcLabels, told_bits
 from pdfalearn.learners.classification_tree import (
     LEAF,
     ROOT,
@@ -26,6 +26,12 @@ from pdfalearn.tree_nodes import TreeNode, Word
 from pdfalearn.words import Words
 
 Numbers = NDArray[np.int64]
+
+
+_LARGEST_FRONT = 2**18
+"""New states wait where their transitions would make the front larger than this."""
+_WIDE = 4096
+"""From more symbols than this on, memory counts for more than time."""
 
 
 class _Front(NamedTuple):
@@ -64,10 +70,11 @@ class Quant:
         self._tree = ClassificationTree()
         self._labels = ArcLabels(observations, traces=traces)
         self._random = np.random.default_rng(0)
+        self._at_once = max(1, _LARGEST_FRONT // self._symbols)
         self._size = 0
         self._access = np.empty(0, dtype=np.int64)
         self._leaves = np.empty(0, dtype=np.int64)
-        self._targets = np.empty(0, dtype=np.int64)
+        self._targets = np.empty(0, dtype=np.int32 if self._symbols > _WIDE else np.int64)
         """The leaf that each transition leads to, at state * symbols + symbol; an inner node as
         long as its word has not been sifted further."""
 
@@ -110,16 +117,22 @@ class Quant:
         """
         observations, tree = self.observations, self._tree
         befores, symbols = np.divmod(unresolved, self._symbols)
-        words = observations.step(self._access[befores], symbols)
+        words = observations.known_successors(self._access[befores], symbols)
         at = self._targets[unresolved]
+        chosen = np.zeros(len(unresolved), dtype=np.int64)
+        # Of what nothing is known, nothing can be said: it leads to the first state.
+        some = ((at != ROOT) | (words >= 0)).nonzero()[0]
+        if not len(some):
+            return chosen
+        at = at[some].astype(np.int64)
         at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
         order = np.argsort(at, kind="stable")
         different, begins = np.unique(at[order], return_index=True)
         states_below = tree.below(different, self._leaves[: self._size])
-        chosen = np.zeros(len(unresolved), dtype=np.int64)
-        for node, here in zip(different.tolist(), np.split(order, begins[1:]), strict=True):
+        for node, here in zip(different.tolist(), np.split(some[order], begins[1:]), strict=True):
             states = states_below[node]
             chosen[here] = states.min()
+            here = here[words[here] >= 0]
             here = here[observations.row_numbers(words[here]) >= 0]
             if len(here):
                 rows = observations.rows(self._access[states])
@@ -253,10 +266,11 @@ class Quant:
         targets = self._targets[: self._size * self._symbols]
         budget = self.observations.budget
         are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
-        if not self._labels.are_traces or are_scarce or (targets == UNDEFINED_LEAF).any():
+        bits = told_bits(self.observations.price) if self._labels.are_traces else 0
+        if not bits or are_scarce or (targets == UNDEFINED_LEAF).any():
             return suffixes
         table, classes = self.observations.suffixes, self.observations.class_count
-        return lengthened(table, suffixes, classes, self._symbols, self._random)
+        return lengthened(table, suffixes, bits, classes, self._symbols, self._random)
 
     def _sift(self, front: _Front, first_new: int, stop: int | None = None) -> None:
         """Sift a front of transitions, and those of all states from ``first_new`` on.
@@ -264,10 +278,10 @@ class Quant:
         With ``stop``, states from there on have to wait, also those that are discovered.
         """
         while len(front.places) or first_new < (self._size if stop is None else stop):
-            known = self._size if stop is None else stop
-            front = self._with_new(front, first_new, known)
-            first_new = known
+            known = min(self._size if stop is None else stop, first_new + self._at_once)
             try:
+                front = self._with_new(front, first_new, known)
+                first_new = known
                 front = self._step(front)
             except BaseException:
                 self._targets[front.places] = front.at
@@ -293,12 +307,11 @@ class Quant:
         """Take words one arc down the tree; return those that are not at a leaf yet."""
         tree, (places, words, at) = self._tree, front
         known = tree.size
-        if at.any():
-            labels = self._labels.after(words, tree.suffixes[at])
-            children = tree.children(at, labels)
-        else:
+        if not at.any():
             children = tree.children_of_root(self.observations.asked_classes(words))
-        on = self._landed(places, words, known, children)
+            return self._landed(places, words, known, children)
+        labels = self._labels.after(words, tree.suffixes[at])
+        on = self._landed(places, words, known, tree.children(at, labels))
         return self._sink(on) if len(on.places) < FEW else on
 
     def _sink_known(self, front: _Front) -> None:
@@ -360,7 +373,8 @@ class Quant:
         first = self._size
         self._size += more
         if self._size > len(self._access):
-            capacity = max(512, 2 * self._size)
+            is_wide = self._symbols > _WIDE
+            capacity = self._size + self._size // 4 if is_wide else max(512, 2 * self._size)
             self._access = _larger(self._access, capacity)
             self._leaves = _larger(self._leaves, capacity)
             self._targets = _larger(self._targets, capacity * self._symbols)
@@ -369,8 +383,8 @@ class Quant:
         return first
 
 
-def _larger(old: Numbers, capacity: int) -> Numbers:
+def _larger(old: NDArray[Any], capacity: int) -> NDArray[Any]:
     """Copy an array into a larger one; transitions not sifted yet are at the root."""
-    new = np.full(capacity, ROOT, dtype=np.int64)
+    new = np.full(capacity, ROOT, dtype=old.dtype)
     new[: len(old)] = old
     return new

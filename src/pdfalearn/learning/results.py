@@ -95,7 +95,9 @@ class Result:
         if quantization is None:
             raise InputError("learning was not by quantization, so there are no boundaries")
         distance = checked_number(distance, "distance", 0, 1)
-        rows = self._learner.observations.numbered_rows(np.arange(self._learner.observations.row_count)).to_dense()
+        rows = self._learner.observations.numbered_rows(
+            np.arange(self._learner.observations.row_count)
+        ).to_dense()
         return int((quantization.boundary_distances(rows) <= distance).sum())
 
     @property

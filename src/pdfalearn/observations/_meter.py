@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pdfalearn.observations._asking import Asker, Counts
 
 
+_SECONDS_PER_NODE = 4e-7
+"""What it takes to make an automaton of what is known, about, for each word."""
+
+
 class Meter:
     """Says which words may still be asked.
 
@@ -28,9 +32,12 @@ class Meter:
         What asking the model costs.
     counts : Counts
         What has been asked.
+    table : NodeTable
+        The words.
     """
 
-    def __init__(self, budget: Budget, price: Price, counts: Counts) -> None:
+    def __init__(self, budget: Budget, price: Price, counts: Counts, table: NodeTable) -> None:
+        self._table = table
         self.budget = budget
         self._price = price
         self._counts = counts
@@ -47,7 +54,8 @@ class Meter:
             raise BudgetReached("max_seconds", limit, where)
 
     def _seconds_left(self) -> float:
-        return _left(self.budget.max_seconds, time.monotonic() - self._started)
+        finishing = _SECONDS_PER_NODE * self._table.size
+        return _left(self.budget.max_seconds, time.monotonic() - self._started + finishing)
 
     def check_equivalence_queries(self, count: int) -> None:
         """Stop if no further equivalence query may be made after so many."""
@@ -101,11 +109,11 @@ class Meter:
                 words, symbols_left, cost = words - 1, symbols_left - length, cost - costs
         return np.array(places, dtype=np.int64)
 
-    def allowed(self, asker: Asker, table: NodeTable, nodes: Nodes) -> Nodes:
+    def allowed(self, asker: Asker, nodes: Nodes) -> Nodes:
         """Return the nodes that may be asked now; stop if there are none."""
         if not self._counts.words and nodes[0] == 0:
             return nodes[:1]
-        budget, first = self.budget, int(nodes[0])
+        budget, table, first = self.budget, self._table, int(nodes[0])
         where = asker.word(first)
         self.check_seconds(where)
         if budget.max_word_length is not None:

@@ -23,7 +23,7 @@ class Traces:
         self._in_order: list[bytes] = []
 
     def of_many(self, classes: Classes, offsets: Numbers) -> Numbers:
-        """Return the numbers of traces that stand one after the other, each with a class or more."""
+        """Return the numbers of traces that stand one after the other, of a class or more each."""
         numbers = classes[offsets[1:] - 1].astype(np.int64)
         longer = (np.diff(offsets) > 1).nonzero()[0]
         traces, size = classes.tobytes(), classes.itemsize

@@ -48,6 +48,10 @@ _FIRST_AUDIT = 4096
 """The first audit comes after this many words, the next ones at four times as many."""
 _AUDITED_SHARE = 1024
 """An audit on the way looks at one word in this many, or more."""
+_MOST_AUDITED = 2**26
+"""But it looks at no more probabilities than this."""
+_NUMBERS_AT_ONCE = 2**22
+"""At most this many probabilities are compared at once."""
 _LARGE = 32
 """From more symbols than this on, it pays to find out first which of them are impossible."""
 
@@ -85,10 +89,10 @@ class ObservationTree:
         self.counts = Counts()
         self.suffixes = Suffixes()
         """The suffixes that words are followed by, as numbers."""
-        self.meter = Meter(budget, self.price, self.counts)
-        """What the budget still allows."""
         self._symbols = len(model.alphabet)
         self._nodes = NodeTable(self._symbols)
+        self.meter = Meter(budget, self.price, self.counts, self._nodes)
+        """What the budget still allows."""
         self._answers = Answers(by, self._symbols + 1)
         self._traces = Traces()
         self._arc_labels: list[tuple[float, ...]] = []
@@ -159,6 +163,10 @@ class ObservationTree:
     def step(self, nodes: Nodes, symbols: NDArray[np.integer]) -> Nodes:
         """Return the nodes one symbol further; undefined words may lead to themselves."""
         return self._nodes.step(nodes, symbols)
+
+    def known_successors(self, nodes: Nodes, symbols: NDArray[np.integer]) -> Nodes:
+        """Return the nodes one symbol further; -1 where there is none yet."""
+        return self._nodes.known_children(nodes, symbols)
 
     def step_one(self, node: int, symbol: int) -> int:
         """Return the node one symbol further."""
@@ -344,6 +352,7 @@ class ObservationTree:
             Of word i the successor by symbol j is at the place i · symbols + j. Where the alphabet
             is large, successors that are known to be impossible are left out.
         """
+        self.meter.check_seconds()
         width = self._symbols
         may_lead = self.budget.max_symbols is None and self.budget.max_cost is None
         is_worth_it = width > _LARGE and (may_lead or self._answers.is_sparse)
@@ -415,7 +424,7 @@ class ObservationTree:
     def _ask_allowed(self, nodes: Nodes) -> None:
         """Ask for nodes as far as the budget goes, and record what was answered."""
         while len(nodes):
-            part = self.meter.allowed(self._asker, self._nodes, nodes)
+            part = self.meter.allowed(self._asker, nodes)
             new = self._asker.new = None if self._recording is None else []
             try:
                 self._ask_all(part)
@@ -468,8 +477,11 @@ class ObservationTree:
         asked = ((self._nodes.classes[known] >= 0) & (self._nodes.rows[known] >= 0)).nonzero()[0]
         random = np.random.default_rng(seed)
         sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
-        before = self._answers.rows(self._nodes.rows[sample].astype(np.int64))
-        self._compare(self.words(sample), before, 1.0)
+        size = max(1, _NUMBERS_AT_ONCE // (self._symbols + 1))
+        for begin in range(0, len(sample), size):
+            part = sample[begin : begin + size]
+            before = self._answers.rows(self._nodes.rows[part].astype(np.int64))
+            self._compare(self.words(part), before, 1.0)
 
     def audit_along_the_way(self, count: int, seed: int) -> None:
         """Audit also while learning goes on: a restless model may never let it end."""
@@ -479,7 +491,8 @@ class ObservationTree:
         if self._audit is not None and self.counts.words >= self._next_audit:
             self._next_audit = 4 * self.counts.words
             count, seed = self._audit
-            self.audit(max(count, self.counts.words // _AUDITED_SHARE), seed)
+            share = min(self.counts.words // _AUDITED_SHARE, _MOST_AUDITED // (self._symbols + 1))
+            self.audit(max(count, share), seed)
 
     def _compare(self, words: Words, before: Rows, most: float) -> None:
         """Ask for words again as far as the budget goes; refuse answers that differ too much."""

@@ -161,10 +161,10 @@ def _drawn(
         cumulative = np.cumsum(rows.values, axis=1)
         return drawn_columns(cumulative, places.astype(np.int32), random)
     if rows.rest is not None and rows.rest.any():
-        first = int((rows.rests[places] > 0).argmax())
+        word = shortened(observations.word(int(nodes[(rows.rests[places] > 0).argmax()])))
         raise ModelError(
-            f"the model's answer to the word {shortened(observations.word(int(nodes[first])))} does "
-            "not list all that may follow, so no word can be drawn; wrap the model in TopK"
+            f"the model's answer to the word {word} does not list all that may follow, so no word "
+            "can be drawn; wrap the model in TopK"
         )
     lengths = np.diff(rows.offsets)
     table = np.zeros((len(rows), int(lengths.max())))
