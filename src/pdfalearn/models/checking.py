@@ -1,0 +1,222 @@
+"""What a model and its sessions return, checked for its form."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.checks import checked_integer
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models.price import Price
+from pdfalearn.models.protocol import Handles, LanguageModel, Session
+from pdfalearn.rows import Rows
+from pdfalearn.words import Words
+
+LEAST_ROOM = 3
+"""A session that bounds its handles has room for the empty word, a word, and what follows it."""
+
+
+class Members(NamedTuple):
+    """What a model says about itself."""
+
+    alphabet: Alphabet
+    identity: str | None
+    price: Price
+
+
+def checked_model_members(model: LanguageModel) -> Members:
+    """Return what a model says about itself, or say what is wrong with it."""
+    alphabet = _member(model, "alphabet", "set it to an Alphabet")
+    if not isinstance(alphabet, Alphabet):
+        raise _wrong(model, "alphabet", alphabet, "set it to an Alphabet")
+    identity = _member(model, "identity", "set it to a text, or to None")
+    if not (identity is None or (isinstance(identity, str) and identity)):
+        raise _wrong(model, "identity", identity, "set it to a text that is not empty, or to None")
+    price = _member(model, "price", "set it to a Price")
+    if not isinstance(price, Price):
+        raise _wrong(model, "price", price, "set it to a Price, such as Price(word=1)")
+    return Members(alphabet, identity, price)
+
+
+def checked_session(model: LanguageModel) -> Session:
+    """Open a session, or say that what a model opens is not one."""
+    session: object = model.open()
+    if isinstance(session, Session):
+        return session
+    raise ModelError(
+        f"{type(model).__name__}.open returned {_short(session)}: it has to return an object of a "
+        "subclass of Session"
+    )
+
+
+def checked_shared(session: Session) -> bool:
+    """Return whether a session's handles are shared by words."""
+    shared = _member(session, "shared", "set it to True or False")
+    if not isinstance(shared, bool | np.bool_):
+        raise _wrong(session, "shared", shared, "set it to True or False")
+    return bool(shared)
+
+
+def checked_room(session: Session) -> int | None:
+    """Return for how many handles a session has room, None if for any number."""
+    remedy = f"set it to None, or to the most handles that may be alive, at least {LEAST_ROOM}"
+    room = _member(session, "room", remedy)
+    if room is None:
+        return None
+    try:
+        return checked_integer(room, "room", LEAST_ROOM, 2**62)
+    except InputError as error:
+        raise _wrong(session, "room", room, remedy) from error
+
+
+def checked_start(session: Session) -> int:
+    """Have a session begin with the empty word; return the handle."""
+    given = session.start()
+    remedy = "it has to return a handle of the empty word, an integer from 0 on"
+    try:
+        handle = checked_integer(given, "handle", -1, 2**63 - 1)
+    except InputError as error:
+        raise ModelError(
+            f"{type(session).__name__}.start returned {_short(given)}: {remedy}"
+        ) from error
+    if handle < 0:
+        raise ModelError(
+            f"{type(session).__name__}.start returned -1: the empty word cannot be undefined; "
+            f"{remedy}"
+        )
+    return handle
+
+
+def checked_extension(given: object, words: Words) -> Handles:
+    """Return what a session's `extend` has returned for words, or say what is wrong with it."""
+    count = len(words.symbols)
+    if not isinstance(given, np.ndarray) or given.dtype != np.int64 or given.shape != (count,):
+        given = _as_handles(given, count)
+    if not count or (least := int(given.min())) >= 0:
+        return given
+    if least < -1:
+        raise ModelError(
+            f"extend returned the handle {least}: handles are from 0 on; -1: undefined"
+        )
+    _check_stays_undefined(given, words)
+    return given
+
+
+def checked_rows(given: object, count: int, width: int) -> Rows:
+    """Return what a session's `read` has returned, or say what is wrong with its form.
+
+    Whether the rows are distributions is for others to check, who know the words.
+    """
+    if not isinstance(given, Rows):
+        raise ModelError(
+            f"read returned {_short(given)}: it has to return Rows, such as Rows.dense(table)"
+        )
+    wrong = _wrong_shape(given, count, width)
+    if wrong is not None:
+        raise ModelError(
+            f"read returned {wrong}: for {count} words it has to return {count} rows of {width} "
+            "columns, the terminal first, then every symbol"
+        )
+    return given
+
+
+def close_quietly(session: Session) -> str | None:
+    """Close a session, whatever happens; return a line about what went wrong, if anything did."""
+    try:
+        session.close()
+    except BaseException as error:  # what was learnt counts for more than how the model ends
+        return f"{type(session).__name__}.close raised {error_text(error)}"
+    return None
+
+
+def error_text(error: BaseException) -> str:
+    """Write an error in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _wrong_shape(rows: Rows, count: int, width: int) -> str | None:
+    """Say which array of rows has not the shape or the type that it needs."""
+    if rows.width != width:
+        return f"rows of {rows.width} columns"
+    if rows.offsets is None or rows.columns is None:
+        needed: list[tuple[str, tuple[int, ...], str]] = [("values", (count, width), "iuf")]
+    else:
+        wrong = _wrong_array(rows, "offsets", (count + 1,), "iu")
+        if wrong is not None:
+            return wrong
+        if rows.offsets[0] != 0 or (np.diff(rows.offsets) < 0).any():
+            return "offsets that do not ascend from 0"
+        listed = (int(rows.offsets[-1]),)
+        needed = [("values", listed, "iuf"), ("columns", listed, "iu")]
+    beside = {"rest": "iuf", "ceiling": "iuf", "undefined": "b", "outside": "iuf"}
+    needed += [(name, (count,), kinds) for name, kinds in beside.items()]
+    return next(filter(None, (_wrong_array(rows, *array) for array in needed)), None)
+
+
+def _wrong_array(rows: Rows, name: str, shape: tuple[int, ...], kinds: str) -> str | None:
+    array = getattr(rows, name)
+    if array is None:
+        return None
+    if not isinstance(array, np.ndarray):
+        return f"rows whose {name} are {_short(array)}, not an array"
+    if array.shape != shape:
+        return f"rows whose {name} have shape {array.shape}, not {shape}"
+    if array.size and array.dtype.kind not in kinds:
+        return f"rows whose {name} are an array of {array.dtype}"
+    return None
+
+
+def _as_handles(given: object, count: int) -> Handles:
+    try:
+        handles = np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise ModelError(_not_handles(_short(given), count)) from error
+    if handles.shape != (count,):
+        shape = f"an array of shape {handles.shape}" if handles.ndim else _short(given)
+        raise ModelError(_not_handles(shape, count))
+    if count and handles.dtype.kind not in "iu":
+        raise ModelError(_not_handles(f"an array of {handles.dtype}", count))
+    return handles.astype(np.int64)
+
+
+def _not_handles(what: str, count: int) -> str:
+    return (
+        f"extend returned {what}: for words of {count} symbols together it has to return an array "
+        f"of int of shape ({count},), a handle for every symbol"
+    )
+
+
+def _check_stays_undefined(handles: Handles, words: Words) -> None:
+    """Refuse words that are undefined and defined again further on."""
+    back = handles >= 0
+    back[1:] &= handles[:-1] < 0
+    begins = words.offsets[:-1][words.lengths > 0]
+    back[begins] = False
+    if back.any():
+        symbol = int(back.argmax())
+        place = int(np.searchsorted(words.offsets, symbol, side="right")) - 1
+        raise ModelError(
+            f"extend returned -1 and then a handle again in word {place} of the batch: what goes "
+            "on from an undefined word is undefined, so return -1 from the first -1 on"
+        )
+
+
+def _member(owner: object, name: str, remedy: str) -> object:
+    try:
+        return getattr(owner, name)
+    except Exception as error:
+        lacks = isinstance(error, AttributeError) and not hasattr(type(owner), name)
+        what = f"has no {name}" if lacks else f"has {name} that raised {error_text(error)}"
+        raise ModelError(f"{type(owner).__name__} {what}: {remedy}") from error
+
+
+def _wrong(owner: object, name: str, given: object, remedy: str) -> ModelError:
+    return ModelError(f"{type(owner).__name__}.{name} is {_short(given)}: {remedy}")
+
+
+def _short(given: object) -> str:
+    text = " ".join(repr(given).split())
+    return text if len(text) <= 80 else f"{text[:70]}… (a {type(given).__name__})"
