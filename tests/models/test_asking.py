@@ -11,70 +11,11 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Alphabet, AutomatonModel, FunctionModel, ModelError
 from pdfalearn.models.asking import asked_rows, opened
-from pdfalearn.models.protocol import Handles, LanguageModel, Session
+from pdfalearn.models.protocol import Handles, LanguageModel
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
+from tests.models.owning import Owning
 from tests.strategies import pdfas
-
-
-class Owning(LanguageModel):
-    """A PDFA whose handles belong to one word each, and are watched."""
-
-    def __init__(self, pdfa: PDFA, room: int | None, *, sparse: bool = False) -> None:
-        self.pdfa = pdfa
-        self.room = room
-        self.sparse = sparse
-        self.alphabet = pdfa.alphabet
-        self.sessions: list[OwningSession] = []
-
-    def open(self) -> OwningSession:
-        self.sessions.append(OwningSession(self))
-        return self.sessions[-1]
-
-
-class OwningSession(Session):
-    """Fails when more handles than there is room for are alive, or when they are used after."""
-
-    def __init__(self, model: Owning) -> None:
-        self._model = model
-        self.room = model.room
-        self.states: dict[int, int] = {}
-        self.batches: list[int] = []
-        self.symbols = 0
-        self.closed = 0
-        self._next = 0
-
-    def start(self) -> int:
-        return self._handle_of(self._model.pdfa.initial)
-
-    def _handle_of(self, state: int) -> int:
-        self._next += 1
-        self.states[self._next] = state
-        assert self.room is None or len(self.states) <= self.room
-        return self._next
-
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        found = []
-        self.symbols += len(words.symbols)
-        for handle, word in zip(handles.tolist(), words, strict=True):
-            state = self.states[handle]
-            for symbol in word:
-                state = int(self._model.pdfa.table[state, symbol])
-                found.append(-1 if state < 0 else self._handle_of(state))
-        return np.array(found)
-
-    def read(self, handles: Handles) -> Rows:
-        self.batches.append(len(handles))
-        states = [self.states[handle] for handle in handles.tolist()]
-        rows = Rows.dense(self._model.pdfa.probabilities[states])
-        return rows.to_sparse() if self._model.sparse else rows
-
-    def release(self, handles: Handles) -> None:
-        for handle in handles.tolist():
-            del self.states[handle]
-
-    def close(self) -> None:
-        self.closed += 1
 
 
 def check_answers(pdfa: PDFA, words: list[list[int]], rows: Rows) -> None:

@@ -96,7 +96,7 @@ def test_an_extension_by_nothing() -> None:
         (np.zeros(5), "an array of float64"),
         (["a"] * 5, "an array of <U1"),
         ([[1], [1, 2]], r"returned \[\[1\], \[1, 2\]\]"),
-        (np.array([0, 1, 2, 3, -2]), "the handle -2: "),
+        (np.array([0, 1, 2, 3, -2]), "the handle -2 in word 2 of the batch: "),
         (np.array([-1, 0, 2, 3, 4]), "-1 and then a handle again in word 0"),
         (np.array([1, 0, -1, -1, 4]), "-1 and then a handle again in word 2"),
     ],
