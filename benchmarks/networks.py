@@ -134,14 +134,14 @@ def threads() -> None:
 
 
 def in_memory(hidden: int, kappa: int, memory: int) -> list[object]:
-    """Learn in some memory: give capacity, states, symbols, seconds and the growth of the peak."""
+    """Learn in some memory; return room, states, symbols, seconds and the growth of the peak."""
     learnt(network(8), kappa)
     timed = network(hidden)
     before = peak_gigabytes()
     result, total = learnt(timed, kappa, memory)
-    capacity = RecurrentModel(timed, SYMBOLS, memory=memory).capacity
+    room = RecurrentModel(timed, SYMBOLS, memory=memory).open().room
     grown = (peak_gigabytes() - before) * 2**10
-    return [capacity, len(result.pdfa), sum(timed.sizes), total, grown]
+    return [room, len(result.pdfa), sum(timed.sizes), total, grown]
 
 
 def bounded_memory() -> None:
@@ -149,7 +149,7 @@ def bounded_memory() -> None:
 
     Every row is a process of its own; its peak is counted from before learning on.
     """
-    print_header(["memory, MB", "capacity, words", "states", "symbols", "s", "peak grows by, MB"])
+    print_header(["memory, MB", "room, words", "states", "symbols", "s", "peak grows by, MB"])
     for megabytes in (1024, 64, 16, 4, 1):
         print_row([megabytes, *in_a_process(in_memory, 512, 5, megabytes * 2**20)])
 

@@ -18,5 +18,5 @@ def test_steps_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(timed.sizes) >= result.statistics.symbols
     assert 0 < timed.seconds < total
     assert timed.bare_seconds() > 0
-    capacity, states, *_ = networks.in_memory(8, 5, 10**4)
-    assert (capacity, states) == (59, 10)
+    room, states, *_ = networks.in_memory(8, 5, 10**4)
+    assert (room, states) == (59, 10)

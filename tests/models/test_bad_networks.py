@@ -20,6 +20,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
+from pdfalearn.models.asking import asked_rows
 from pdfalearn.words import Words
 from tests.models.networks import OneHotNetwork, gru, layers, memory_for, needed_torch
 
@@ -76,8 +77,9 @@ def test_nan_logits_name_the_word() -> None:
     ],
 )
 def test_answers_of_the_wrong_form(change: Any, culprit: str) -> None:
-    with pytest.raises(ValueError, match=culprit):
-        learn_changed(change)
+    model = RecurrentModel(Changed(TARGET, change), TARGET.alphabet)
+    with pytest.raises(InputError, match=culprit):
+        asked_rows(model, Words.of([[0], [1]]))
 
 
 @pytest.mark.parametrize(
@@ -109,6 +111,16 @@ def test_random_answers_of_a_network_in_training(torch: Any) -> None:
     )
 
 
+def test_a_network_that_is_trained_on_is_not_opened(torch: Any) -> None:
+    embedding, recurrent, head = layers("GRU", 3, num_layers=2, dropout=0.5)
+    model = RecurrentModel.of_layers(embedding, recurrent.eval(), head, "abc")
+    recurrent.train()
+    with pytest.raises(InputError, match=r"GRU is in training mode.*call \.eval\(\)"):
+        model.open()
+    recurrent.eval()
+    model.open()
+
+
 @pytest.mark.usefixtures("torch")
 def test_dropout_of_ones_own_is_noticed_by_the_audit() -> None:
     answers = iter(range(10**9))
@@ -138,12 +150,12 @@ def test_memory() -> None:
         gru(memory=100)
     with pytest.raises(InputError, match="memory 'much' is not an integer"):
         gru(memory="much")  # type: ignore[arg-type]
-    model = gru(memory=500)
-    assert model.capacity == 3
+    session = gru(memory=500).open()
+    assert session.room == 3
     for _ in range(3):
-        model.start()
+        session.start()
     with pytest.raises(InputError, match="room for the states of 3 words is to hold 4"):
-        model.start()
+        session.start()
 
 
 @pytest.mark.usefixtures("torch")
@@ -151,14 +163,15 @@ def test_a_step_that_fails_takes_no_room() -> None:
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    room = memory_for(5, 8 * len(TARGET), 2)
-    model = RecurrentModel(Changed(TARGET, interrupted), TARGET.alphabet, memory=room)
-    start = np.array([model.start()])
+    memory = memory_for(5, 8 * len(TARGET), 2)
+    model = RecurrentModel(Changed(TARGET, interrupted), TARGET.alphabet, memory=memory)
+    session = model.open()
+    start = np.array([session.start()])
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
-            model.extend(start, Words.of([[0, 1, 0, 1]]))
-    model.release(start)
-    assert len({model.start() for _ in range(5)}) == 5
+            session.extend(start, Words.of([[0, 1, 0, 1]]))
+    session.release(start)
+    assert len({session.start() for _ in range(5)}) == 5
 
 
 def test_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pdfalearn import (
@@ -11,6 +15,7 @@ from pdfalearn import (
     Alphabet,
     ExactOracle,
     FunctionModel,
+    InputError,
     Quantization,
     chain,
     learn,
@@ -18,6 +23,8 @@ from pdfalearn import (
 )
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models.asking import asked_rows
+from pdfalearn.models.price import Price
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 
@@ -69,9 +76,59 @@ def test_the_function_sees_words_of_symbols() -> None:
         return [[0.2, 0.3, 0.5] for _ in words]
 
     model = FunctionModel(function, ["left", "right"], "stop")
-    start = np.array([model.start()])
-    handles = model.extend(start, Words.of([(0, 1)]))
+    session = model.open()
+    start = np.array([session.start()])
+    handles = session.extend(start, Words.of([(0, 1)]))
     assert seen == []
-    assert model.distributions(np.append(start, handles)).tolist() == [[0.2, 0.3, 0.5]] * 3
+    rows = session.read(np.append(start, handles)).to_dense()
+    assert rows.tolist() == [[0.2, 0.3, 0.5]] * 3
     assert seen == [(), ("left",), ("left", "right")]
     assert model.alphabet == Alphabet(["left", "right"], "stop")
+
+
+def test_words_of_sessions_are_kept_apart() -> None:
+    model = FunctionModel(lambda words: [[0.5, 0.5] for _ in words], "a")
+    one, other = model.open(), model.open()
+    start = np.array([0])
+    one.extend(start, Words.of([(0, 0, 0)]))
+    assert other.extend(start, Words.of([(0,)])).tolist() == [1]
+    assert one.extend(start, Words.of([(0,)])).tolist() == [4]
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 99), st.lists(st.integers(0, 1), max_size=4))))
+def test_words_are_put_together_from_their_parts(parts: list[tuple[int, list[int]]]) -> None:
+    seen: list[tuple[Symbol, ...]] = []
+
+    def function(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
+        seen.extend(words)
+        return [[1.0, 0.0, 0.0] for _ in words]
+
+    session = FunctionModel(function, "ab").open()
+    known: list[tuple[str, int]] = [("", session.start())]
+    for at, codes in parts:
+        word, handle = known[at % len(known)]
+        handles = session.extend(np.array([handle]), Words.of([codes])).tolist()
+        spelt = word + "".join("ab"[code] for code in codes)
+        known += [(spelt[: len(word) + 1 + i], handles[i]) for i in range(len(codes))]
+    session.read(np.array([handle for _, handle in known]))
+    assert ["".join(map(str, word)) for word in seen] == [word for word, _ in known]
+
+
+def test_none_and_nan_say_that_a_word_is_undefined() -> None:
+    def function(words: list[tuple[Symbol, ...]]) -> Any:
+        return [None if len(word) > 1 else [0.5, 0.5] for word in words]
+
+    rows, symbols = asked_rows(FunctionModel(function, "a"), Words.of([(), (0, 0), (0,)]))
+    assert rows.undefined is not None
+    assert rows.undefined.tolist() == [False, True, False]
+    assert symbols == 3
+
+
+def test_identity_and_price_are_given() -> None:
+    model = FunctionModel(lambda words: [[1.0, 0.0] for _ in words], "a")
+    assert (model.identity, model.price) == (None, Price(word=1, prefix=1))
+    own = FunctionModel(lambda words: [], "a", identity="mine-1", price=Price(call=1))
+    assert (own.identity, own.price) == ("mine-1", Price(call=1))
+    with pytest.raises(InputError, match="7 is not a function"):
+        FunctionModel(7, "a")  # type: ignore[arg-type]

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models._nests import leaves, rebuilt
+from pdfalearn.models.protocol import Handles
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from pdfalearn.models._nests import Nest
-
-Rows = NDArray[np.int64]
 
 _FIRST_SIZE = 256
 _LEAST_CAPACITY = 3
@@ -37,8 +35,6 @@ class StateRows:
     """
 
     def __init__(self, two: Nest, three: Nest, width: int, memory: int) -> None:
-        import torch
-
         self._nest = two
         self._axes = _batch_axes(leaves(two), leaves(three))
         self.row_bytes: int = sum(leaf.nbytes // 2 for leaf in leaves(two)) + 8 * width + 8
@@ -50,24 +46,32 @@ class StateRows:
                 f"memory of {memory:,} bytes is too little: a word takes {self.row_bytes:,}, and "
                 f"{_LEAST_CAPACITY} must fit in even while they are moved"
             )
+        self.width = width
+        """The length of a distribution."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all rows, and free their memory."""
+        import torch
+
         # The words stand on the axis of the batch, as the network wants them.
-        with_axes = zip(leaves(two), self._axes, strict=True)
+        with_axes = zip(leaves(self._nest), self._axes, strict=True)
         self._tables = [leaf.narrow(axis, 0, 0) for leaf, axis in with_axes]
-        self.distributions = np.empty((0, width))
+        self.distributions = np.empty((0, self.width))
         """The distribution of each row."""
         self._shared = torch.from_numpy(self.distributions)
         """The same memory, as torch writes into it."""
-        self._free: Rows = np.empty(0, dtype=np.int64)
+        self._free: Handles = np.empty(0, dtype=np.int64)
         self._free_count = 0
 
-    def take(self, count: int) -> Rows:
-        """Give rows that nobody uses."""
+    def take(self, count: int) -> Handles:
+        """Return rows that nobody uses."""
         if count > self._free_count:
             self._grow(count - self._free_count)
         self._free_count -= count
         return self._free[self._free_count : self._free_count + count].copy()
 
-    def give_back(self, rows: Rows) -> None:
+    def give_back(self, rows: Handles) -> None:
         """Note that rows are not used any more."""
         self._free[self._free_count : self._free_count + len(rows)] = rows
         self._free_count += len(rows)
@@ -82,26 +86,29 @@ class StateRows:
                 f"{old + more:,}; give it more memory"
             )
         size = min(self.capacity, max(_FIRST_SIZE, 2 * (old + more)))
-        for place, (table, axis) in enumerate(zip(self._tables, self._axes, strict=True)):
-            shape = (*table.shape[:axis], size, *table.shape[axis + 1 :])
-            self._tables[place] = table.new_empty(shape)
-            self._tables[place].narrow(axis, 0, old).copy_(table)
-        distributions = np.empty((size, self.distributions.shape[1]))
+        tables = []
+        for table, axis in zip(self._tables, self._axes, strict=True):
+            larger = table.new_empty((*table.shape[:axis], size, *table.shape[axis + 1 :]))
+            larger.narrow(axis, 0, old).copy_(table)
+            tables.append(larger)
+        distributions = np.empty((size, self.width))
         distributions[:old] = self.distributions
-        self.distributions, self._shared = distributions, torch.from_numpy(distributions)
         free = np.empty(size, dtype=np.int64)
         free[: self._free_count] = self._free[: self._free_count]
         free[self._free_count : self._free_count + size - old] = np.arange(size - 1, old - 1, -1)
+        # Nothing has changed so far, in case there is no memory after all.
+        self._tables = tables
+        self.distributions, self._shared = distributions, torch.from_numpy(distributions)
         self._free = free
         self._free_count += size - old
 
     def states(self, rows: Tensor) -> Nest:
-        """Give the states of rows as one batch."""
+        """Return the states of rows as one batch."""
         tables = zip(self._tables, self._axes, strict=True)
         return rebuilt(self._nest, iter([table.index_select(axis, rows) for table, axis in tables]))
 
     def first(self, state: Nest, count: int) -> Nest:
-        """Give the first few of a batch of states."""
+        """Return the first few of a batch of states."""
         given = zip(leaves(state), self._axes, strict=True)
         return rebuilt(self._nest, iter([leaf.narrow_copy(axis, 0, count) for leaf, axis in given]))
 

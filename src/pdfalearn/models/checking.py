@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -89,18 +90,30 @@ def checked_start(session: Session) -> int:
     return handle
 
 
-def checked_extension(given: object, words: Words) -> Handles:
-    """Return what a session's `extend` has returned for words, or say what is wrong with it."""
+def checked_extension(
+    given: object, words: Words, named: Callable[[int], str] = "word {} of the batch".format
+) -> Handles:
+    """Return what a session's `extend` has returned for words, or say what is wrong with it.
+
+    ``named`` writes the name of a word, which is given by its place in the batch.
+    """
     count = len(words.symbols)
     if not isinstance(given, np.ndarray) or given.dtype != np.int64 or given.shape != (count,):
         given = _as_handles(given, count)
     if not count or (least := int(given.min())) >= 0:
         return given
     if least < -1:
+        name = named(_place_of(int(given.argmin()), words))
         raise ModelError(
-            f"extend returned the handle {least}: handles are from 0 on; -1: undefined"
+            f"extend returned the handle {least} in {name}: a handle is 0 or more, or -1 where the "
+            "word is undefined"
         )
-    _check_stays_undefined(given, words)
+    back = _first_back(given, words)
+    if back is not None:
+        raise ModelError(
+            f"extend returned -1 and then a handle again in {named(_place_of(back, words))}: what "
+            "goes on from an undefined word is undefined, so return -1 from the first -1 on"
+        )
     return given
 
 
@@ -189,19 +202,17 @@ def _not_handles(what: str, count: int) -> str:
     )
 
 
-def _check_stays_undefined(handles: Handles, words: Words) -> None:
-    """Refuse words that are undefined and defined again further on."""
+def _first_back(handles: Handles, words: Words) -> int | None:
+    """Return the first symbol after which a word is defined that was undefined before it."""
     back = handles >= 0
     back[1:] &= handles[:-1] < 0
-    begins = words.offsets[:-1][words.lengths > 0]
-    back[begins] = False
-    if back.any():
-        symbol = int(back.argmax())
-        place = int(np.searchsorted(words.offsets, symbol, side="right")) - 1
-        raise ModelError(
-            f"extend returned -1 and then a handle again in word {place} of the batch: what goes "
-            "on from an undefined word is undefined, so return -1 from the first -1 on"
-        )
+    back[words.offsets[:-1][words.lengths > 0]] = False
+    return int(back.argmax()) if back.any() else None
+
+
+def _place_of(symbol: int, words: Words) -> int:
+    """Return the place of the word that a symbol of a batch stands in."""
+    return int(np.searchsorted(words.offsets, symbol, side="right")) - 1
 
 
 def _member(owner: object, name: str, remedy: str) -> object:

@@ -1,0 +1,111 @@
+"""Broken models: what they say about themselves, and what sessions begin with."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from pdfalearn import Alphabet
+from pdfalearn.models.protocol import LanguageModel, Session
+from tests.models.owning import Owning, OwningSession
+from tests.testing.broken import (
+    TARGET,
+    broken,
+    function,
+    owning,
+)
+
+
+@broken("Own has no alphabet: set it to an Alphabet")
+def no_alphabet() -> LanguageModel:
+    return type("Own", (LanguageModel,), {})()  # type: ignore[no-any-return]
+
+
+@broken("Own.alphabet is 'ab'")
+def a_string_as_alphabet() -> LanguageModel:
+    return type("Own", (LanguageModel,), {"alphabet": "ab"})()  # type: ignore[no-any-return]
+
+
+@broken("Own: read raised NotImplementedError: Own has neither answer nor open")
+def neither_answer_nor_open() -> LanguageModel:
+    return type("Own", (LanguageModel,), {"alphabet": Alphabet("ab")})()  # type: ignore[no-any-return]
+
+
+@broken(r"Restless.identity was 'run 0' and is 'run 1' now: it has to stay")
+def an_identity_that_changes() -> LanguageModel:
+    numbers = count()
+
+    class Restless(Owning):
+        identity = property(lambda self: f"run {next(numbers)}")
+
+    return Restless(TARGET)
+
+
+@broken(r"Counting.identity was '0' and is '\d+' now")
+def an_identity_that_changes_by_asking() -> LanguageModel:
+    class Counting(Owning):
+        identity = property(lambda self: str(len(self.sessions)))
+
+    return Counting(TARGET)
+
+
+@broken("Own.identity is 7: set it to a text")
+def a_number_as_identity() -> LanguageModel:
+    return type("Own", (Owning,), {"identity": 7})(TARGET)  # type: ignore[no-any-return]
+
+
+@broken("Own has identity that raised ZeroDivisionError: division by zero")
+def an_identity_that_fails() -> LanguageModel:
+    return type("Own", (Owning,), {"identity": property(lambda _: 1 / 0)})(TARGET)  # type: ignore[no-any-return]
+
+
+@broken("Own.price is 1.0: set it to a Price")
+def a_number_as_price() -> LanguageModel:
+    return type("Own", (Owning,), {"price": 1.0})(TARGET)  # type: ignore[no-any-return]
+
+
+@broken("Own.open returned None: .* subclass of Session")
+def no_session() -> LanguageModel:
+    return type("Own", (Owning,), {"open": lambda self: None})(TARGET)  # type: ignore[no-any-return]
+
+
+@broken("Own: open raised OSError: no server")
+def open_fails() -> LanguageModel:
+    def refuse(self: object) -> Session:
+        raise OSError("no server")
+
+    return type("Own", (Owning,), {"open": refuse})(TARGET)  # type: ignore[no-any-return]
+
+
+@broken("Changed.start returned None: .* handle of the empty word")
+def start_returns_nothing() -> LanguageModel:
+    return owning(start=lambda self: None)
+
+
+@broken("Changed.start returned -1: the empty word cannot be undefined")
+def start_is_undefined() -> LanguageModel:
+    return owning(start=lambda self: -1)
+
+
+@broken("FunctionModel: the empty word is undefined")
+def the_empty_word_is_undefined() -> LanguageModel:
+    return function(lambda word: [0.2, 0.3, 0.5] if word else None)
+
+
+@broken(r"Changed.room is 2: set it to None, or .* at least 3")
+def little_room() -> LanguageModel:
+    return owning(2, start=OwningSession.start)
+
+
+@broken("Changed.room is 3.5")
+def half_a_handle() -> LanguageModel:
+    return owning(3.5)  # type: ignore[arg-type]
+
+
+@broken("Owning: room is 9, but handles are shared: leave it None")
+def room_for_shared_handles() -> LanguageModel:
+    return owning(9, shared=True)
+
+
+@broken("Changed.shared is 'no'")
+def neither_shared_nor_not() -> LanguageModel:
+    return owning(shared="no")
