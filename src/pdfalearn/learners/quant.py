@@ -104,7 +104,7 @@ class Quant:
         )
 
     def unresolved(self) -> Numbers:
-        """Return the transitions, as state * symbols + symbol, that lead to no state of their own."""
+        """Return the transitions, as state * symbols + symbol, without a state of their own."""
         targets = self._targets[: self._size * self._symbols]
         is_lost = (self._tree.states[targets] < 0) & (targets != UNDEFINED_LEAF)
         return np.flatnonzero(is_lost)
