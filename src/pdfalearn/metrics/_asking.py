@@ -11,8 +11,9 @@ from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.paths import asked_path_nodes
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.samplers.drawing import model_words
+from pdfalearn.text import described
 from pdfalearn.words import Words
 
 Floats = NDArray[np.float64]
@@ -61,5 +62,9 @@ class Asked:
 
 def check_model(model: object) -> None:
     """Refuse what is no language model."""
-    if not isinstance(model, PDFA) and not hasattr(model, "distributions"):
-        raise InputError(f"{model!r} is neither a PDFA nor a LanguageModel")
+    if isinstance(model, PDFA) or hasattr(model, "distributions"):
+        return
+    remedy = "a function becomes one by FunctionModel(function, alphabet)"
+    if not callable(model) or isinstance(model, type):
+        remedy = pdfa_remedy(model)
+    raise InputError(f"{described(model)} is neither a PDFA nor a LanguageModel; {remedy}")
