@@ -129,7 +129,10 @@ class RecurrentModel:
             As for the class.
         """
         _check_torch()
-        return cls(Layers(embedding, recurrent, head), alphabet, terminal, memory=memory)
+        layers = Layers(embedding, recurrent, head)
+        model = cls(layers, alphabet, terminal, memory=memory)
+        layers.check_tokens(len(model.alphabet))
+        return model
 
     @property
     def capacity(self) -> int:
