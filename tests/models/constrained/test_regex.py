@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 
 import pytest
@@ -48,6 +49,13 @@ PATTERNS = [
     "a*?b+?5??",
     "a{2}|b{,1}5{1,}",
     r"\x61b",
+    "(a*b)?5",
+    "(?:a{,2}b?){1,3}",
+    "(?:(?:a|b)?5{2,}|){0,2}",
+    "(?:a{0}b|(?:){3})*",
+    "(?:.a){1,2}|(?s:.)",
+    "(?i:A(?-i:b)*)",
+    "(?m)a",
 ]
 
 
@@ -70,7 +78,7 @@ def test_the_same_words_match_as_in_python(pattern: str) -> None:
 
 
 ATOMS = st.sampled_from(["a", "b", "]", ".", "[ab]", "[^a]", "[]a]", "[^]b]", r"\]", "[a-b]", "()"])
-REPEATED = st.sampled_from(["*", "+", "?", "{2}", "{1,2}", "{,1}", "*?", "{}"])
+REPEATED = st.sampled_from(["*", "+", "?", "{2}", "{1,2}", "{,1}", "*?", "{}", "{0}", "{2,}"])
 EXPRESSIONS = st.recursive(
     ATOMS,
     lambda inner: st.one_of(
@@ -146,6 +154,45 @@ def test_what_would_be_misread_is_refused(pattern: str, part: str) -> None:
 def test_expressions_beyond_all_bounds_are_refused(pattern: str) -> None:
     need_module("interegular")
     with pytest.raises(InputError, match="does not parse"):
+        Guided(model("ab"), pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("a{99999999}", "it has 100,000,002 parts"),
+        ("((a{1000}){1000}){1000}", "it has 1,003,003,003 parts"),
+        ("(){99999999}", "it has 200,000,001 parts"),
+        ("(a|b)*a(a|b){30}", r"its DFA has \d\d,\d+ states and many more to come"),
+        (".*a.{40}b.*", r"its DFA has \d\d,\d+ states and many more to come"),
+        ("(a?){9999}", "more to come"),
+        ("((a{,300}){,300})", "more to come"),
+    ],
+)
+def test_expressions_that_explode_are_refused_at_once(pattern: str, reason: str) -> None:
+    need_module("interegular")
+    begun = time.process_time()
+    with pytest.raises(InputError, match=f"is too large for a guide: .*{reason}.*; use smaller"):
+        Guided(model("ab"), pattern)
+    assert time.process_time() - begun < 2
+    with pytest.raises(InputError) as caught:
+        Guided(model("ab"), f"{pattern}|{'ab' * 5000}")
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("pattern", "states"),
+    [("a{,20000}", 20001), ("(a|b)*a(a|b){9}", 1024), ("(?:a|ab){200}", 401), ("(a?){300}", 301)],
+)
+def test_expressions_may_be_large_all_the_same(pattern: str, states: int) -> None:
+    need_module("interegular")
+    assert len(regex_dfa(pattern, Alphabet("ab"))) == states
+
+
+@pytest.mark.parametrize("pattern", ["a(?=b)b", "(?!b)a", "(a(?=a))*a", "a(?<=a)b", "(?<!a)b"])
+def test_looking_around_is_refused_wherever_it_stands(pattern: str) -> None:
+    need_module("interegular")
+    with pytest.raises(InputError, match="uses what guides do not know: looking around"):
         Guided(model("ab"), pattern)
 
 
