@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import checked_integer, checked_share
-from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.runs import collected_words, drawn_columns, sampled_words
+from pdfalearn.samplers.asking import ask_in_parts
 from pdfalearn.words import Words, offsets_of
 
 
@@ -142,7 +142,7 @@ def model_words(
     active, nodes = np.arange(count), np.zeros(count, dtype=np.int64)
     steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
     while len(active) and len(steps) < max_length:
-        observations.classes(nodes, np.full(len(nodes), EMPTY))
+        ask_in_parts(observations, nodes, np.full(len(nodes), len(steps)))
         numbers, places = np.unique(observations.nodes.rows[nodes], return_inverse=True)
         cumulative = np.cumsum(observations.answers.rows[numbers], axis=1)
         columns = drawn_columns(cumulative, places.astype(np.int32), random)
