@@ -98,7 +98,7 @@ class Asked:
         ask_in_parts(self._tree, different, lengths[different])
 
     def release(self) -> None:
-        """Give all handles back to the model."""
+        """Hand all handles back to the model."""
         self._tree.release_handles()
 
 

@@ -12,6 +12,8 @@ JUMP = -1
 """Stands for the class of a node that reads nothing."""
 
 _MOST_PARTS = 2**17
+_MOST_CHARACTERS = 2**21
+"""All different classes together have so many of the characters that occur in words."""
 
 
 class TooLargeError(ValueError):
@@ -46,6 +48,8 @@ class Network:
         self.next_of: list[list[int]] = [[]]
         """The nodes that each one goes on to, or jumps to."""
         self._classes: dict[frozenset[str], int] = {}
+        self._class_numbers: dict[tuple[object, ...], int] = {}
+        self._room = _MOST_CHARACTERS
         self.begin = self._add(expression, END, _Flags())
         """Where words begin."""
 
@@ -69,8 +73,7 @@ class Network:
             raise UnknownPartError("looking around")
         if part.lengths == (0, 0):
             return after
-        read = self._characters(part, flags)
-        return self._node(self._classes.setdefault(read, len(self._classes)), [after])
+        return self._node(self._class(part, flags), [after])
 
     def _add_repeated(self, part: Any, after: int, flags: _Flags) -> int:
         """Add a part as often as it must come, and then as often as it may."""
@@ -89,6 +92,17 @@ class Network:
         self.class_of.append(class_)
         self.next_of.append(following)
         return len(self.class_of) - 1
+
+    def _class(self, part: Any, flags: _Flags) -> int:
+        """Return the number of the class of characters that a part reads."""
+        key = (getattr(part, "chars", None), getattr(part, "negated", None), flags)
+        if key not in self._class_numbers:
+            read = self._characters(part, flags)
+            self._room -= len(read)
+            if self._room < 0:
+                raise TooLargeError(f"its {len(self._class_numbers):,} classes are too large")
+            self._class_numbers[key] = self._classes.setdefault(read, len(self._classes))
+        return self._class_numbers[key]
 
     def _characters(self, part: Any, flags: _Flags) -> frozenset[str]:
         """Return the characters that a class, or a dot, stands for."""

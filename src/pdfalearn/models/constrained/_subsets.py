@@ -91,8 +91,8 @@ class Subsets:
         seen, waiting = set(nodes), list(nodes)
         for node in waiting:  # the list grows in front of the loop
             if class_of[node] == JUMP:
-                new = [following for following in next_of[node] if following not in seen]
-                seen.update(new)
+                new = set(next_of[node]) - seen
+                seen |= new
                 waiting += new
         self._spend(len(waiting))
         return tuple(sorted(node for node in waiting if class_of[node] != JUMP or node == END))
@@ -107,7 +107,6 @@ class Subsets:
         """
         classes_of: dict[str, list[int]] = {c: [] for c in sorted(self._network.characters)}
         for number, characters in enumerate(self._network.classes):
-            self._spend(len(characters))
             for character in characters:
                 classes_of[character].append(number)
         numbers: dict[tuple[int, ...], int] = {}
