@@ -105,7 +105,7 @@ class Asked:
 @contextmanager
 def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
     """Run a PDFA, or ask a model, which gets its handles back at the end."""
-    if isinstance(model, AutomatonModel):
+    if type(model) is AutomatonModel:  # a class of its own may answer otherwise
         model = model.pdfa
     if isinstance(model, PDFA):
         yield Run(model)
