@@ -35,3 +35,13 @@ def test_prefixes_are_taken_from_words(words: list[list[int]], data: st.DataObje
 def test_words_are_joined_one_by_one(pairs: list[tuple[list[int], list[int]]]) -> None:
     left, right = Words.of([a for a, _ in pairs]), Words.of([b for _, b in pairs])
     assert lists(joined(left, right)) == [a + b for a, b in pairs]
+
+
+@given(WORDS, st.integers(1, 12))
+def test_parts_are_small_and_whole(words: list[list[int]], most: int) -> None:
+    batch = Words.of(words)
+    places = list(batch.parts(most))
+    parts = [lists(batch.part(begin, end)) for begin, end in places]
+    assert [word for part in parts for word in part] == words
+    for part in parts:
+        assert len(part) == 1 or sum(len(word) + 1 for word in part) <= most

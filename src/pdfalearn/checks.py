@@ -1,4 +1,4 @@
-"""Checks of the arrays that a PDFA is made of."""
+"""Checks of numbers, distributions, and the arrays that a PDFA is made of."""
 
 from __future__ import annotations
 
@@ -8,11 +8,62 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn.alphabet import Alphabet
+from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError
 
 SUM_TOLERANCE = 1e-6
-"""How far from 1 the probabilities of a state may sum."""
+"""How far from 1 the probabilities of a distribution may sum."""
+
+ROUNDING = 1e-12
+"""A model's probability may be this far below 0, as rounding leaves it; it then counts as 0."""
+
+
+def wrong_rows(
+    rows: NDArray[np.float64], *, rounding: float = ROUNDING, tolerance: float = SUM_TOLERANCE
+) -> NDArray[np.bool_]:
+    """Mark the rows that are no distributions: with NaN, a negative value, or another sum than 1.
+
+    Parameters
+    ----------
+    rows : array of float, shape (count, symbols + 1)
+        What should be distributions.
+    rounding : float
+        How far below 0 a value may be.
+    tolerance : float
+        How far from 1 a sum may be.
+
+    Examples
+    --------
+    >>> wrong_rows(np.array([[0.5, 0.5], [0.5, 0.4], [1.5, -0.5], [0.5, np.nan]]))
+    array([False,  True,  True,  True])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = rows.dot(np.ones(rows.shape[1]))  # faster than a sum of few columns
+        wrong: NDArray[np.bool_] = ~(np.abs(sums - 1) <= tolerance)
+        if not rows.min(initial=0.0) >= -rounding:
+            wrong |= ~(rows.min(axis=1) >= -rounding)
+    return wrong
+
+
+def row_fault(row: NDArray[np.float64], *, rounding: float = ROUNDING) -> str:
+    """Word what is wrong with a row that `wrong_rows` has marked.
+
+    Examples
+    --------
+    >>> row_fault(np.array([0.5, 0.25])), row_fault(np.array([1.5, -0.5]))
+    ('[0.5, 0.25] sums to 0.75, not to 1', '[1.5, -0.5] has NaN or negative values')
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = row.sum()
+    wrong = f"sums to {total:.9g}, not to 1"
+    if not row.min() >= -rounding:
+        wrong = "has NaN or negative values"
+    return f"{shortened(row.tolist())} {wrong}"
+
+
+def sums_to_one(total: float) -> bool:
+    """Say whether a sum of probabilities is 1 but for rounding."""
+    return abs(total - 1) <= SUM_TOLERANCE
 
 
 def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -> int:
@@ -56,23 +107,26 @@ def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.fl
     table = _table(given, "probabilities", "iuf")
     rows: NDArray[np.float64] = np.add(table, 0.0, dtype=np.float64, order="C")  # no -0.0
     _check_shape(rows, len(alphabet) + 1, "probabilities", "the terminal and every symbol")
-    if not rows.min() >= 0:
-        state, column = np.argwhere(~(rows >= 0))[0].tolist()
-        symbol = alphabet.terminal if column == 0 else alphabet.symbols[column - 1]
-        raise InputError(
-            f"state {state}, symbol {symbol!r}: probability {rows[state, column]} is not a number "
-            "from 0 to 1; set it to 0 if rounding made it negative"
-        )
-    sums = rows.dot(np.ones(rows.shape[1]))  # faster than a sum of few columns
-    errors = np.abs(sums - 1)
-    if not errors.max() <= SUM_TOLERANCE:
-        state = int(np.argmax(~(errors <= SUM_TOLERANCE)))
-        raise InputError(
-            f"state {state}: its probabilities sum to {sums[state]:.9g}, not to 1 "
-            f"(within {SUM_TOLERANCE:g}); divide the row by its sum if that is what you mean"
-        )
+    wrong = wrong_rows(rows, rounding=0.0)
+    if wrong.any():
+        raise _bad_state(rows, int(wrong.argmax()), alphabet)
     rows.setflags(write=False)
     return rows
+
+
+def _bad_state(rows: NDArray[np.float64], state: int, alphabet: Alphabet) -> InputError:
+    """Make the error for a state whose row is no distribution."""
+    for column, value in enumerate(rows[state].tolist()):
+        if not value >= 0:
+            symbol = alphabet.terminal if column == 0 else alphabet.symbols[column - 1]
+            return InputError(
+                f"state {state}, symbol {symbol!r}: probability {value} is not a number "
+                "from 0 to 1; set it to 0 if rounding made it negative"
+            )
+    return InputError(
+        f"state {state}: its probabilities sum to {rows[state].sum():.9g}, not to 1 "
+        f"(within {SUM_TOLERANCE:g}); divide the row by its sum if that is what you mean"
+    )
 
 
 def checked_transitions(

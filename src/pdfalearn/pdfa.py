@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.registry import shown
 from pdfalearn.runs import sampled_words, visited_states
+from pdfalearn.text import described
 from pdfalearn.words import Words
 
 Floats = NDArray[np.float64]
@@ -292,6 +294,40 @@ def _rebuilt(alphabet: Alphabet, transitions: States, probabilities: Floats, ini
     return PDFA(
         alphabet=alphabet, transitions=transitions, probabilities=probabilities, initial=initial
     )
+
+
+def checked_pdfa(given: object, name: str) -> PDFA:
+    """Return a PDFA as it is; refuse anything else.
+
+    Parameters
+    ----------
+    given : object
+        What should be a PDFA.
+    name : str
+        The name of the argument.
+
+    Examples
+    --------
+    >>> checked_pdfa("a.json", "target")
+    Traceback (most recent call last):
+    pdfalearn.errors.InputError: target is 'a.json', not a PDFA; load(path) reads one from a file
+    """
+    if isinstance(given, PDFA):
+        return given
+    raise InputError(f"{name} is {described(given)}, not a PDFA; {pdfa_remedy(given)}")
+
+
+def pdfa_remedy(given: object) -> str:
+    """Say how to come from what is no PDFA to one."""
+    if isinstance(given, str | os.PathLike):
+        return "load(path) reads one from a file"
+    if isinstance(getattr(given, "pdfa", None), PDFA):
+        return "give its attribute pdfa"
+    if hasattr(given, "distributions"):
+        return "learn(model).pdfa is one for a language model"
+    if callable(given) and not isinstance(given, type):
+        return "learn(FunctionModel(function, alphabet)).pdfa is one for a function"
+    return "make one with PDFA(…), load(path) or learn(model).pdfa"
 
 
 def renumbered(pdfa: PDFA, kept: NDArray[np.integer], classes: Sequence[int] | States) -> PDFA:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.pdfa import PDFA, renumbered
+from pdfalearn.pdfa import PDFA, checked_pdfa, renumbered
 from pdfalearn.runs import collected_words
 from pdfalearn.words import Words, offsets_of
 
@@ -52,6 +52,7 @@ def reachable(pdfa: PDFA) -> Reachable:
     >>> reachable(pdfa).states, reachable(pdfa).depth
     (array([0, 2], dtype=int32), 1)
     """
+    pdfa = checked_pdfa(pdfa, "pdfa")
     return reachable_in(pdfa.transitions, pdfa.initial)
 
 

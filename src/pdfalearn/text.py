@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Sequence
 
 Symbols = Sequence[object]
+
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 60
 
 
 def symbol_text(symbol: object) -> str:
@@ -63,6 +67,17 @@ def shortened(text: str, most: int) -> str:
         return text
     half = max(1, (most - 2) // 2)
     return f"{text[:half]}...{text[-half:]}"
+
+
+def described(thing: object) -> str:
+    """Write on one short line what was given in the place of something else.
+
+    Examples
+    --------
+    >>> described(None), described("a.json"), described([0] * 1000)
+    ('None', "'a.json'", '[0, 0, 0, 0, 0, 0, ...]')
+    """
+    return shortened(" ".join(_REPR.repr(thing).split()), 90)
 
 
 def are_characters(symbols: Iterable[object]) -> bool:

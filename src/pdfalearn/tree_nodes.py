@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pdfalearn.alphabet import Symbol
+from pdfalearn.errors import InputError
 from pdfalearn.registry import shown
+from pdfalearn.text import described
 
 Word = tuple[Symbol, ...]
 ArcLabel = tuple[float, ...] | None
@@ -33,3 +35,22 @@ class TreeNode:
     def _repr_svg_(self) -> str | None:
         svg: str | None = shown("svg", self)
         return svg
+
+
+def checked_tree(given: object, name: str) -> TreeNode:
+    """Return a classification tree as it is; refuse anything else.
+
+    Examples
+    --------
+    >>> checked_tree(None, "tree")
+    Traceback (most recent call last):
+    pdfalearn.errors.InputError: tree is None, not a TreeNode; give learn(model).tree
+    """
+    if isinstance(given, TreeNode):
+        return given
+    remedy = "give learn(model).tree"
+    if isinstance(getattr(given, "tree", None), TreeNode):
+        remedy = "give its attribute tree"
+    elif hasattr(given, "next_distributions"):
+        remedy = "save(pdfa, path) writes automata"
+    raise InputError(f"{name} is {described(given)}, not a TreeNode; {remedy}")

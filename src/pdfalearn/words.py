@@ -47,6 +47,32 @@ class Words:
         """Return the words at some places."""
         return prefixes_of(self, places, self.lengths[places])
 
+    def part(self, begin: int, end: int) -> Words:
+        """Return the words from one place up to another."""
+        offsets = self.offsets[begin : end + 1]
+        return Words(self.symbols[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def parts(self, most: int) -> Iterator[tuple[int, int]]:
+        """Cut the batch into parts of so many prefixes, and of one word at least.
+
+        Yields
+        ------
+        begin, end : int
+            The place of the first word of a part, and that behind its last one.
+
+        Examples
+        --------
+        >>> list(Words.of([(0, 1), (), (1,), (0,) * 9, (1, 1)]).parts(5))
+        [(0, 2), (2, 3), (3, 4), (4, 5)]
+        """
+        prefixes = self.offsets + np.arange(len(self.offsets))
+        begin = 0
+        while begin < len(self):
+            end = int(np.searchsorted(prefixes, prefixes[begin] + most, side="right")) - 1
+            end = max(end, begin + 1)
+            yield begin, end
+            begin = end
+
     @property
     def ends(self) -> NDArray[np.int64]:
         """Where each word's last entry stands when every word is given one entry more."""

@@ -74,8 +74,9 @@ def test_differences(drawn: list[tuple[slow.Row, slow.Row]], by: Equivalence | T
 def test_rounding_makes_no_order_and_no_error() -> None:
     target, candidate = [0.2, 0.3, 0.5], [0.4, 0.1 + 0.2, 0.3]
     assert ndcg_scores([target], [candidate], 2) == pytest.approx([slow.ndcg(target, candidate, 2)])
-    assert word_errors([[0.4, 0.35, 0.25]], [[0.1 + 0.2, 0.3, 0.1]]).tolist() == [0.5]
-    assert word_errors([[0.1 + 0.2, 0.3, 0.1]], [[0.2, 0.6, 0.2]]).tolist() == [0.0]
+    tied = [0.1 + 0.2, 0.3, 0.2, 0.2]
+    assert word_errors([[0.4, 0.35, 0.25, 0.0]], [tied]).tolist() == [0.5]
+    assert word_errors([tied], [[0.1, 0.6, 0.2, 0.1]]).tolist() == [0.0]
 
 
 def test_half_of_the_symbols_count_if_not_said_otherwise() -> None:

@@ -144,6 +144,30 @@ def test_layers_that_do_not_fit(torch: Any) -> None:
         RecurrentModel(recurrent, "abc")
 
 
+def test_an_embedding_that_is_too_small(torch: Any) -> None:
+    _, recurrent, head = layers("GRU", 3)
+    size = recurrent.input_size
+    for count in (1, 3):
+        embedding = torch.nn.Embedding(count, size).double()
+        message = (
+            rf"embedding has {count} tokens, but an alphabet of 3 symbols needs 4.*\(4, {size}\)"
+        )
+        with pytest.raises(InputError, match=message):
+            RecurrentModel.of_layers(embedding, recurrent, head, iter("abc"))
+    RecurrentModel.of_layers(torch.nn.Embedding(4, size).double(), recurrent, head, "abc")
+    RecurrentModel.of_layers(torch.nn.Embedding(9, size).double(), recurrent, head, "abc")
+
+
+def test_an_embedding_of_ones_own_that_is_too_small(torch: Any) -> None:
+    _, recurrent, head = layers("GRU", 3)
+    for count in (1, 3):
+        embedding = torch.nn.Sequential(torch.nn.Embedding(count, recurrent.input_size)).double()
+        with pytest.raises(InputError, match=r"fails at token 3, but an alphabet of 3 .* needs 4"):
+            RecurrentModel.of_layers(embedding, recurrent, head, "abc")
+    large = torch.nn.Sequential(torch.nn.Embedding(4, recurrent.input_size)).double()
+    RecurrentModel.of_layers(large, recurrent, head, "abc")
+
+
 @pytest.mark.usefixtures("torch")
 def test_memory() -> None:
     with pytest.raises(InputError, match="memory of 100 bytes is too little: a word takes 88"):

@@ -10,7 +10,7 @@ from pdfalearn.arrays.union_find import UnionFind
 from pdfalearn.equivalence.pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence.relations import Relation, Tolerance, check_equivalence
 from pdfalearn.errors import InputError
-from pdfalearn.pdfa import PDFA, Floats, States
+from pdfalearn.pdfa import PDFA, Floats, States, checked_pdfa
 
 _UNMET = -2
 """The partner of a left state that has none yet; -1 is undefined."""
@@ -54,6 +54,7 @@ def distinguish(
     >>> distinguish(pdfa, pdfa, by=Exact(), states=(0, 1)) is None
     True
     """
+    first, second = checked_pdfa(first, "first"), checked_pdfa(second, "second")
     table, rows = in_order_of(first.alphabet, second)
     if states is not None and not (isinstance(states, tuple) and len(states) == 2):
         raise InputError(f"states {states!r} is not a pair: a state of each automaton")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdfalearn.equivalence.pairs import Indices, in_order_of
-from pdfalearn.pdfa import PDFA, Floats
+from pdfalearn.pdfa import PDFA, Floats, checked_pdfa
 
 _LOG_TOLERANCE = 1e-9
 """Weights count as equal when their logarithms differ by no more than this."""
@@ -40,6 +40,7 @@ def same_function(first: PDFA, second: PDFA) -> bool:
     >>> same_function(*figure_2())
     True
     """
+    first, second = checked_pdfa(first, "first"), checked_pdfa(second, "second")
     if first is second:
         return True
     joint = _Joint.of(first, second)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.equivalence.refinement import refined
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence
-from pdfalearn.pdfa import PDFA, renumbered
+from pdfalearn.pdfa import PDFA, checked_pdfa, renumbered
 from pdfalearn.reachability import reachable_part
 
 
@@ -21,6 +21,7 @@ def state_classes(pdfa: PDFA, *, by: Equivalence) -> NDArray[np.int64]:
     by : Equivalence
         When two distributions are the same.
     """
+    pdfa = checked_pdfa(pdfa, "pdfa")
     classes = check_equivalence(by).classes(pdfa.probabilities)
     transitions = pdfa.transitions
     undefined = transitions < 0

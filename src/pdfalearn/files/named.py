@@ -9,6 +9,7 @@ from typing import BinaryIO, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files.atomic import check_replaceable, replacing
+from pdfalearn.text import described
 
 _Function = TypeVar("_Function")
 _Thing = TypeVar("_Thing")
@@ -59,7 +60,7 @@ def checked_name(path: str | os.PathLike[str]) -> str:
     except (TypeError, UnicodeEncodeError):
         is_possible = False
     if not is_possible:
-        raise InputError(f"{path!r} is not a path; give a string or a pathlib.Path")
+        raise InputError(f"{described(path)} is not a path; give a string or a pathlib.Path")
     return name
 
 

@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable
 from typing import BinaryIO
 
+from pdfalearn.errors import InputError
 from pdfalearn.files import named
 from pdfalearn.formats import arpa, dot, json_file, npz_file, pautomac, pythautomata
 from pdfalearn.formats._graphviz import check_can_draw, picture_writers
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.tree_nodes import TreeNode
 
 __all__ = ["check_can_save", "load", "save"]
 
@@ -69,7 +71,9 @@ def save(pdfa: PDFA, path: str | os.PathLike[str]) -> None:
     "probabilities":[
     [0.5,0.5]]}
     """
-    named.write(pdfa, path, _WRITERS)
+    if isinstance(pdfa, TreeNode):
+        raise InputError(f"pdfa is {pdfa!r}, not a PDFA; save_tree(tree, path) writes trees")
+    named.write(checked_pdfa(pdfa, "pdfa"), path, _WRITERS)
 
 
 def check_can_save(path: str | os.PathLike[str]) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import SUM_TOLERANCE
+from pdfalearn.checks import SUM_TOLERANCE, sums_to_one
 from pdfalearn.errors import FileFormatError
 from pdfalearn.formats._lines import at_line, number_in
 from pdfalearn.memory import check_fits
@@ -67,6 +67,6 @@ def initial_state(weights: Mapping[_State, tuple[float, int]]) -> _State:
             other_line,
             f"not deterministic: words begin in state {other} and, on line {line}, in {state}",
         )
-    if abs(weight - 1) > SUM_TOLERANCE:
+    if not sums_to_one(weight):
         raise at_line(line, f"words begin in state {state} with probability {weight}, not 1")
     return state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.tree_nodes import ArcLabel, TreeNode
+from pdfalearn.tree_nodes import ArcLabel, TreeNode, checked_tree
 
 
 class NumberedNode(NamedTuple):
@@ -18,7 +18,7 @@ class NumberedNode(NamedTuple):
 
 def numbered_nodes(tree: TreeNode) -> list[NumberedNode]:
     """List the nodes level by level; the place of a node is its number."""
-    nodes = [NumberedNode(tree, None, None)]
+    nodes = [NumberedNode(checked_tree(tree, "tree"), None, None)]
     for number, (node, _, _) in enumerate(nodes):  # the list grows in front of the loop
         nodes += (NumberedNode(child, number, arc) for arc, child in node.children.items())
     return nodes

@@ -7,7 +7,7 @@ from typing import BinaryIO
 from pdfalearn.errors import InputError
 from pdfalearn.formats._edges import edge_lines
 from pdfalearn.formats._graphviz import TIME_LIMIT, picture, svg_or_none
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, checked_pdfa
 
 MOST_STATES = 300
 """Pictures of larger automata are refused."""
@@ -53,6 +53,7 @@ def to_dot(pdfa: PDFA) -> str:
     }
     <BLANKLINE>
     """
+    pdfa = checked_pdfa(pdfa, "pdfa")
     lines = [f"  start -> {pdfa.initial};\n"]
     for state, terminal in enumerate(pdfa.probabilities[:, 0].tolist()):
         name = f"q{state}".translate(_SUBSCRIPTS)
@@ -87,6 +88,7 @@ def render(pdfa: PDFA, kind: str, *, time_limit: float = TIME_LIMIT) -> bytes:
     Traceback (most recent call last):
     pdfalearn.errors.InputError: 'gif' is not a kind of picture; use 'svg', 'png' or 'pdf'
     """
+    pdfa = checked_pdfa(pdfa, "pdfa")
     if len(pdfa) > MOST_STATES:
         raise InputError(f"a picture of {len(pdfa)} states won't help; {_REMEDY}")
     return picture(to_dot(pdfa), kind, name=repr(pdfa), remedy=_REMEDY, time_limit=time_limit)

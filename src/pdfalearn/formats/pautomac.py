@@ -11,7 +11,7 @@ import re
 from typing import BinaryIO, NamedTuple
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import SUM_TOLERANCE
+from pdfalearn.checks import sums_to_one
 from pdfalearn.errors import FileFormatError
 from pdfalearn.formats._entries import Transition, initial_state, pdfa_of, probability_in
 from pdfalearn.formats._lines import at_line, read_lines, shown
@@ -92,8 +92,8 @@ def _check_sums(sections: dict[str, _Section]) -> None:
         total, line = sums.get(state, (0.0, entry.line))
         sums[state] = (total + entry.probability, line)
     for state, (total, line) in sums.items():
-        goes_on = 1 - _probability(sections["F"], state)
-        if goes_on * abs(total - 1) > SUM_TOLERANCE:
+        stops = _probability(sections["F"], state)
+        if not sums_to_one(stops + (1 - stops) * total):
             raise at_line(line, f"S: of state {state} sums to {total:.9g}, not to 1")
 
 
@@ -127,7 +127,7 @@ def _successors(moves: _Section) -> dict[tuple[int, int], int]:
                 f"and, on line {first.line}, to {other}",
             )
     for (state, symbol), (_, entry) in found.items():
-        if entry.probability < 1 - SUM_TOLERANCE:
+        if not sums_to_one(entry.probability):
             raise at_line(
                 entry.line,
                 f"state {state}, symbol {symbol}: T: has {entry.probability}, not 1",

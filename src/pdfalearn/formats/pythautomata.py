@@ -12,7 +12,7 @@ import pickletools  # it takes pickles apart and makes nothing of them
 from typing import BinaryIO, NamedTuple
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import SUM_TOLERANCE
+from pdfalearn.checks import sums_to_one
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.formats._entries import Transition, initial_state, pdfa_of, probability_in
 from pdfalearn.formats._lines import at_line, lines_of, read_bytes, shown
@@ -135,5 +135,5 @@ def _check_sums(states: dict[str, _State], transitions: list[Transition]) -> Non
     for transition in transitions:
         sums[transition.state] += transition.probability
     for (name, state), total in zip(states.items(), sums, strict=True):
-        if abs(total - 1) > SUM_TOLERANCE:
+        if not sums_to_one(total):
             raise at_line(state.line, f"state {name!r}: its weights sum to {total:.9g}, not to 1")

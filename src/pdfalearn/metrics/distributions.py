@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import checked_integer, row_fault, wrong_rows
 from pdfalearn.equivalence.relations import (
     Equivalence,
     Tolerance,
@@ -207,10 +207,20 @@ def _measured(
 
 
 def _checked_rows(given: ArrayLike, name: str) -> Floats:
-    rows = np.asarray(given)
-    if rows.ndim != 2 or rows.dtype.kind not in "iuf" or rows.shape[1] < 2:
+    array = np.asarray(given)
+    if array.ndim != 2 or array.dtype.kind not in "iuf" or array.shape[1] < 2:
         raise InputError(
-            f"the {name}'s rows are an array of {rows.dtype} of shape {rows.shape}; they have to "
+            f"the {name}'s rows are an array of {array.dtype} of shape {array.shape}; they have to "
             "be distributions: the terminal's probability first, then every symbol's"
         )
-    return rows.astype(np.float64, copy=False)
+    rows = array.astype(np.float64, copy=False)
+    wrong = wrong_rows(rows)
+    if wrong.any():
+        wrong[wrong] = ~np.isnan(rows[wrong]).all(axis=1)
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise InputError(
+            f"row {place} of the {name} is no distribution: {row_fault(rows[place])}; divide it "
+            "by its sum, or fill it with NaN where the word is undefined"
+        )
+    return rows

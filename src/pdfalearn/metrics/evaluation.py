@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Word
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence.relations import Equivalence, Exact, Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.metrics._asking import Asked, Floats, Numbers, check_model
+from pdfalearn.metrics._asking import Asked, Floats, Run, asking, check_model
+from pdfalearn.metrics._tally import Rows, Tally
 from pdfalearn.metrics.distributions import checked_places
-from pdfalearn.metrics.results import Evaluation, figures_of, weighted
+from pdfalearn.metrics.results import Evaluation, weighted
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
@@ -72,26 +72,25 @@ def evaluate(
         check_model(model)
     codes = target.alphabet.positions_in(candidate.alphabet)
     places = checked_places(k, len(codes))
-    with Asked(target) as asked:
+    with asking(target) as asked:
         if words is None:
             batch, cut = _drawn(asked, count, seed, max_length)
         else:
             batch, cut = _given(target.alphabet, words), 0
         numbers = asked.numbers_along(batch)
-    with Asked(candidate) as other:
+    with asking(candidate) as other:
         others = other.numbers_along(Words(codes[batch.symbols], batch.offsets))
-    rows, other_rows = asked.rows, other.rows[:, [0, *codes + 1]]
-    pairs = _Pairs(numbers, others, len(other_rows))
-    figures = figures_of(rows[pairs.lefts], other_rows[pairs.rights], by, places)
-    logs, other_logs = _logs(rows, numbers, batch), _logs(other_rows, others, batch)
+    tally = Tally(Rows(asked.rows), Rows(other.rows, codes))
+    logs, other_logs = tally.add_all(batch, numbers, others)
+    figures = tally.figures(by, places)
     return Evaluation(
         words=len(batch),
         cut_words=cut,
         mean_length=float(batch.lengths.mean()),
         by=by,
         k=places,
-        over_prefixes=weighted(figures, pairs.counts(np.arange(len(numbers)))),
-        over_words=weighted(figures, pairs.counts(batch.ends)),
+        over_prefixes=weighted(figures, tally.over_prefixes),
+        over_words=weighted(figures, tally.over_words),
         log_probability_error=float(_log_errors(logs, other_logs).mean()),
         one_sided_words=float((np.isinf(logs) != np.isinf(other_logs)).mean()),
         target_perplexity=_perplexity(logs, len(numbers)),
@@ -99,7 +98,7 @@ def evaluate(
     )
 
 
-def _drawn(asked: Asked, count: int, seed: int, max_length: int) -> tuple[Words, int]:
+def _drawn(asked: Run | Asked, count: int, seed: int, max_length: int) -> tuple[Words, int]:
     count = checked_integer(count, "count", 1)
     max_length = checked_integer(max_length, "max_length", 0)
     words = asked.drawn(count, max_length, checked_generator(seed))
@@ -111,33 +110,6 @@ def _given(alphabet: Alphabet, words: Iterable[Word]) -> Words:
     if not len(batch):
         raise InputError("there are no words to evaluate on; give one or more")
     return batch
-
-
-class _Pairs:
-    """The different pairs of distributions after prefixes."""
-
-    def __init__(self, numbers: Numbers, others: Numbers, width: int) -> None:
-        codes = (numbers + 1) * width + others + 1
-        different, self._places = np.unique(codes, return_inverse=True)
-        self.lefts: NDArray[np.int64] = different // width - 1
-        self.rights: NDArray[np.int64] = different % width - 1
-
-    def counts(self, positions: Numbers) -> Floats:
-        """Count how often each pair stands at these positions."""
-        return np.bincount(self._places[positions], minlength=len(self.lefts)).astype(np.float64)
-
-
-def _logs(rows: Floats, numbers: Numbers, words: Words) -> Floats:
-    """Give the logarithm of the probability of every whole word."""
-    columns = np.zeros(len(numbers), dtype=np.int64)
-    is_symbol = np.ones(len(numbers), dtype=bool)
-    is_symbol[words.ends] = False
-    columns[is_symbol] = words.symbols + 1
-    factors = rows[numbers, columns]
-    factors[numbers < 0] = 0.0
-    with np.errstate(divide="ignore"):
-        logs = np.log(factors)
-    return np.add.reduceat(logs, words.offsets[:-1] + np.arange(len(words)))
 
 
 def _log_errors(logs: Floats, others: Floats) -> Floats:

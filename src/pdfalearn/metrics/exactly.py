@@ -13,7 +13,7 @@ from pdfalearn.metrics._visits import Chain, expected_visits
 from pdfalearn.metrics.distributions import checked_places
 from pdfalearn.metrics.evaluation import EXACT
 from pdfalearn.metrics.results import Evaluation, figures_of, weighted
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, checked_pdfa
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +56,7 @@ def evaluate_exactly(
     >>> result.mean_length, result.over_prefixes.l1, result.over_words.l1
     (2.0, 0.3333333333333333, 0.5)
     """
+    target, candidate = checked_pdfa(target, "target"), checked_pdfa(candidate, "candidate")
     places = checked_places(k, len(target.alphabet))
     chain = Chain.of(target, candidate)
     _check_ends(target, chain)

@@ -19,7 +19,11 @@ from pdfalearn.metrics.distributions import (
 Floats = NDArray[np.float64]
 
 _MOST_CELLS = 2**20
-"""Distributions are compared in parts of so many probabilities."""
+
+
+def rows_at_once(width: int) -> int:
+    """Return how many distributions are compared at once: parts of about a million numbers."""
+    return max(1, _MOST_CELLS // width)
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def figures_of(target: Floats, candidate: Floats, by: Equivalence | Tolerance, k
     NDCG stands there as what it lacks to 1: so a perfect candidate's mean is 1 without rounding.
     """
     figures = np.empty((len(target), 6))
-    part = max(1, _MOST_CELLS // target.shape[1])
+    part = rows_at_once(target.shape[1])
     for begin in range(0, len(target), part):
         rows, others = target[begin : begin + part], candidate[begin : begin + part]
         divergences = kl_divergences(rows, others)

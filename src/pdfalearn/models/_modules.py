@@ -34,15 +34,38 @@ class Layers:
         self._embedding, self._recurrent, self._head = embedding, recurrent, head
         self._time = 1 if recurrent.batch_first else 0
 
+    def check_tokens(self, symbols: int) -> None:
+        """Refuse an embedding that does not know the tokens of so many symbols."""
+        import torch
+        from torch import nn
+
+        needed = f"an alphabet of {symbols} symbols needs {symbols + 1} tokens: 0 begins a word"
+        embedding = self._embedding
+        if isinstance(embedding, nn.Embedding) and embedding.num_embeddings <= symbols:
+            raise InputError(
+                f"the embedding has {embedding.num_embeddings} tokens, but {needed}; make it "
+                f"torch.nn.Embedding({symbols + 1}, {embedding.embedding_dim})"
+            )
+        try:
+            with torch.inference_mode():
+                embedding(self._tokens(2, fill=symbols))
+        except (IndexError, KeyError, RuntimeError, ValueError) as error:
+            raise InputError(
+                f"the embedding fails at token {symbols}, but {needed}; make it larger ({error})"
+            ) from error
+
     def start(self, count: int) -> tuple[Tensor, Nest]:
-        """Give logits and state after the token that begins a word."""
+        """Return logits and state after the token that begins a word."""
+        return self._after(self._tokens(count, fill=0), None)
+
+    def _tokens(self, count: int, fill: int) -> Tensor:
         import torch
 
         device = next(self._recurrent.parameters()).device
-        return self._after(torch.zeros(count, dtype=torch.long, device=device), None)
+        return torch.full((count,), fill, dtype=torch.long, device=device)
 
     def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
-        """Give logits and state after one symbol more."""
+        """Return logits and state after one symbol more."""
         return self._after(symbols + 1, state)
 
     def _after(self, tokens: Tensor, state: Nest | None) -> tuple[Tensor, Nest]:

@@ -119,8 +119,10 @@ class RecurrentModel(LanguageModel):
             As for the class.
         """
         _check_torch()
-        network = Layers(embedding, recurrent, head)
-        return cls(network, alphabet, terminal, memory=memory, price=price)
+        layers = Layers(embedding, recurrent, head)
+        model = cls(layers, alphabet, terminal, memory=memory, price=price)
+        layers.check_tokens(len(model.alphabet))
+        return model
 
     @property
     def identity(self) -> str | None:  # type: ignore[override]

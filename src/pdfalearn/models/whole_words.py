@@ -8,15 +8,18 @@ from numpy.typing import NDArray
 from pdfalearn.arrays.growing import grown
 from pdfalearn.arrays.spelling import spelled
 from pdfalearn.models.protocol import Handles, LanguageModel, Session
-from pdfalearn.rows import Rows
+from pdfalearn.rows import Rows, given_rows
 from pdfalearn.words import Words
+
+_MOST_SYMBOLS = 2**20
+"""The words of a batch have about this many symbols together at most."""
 
 
 class WholeWords(Session):
     """Notes down words as they get longer, and asks the model for whole ones.
 
     A handle is the number of a word: its last symbol and the number of the word before that.
-    Nothing is asked before `read`. A word takes 12 bytes, and they are all forgotten together.
+    Nothing is asked before `read`. A word takes 16 bytes, and they are all forgotten together.
 
     Parameters
     ----------
@@ -28,6 +31,7 @@ class WholeWords(Session):
         self._model = model
         self._parents: Handles = np.full(64, -1, dtype=np.int64)
         self._symbols: NDArray[np.int32] = np.full(64, -1, dtype=np.int32)
+        self._lengths: NDArray[np.int32] = np.zeros(64, dtype=np.int32)
         self._size = 1
 
     def start(self) -> int:
@@ -46,9 +50,21 @@ class WholeWords(Session):
         parents[words.offsets[:-1][begun]] = handles[begun]
         self._parents[new] = parents
         self._symbols[new] = words.symbols
+        self._lengths = grown(self._lengths, self._size)
+        within = np.arange(count) - np.repeat(words.offsets[:-1], words.lengths)
+        self._lengths[new] = np.repeat(self._lengths[handles], words.lengths) + within + 1
         return new
 
     def read(self, handles: Handles) -> Rows:
-        """Ask the model for the words, all at once."""
-        spelt = spelled(self._parents, self._symbols, handles)
-        return self._model.answer(Words(*spelt))
+        """Ask the model for the words, in batches of few enough symbols."""
+        symbols = np.cumsum(self._lengths[handles], dtype=np.int64)
+        if not len(symbols) or symbols[-1] <= _MOST_SYMBOLS:
+            return self._answer(handles)
+        begins = np.unique(symbols // _MOST_SYMBOLS, return_index=True)[1]
+        parts = np.split(handles, begins[1:])
+        return Rows.joined([self._answer(part) for part in parts])
+
+    def _answer(self, handles: Handles) -> Rows:
+        words = Words(*spelled(self._parents, self._symbols, handles))
+        rows: object = self._model.answer(words)
+        return given_rows(rows, len(words), len(self._model.alphabet) + 1)

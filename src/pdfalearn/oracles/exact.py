@@ -16,7 +16,7 @@ from pdfalearn.equivalence.relations import (
     checked_keys,
 )
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.pdfa import PDFA, Floats
+from pdfalearn.pdfa import PDFA, Floats, checked_pdfa
 from pdfalearn.words import Words
 
 _ENOUGH = 10
@@ -50,7 +50,7 @@ class ExactOracle:
     """
 
     def __init__(self, target: PDFA, *, by: Relation) -> None:
-        self._target = target
+        self._target = target = checked_pdfa(target, "target")
         by = check_relation(by)
         rows = target.probabilities
         self._judges = _Similarity(by, rows) if isinstance(by, Tolerance) else _Classes(by, rows)

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdfalearn import Alphabet, FunctionModel, Guided, InputError, MissingExtraError
+from pdfalearn.models.constrained import _network
 from pdfalearn.models.constrained.regex import regex_dfa
 from tests.strategies import all_words
 from tests.support import need_module
@@ -48,6 +50,13 @@ PATTERNS = [
     "a*?b+?5??",
     "a{2}|b{,1}5{1,}",
     r"\x61b",
+    "(a*b)?5",
+    "(?:a{,2}b?){1,3}",
+    "(?:(?:a|b)?5{2,}|){0,2}",
+    "(?:a{0}b|(?:){3})*",
+    "(?:.a){1,2}|(?s:.)",
+    "(?i:A(?-i:b)*)",
+    "(?m)a",
 ]
 
 
@@ -70,7 +79,7 @@ def test_the_same_words_match_as_in_python(pattern: str) -> None:
 
 
 ATOMS = st.sampled_from(["a", "b", "]", ".", "[ab]", "[^a]", "[]a]", "[^]b]", r"\]", "[a-b]", "()"])
-REPEATED = st.sampled_from(["*", "+", "?", "{2}", "{1,2}", "{,1}", "*?", "{}"])
+REPEATED = st.sampled_from(["*", "+", "?", "{2}", "{1,2}", "{,1}", "*?", "{}", "{0}", "{2,}"])
 EXPRESSIONS = st.recursive(
     ATOMS,
     lambda inner: st.one_of(
@@ -146,6 +155,58 @@ def test_what_would_be_misread_is_refused(pattern: str, part: str) -> None:
 def test_expressions_beyond_all_bounds_are_refused(pattern: str) -> None:
     need_module("interegular")
     with pytest.raises(InputError, match="does not parse"):
+        Guided(model("ab"), pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("a{99999999}", "it has 100,000,002 parts"),
+        ("((a{1000}){1000}){1000}", "it has 1,003,003,003 parts"),
+        ("(){99999999}", "it has 200,000,001 parts"),
+        ("(a|b)*a(a|b){30}", r"its DFA has \d\d,\d+ states and many more to come"),
+        (".*a.{40}b.*", r"its DFA has \d\d,\d+ states and many more to come"),
+        ("(a?){9999}", "more to come"),
+        ("((a{,300}){,300})", "more to come"),
+    ],
+)
+def test_expressions_that_explode_are_refused_at_once(pattern: str, reason: str) -> None:
+    need_module("interegular")
+    begun = time.process_time()
+    with pytest.raises(InputError, match=f"is too large for a guide: .*{reason}.*; use smaller"):
+        Guided(model("ab"), pattern)
+    assert time.process_time() - begun < 3
+    with pytest.raises(InputError) as caught:
+        Guided(model("ab"), f"{pattern}|{'ab' * 5000}")
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("pattern", "states"),
+    [("a{,20000}", 20001), ("(a|b)*a(a|b){9}", 1024), ("(?:a|ab){200}", 401), ("(a?){300}", 301)],
+)
+def test_expressions_may_be_large_all_the_same(pattern: str, states: int) -> None:
+    need_module("interegular")
+    assert len(regex_dfa(pattern, Alphabet("ab"))) == states
+
+
+def test_large_alphabets_are_as_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    need_module("interegular")
+    characters = "ab" + "".join(map(chr, range(0x4E00, 0x4E00 + 20_000)))
+    begun = time.process_time()
+    dfa = regex_dfa("(?:.|[^a]b?|(?i:A)){50}", Alphabet(characters))
+    assert time.process_time() - begun < 3
+    assert dfa.accepts(characters[:50])
+    assert not dfa.accepts(characters[:49])
+    monkeypatch.setattr(_network, "_MOST_CHARACTERS", 50_000)
+    with pytest.raises(InputError, match="is too large for a guide: its 2 classes are too large"):
+        regex_dfa("[^a]*[^b]*[^ab]*", Alphabet(characters))
+
+
+@pytest.mark.parametrize("pattern", ["a(?=b)b", "(?!b)a", "(a(?=a))*a", "a(?<=a)b", "(?<!a)b"])
+def test_looking_around_is_refused_wherever_it_stands(pattern: str) -> None:
+    need_module("interegular")
+    with pytest.raises(InputError, match="uses what guides do not know: looking around"):
         Guided(model("ab"), pattern)
 
 

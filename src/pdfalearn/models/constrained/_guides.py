@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,12 +11,13 @@ from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.dfa import DFA
 from pdfalearn.errors import InputError
 from pdfalearn.models.constrained.regex import regex_dfa
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.reachability import reachable_in
+from pdfalearn.text import described
 
 
 def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
-    """Give the DFA of a guide over an alphabet, without states from which no word is completed.
+    """Return the DFA of a guide over an alphabet, without states from which no word is completed.
 
     Its states are numbered breadth first, so that equal guides have equal tables.
     """
@@ -25,7 +28,7 @@ def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
     elif isinstance(guide, DFA):
         dfa = _over(alphabet, guide)
     else:
-        raise InputError(f"the guide {guide!r} is no regular expression, DFA or PDFA")
+        raise _no_guide(guide)
     useful = _completing(dfa)
     if not useful[dfa.initial]:
         raise InputError(
@@ -33,6 +36,18 @@ def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
             f"{shortened(alphabet.symbols)}"
         )
     return _restricted(dfa, useful)
+
+
+def _no_guide(given: object) -> InputError:
+    """Make the error for what is no guide."""
+    remedy = f"for a PDFA: {pdfa_remedy(given)}"
+    if isinstance(given, re.Pattern):
+        remedy = "give its attribute pattern, a string"
+    elif callable(getattr(given, "accepts", None)):
+        remedy = "put its tables into a DFA(alphabet=…, transitions=…, accepting=…)"
+    return InputError(
+        f"the guide {described(given)} is no regular expression, DFA or PDFA; {remedy}"
+    )
 
 
 def _support(pdfa: PDFA) -> DFA:

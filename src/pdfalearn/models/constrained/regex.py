@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,9 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.dfa import DFA
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.memory import check_tables_fit
-
-if TYPE_CHECKING:
-    from interegular import FSM
-
-Table = NDArray[np.int32]
+from pdfalearn.models.constrained._network import Network, TooLargeError, UnknownPartError
+from pdfalearn.models.constrained._subsets import Subsets, Tables
+from pdfalearn.text import shortened
 
 _PARTS = re.compile(
     r"""\\.                                                 # an escape
@@ -30,7 +28,7 @@ _PARTS = re.compile(
 
 
 def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
-    r"""Give a DFA of the words whose symbols, written one after the other, match as a whole.
+    r"""Return a DFA of the words whose symbols, written one after the other, match as a whole.
 
     Parameters
     ----------
@@ -41,18 +39,15 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
         Strings of any length.
     """
     texts = [_checked_text(symbol) for symbol in alphabet]
-    machine = _machine(pattern)
-    states = len(machine.states)
+    tables = _tables(pattern, {character for text in texts for character in text})
+    states = len(tables.accepting)
     check_tables_fit(
         np.dtype(np.int32).itemsize * states * len(alphabet),
-        f"the {states:,} states of {pattern!r} and {len(alphabet):,} symbols",
+        f"the {states:,} states of {shortened(repr(pattern), 200)} and {len(alphabet):,} symbols",
         "use a simpler regular expression or fewer symbols",
     )
     return DFA(
-        alphabet=alphabet,
-        transitions=_transitions(machine, texts),
-        accepting=[state in machine.finals for state in range(states)],
-        initial=machine.initial,
+        alphabet=alphabet, transitions=_transitions(tables, texts), accepting=tables.accepting
     )
 
 
@@ -65,31 +60,33 @@ def _checked_text(symbol: Symbol) -> str:
     )
 
 
-def _transitions(machine: FSM, texts: list[str]) -> Table:
+def _transitions(tables: Tables, texts: list[str]) -> NDArray[np.int32]:
     """Run every text from every state at once."""
-    successors = _successors(machine)
-    transitions = np.empty((len(machine.states), len(texts)), dtype=np.int32)
+    transitions = np.empty((len(tables.accepting), len(texts)), dtype=np.int32)
     for column, text in enumerate(texts):
         reached = np.arange(len(transitions), dtype=np.int32)
         for character in text:
-            reached = successors[machine.alphabet[character]][reached]
+            reached = tables.successors[tables.kind_of[character]][reached]
         transitions[:, column] = reached
     return transitions
 
 
-def _successors(machine: FSM) -> dict[int | None, Table]:
-    """Give the successor of every state, and of none, for each kind of character."""
-    nowhere = np.full(len(machine.states) + 1, -1, dtype=np.int32)
-    successors: dict[int | None, Table] = {
-        kind: nowhere.copy() for kind in machine.alphabet.values()
-    }
-    for state, successor_of in machine.map.items():
-        for kind, successor in successor_of.items():
-            successors[kind][state] = successor
-    return {**successors, None: nowhere}
+def _tables(pattern: str, characters: set[str]) -> Tables:
+    """Make the tables of a DFA over characters; refuse an expression that is too large for it."""
+    try:
+        return Subsets(Network(_parsed(pattern), characters)).tables()
+    except UnknownPartError as error:
+        raise _unknown(pattern, error) from error
+    except RecursionError as error:
+        raise InputError(_complaint(pattern, "nested too deeply", None)) from error
+    except TooLargeError as error:
+        raise InputError(
+            f"the regular expression {shortened(repr(pattern), 200)} is too large for a guide: "
+            f"{error}; use smaller repetitions, or a DFA of your own"
+        ) from error
 
 
-def _machine(pattern: str) -> FSM:
+def _parsed(pattern: str) -> Any:
     """Parse a regular expression, first as Python does, for that knows best where it is wrong."""
     try:
         re.compile(pattern)
@@ -104,18 +101,19 @@ def _machine(pattern: str) -> FSM:
             "a regular expression as guide needs interegular: pip install 'pdfalearn[regex]'"
         ) from error
     try:
-        parsed = parse_pattern(_PARTS.sub(_plainer, pattern))
-        if parsed.prefix_postfix != (0, 0):
-            raise Unsupported("looking beyond what is matched")
-        return parsed.to_fsm()
+        return parse_pattern(_PARTS.sub(_plainer, pattern))
     except Unsupported as error:
-        raise InputError(
-            f"the regular expression {pattern!r} uses what guides do not know: {error}; "
-            "it has to match whole words, without ^ and $, references or looking around"
-        ) from error
+        raise _unknown(pattern, error) from error
     except (InvalidSyntax, RecursionError) as error:
         place = getattr(error.__context__, "index", None)
         raise InputError(_complaint(pattern, str(error) or "unknown syntax", place)) from error
+
+
+def _unknown(pattern: str, error: Exception) -> InputError:
+    return InputError(
+        f"the regular expression {pattern!r} uses what guides do not know: {error}; "
+        "it has to match whole words, without ^ and $, references or looking around"
+    )
 
 
 def _plainer(part: re.Match[str]) -> str:
