@@ -1,43 +1,42 @@
-"""A wrapper of models that watches every handle and every question."""
+"""A wrapper of models that watches every session, handle and question."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn import LanguageModel
-from pdfalearn.models.protocol import Handles
-from pdfalearn.observations.tree import UNDEFINED
+from pdfalearn.models.price import Price
+from pdfalearn.models.protocol import Handles, Mask, Session
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]
 
 
-class WatchedModel:
-    """Passes everything on, under handles of its own that are never used twice.
+class WatchedModel(LanguageModel):
+    """Passes everything on, under owned handles that are never used twice, in any session.
 
-    It fails when a handle is used after its release, when more than ``capacity`` are alive, and
-    when a word that is known to be undefined is led to again or further.
+    It fails when a handle is used after its release, in another session or after the session is
+    closed; when more than ``room`` are alive; and when a word that is known to be undefined is led
+    to again or further in the same session.
     """
 
-    fingerprint = None
-
     def __init__(
-        self, inner: LanguageModel, *, capacity: int | None = None, prefixes_free: bool = True
+        self, inner: LanguageModel, *, room: int | None = None, price: Price | None = None
     ) -> None:
         self.alphabet = inner.alphabet
-        self.capacity = capacity
-        self.prefixes_free = prefixes_free
+        self.price = inner.price if price is None else price
+        self.room = room
         self.symbols = 0
         self.batches: list[list[Codes]] = []
         """The words of every call for distributions."""
         self.most_live = 0
+        """The most handles that were alive in one session."""
+        self.sessions: list[WatchedSession] = []
+        self.next_handle = 1000
         self._inner = inner
-        self._live: dict[int, tuple[int, Codes]] = {}
-        self._next = 1000
-        self._undefined: set[Codes] = set()
 
     @property
     def asked(self) -> list[Codes]:
@@ -46,49 +45,103 @@ class WatchedModel:
 
     @property
     def live(self) -> int:
-        """How many handles are alive."""
-        return len(self._live)
+        """How many handles are alive, in all sessions that are open."""
+        return sum(len(session.words) for session in self.sessions)
+
+    @property
+    def open_sessions(self) -> int:
+        """How many sessions are open."""
+        return sum(not session.is_closed for session in self.sessions)
+
+    def open(self) -> WatchedSession:
+        session = WatchedSession(self, self._inner.open())
+        self.sessions.append(session)
+        return session
+
+    def led(self, word: Codes) -> None:
+        """Note a word that has just got a handle, or is undefined."""
+
+
+class WatchedSession(Session):
+    """Watches one session."""
+
+    def __init__(self, model: WatchedModel, inner: Session) -> None:
+        self.room = model.room
+        self.is_closed = False
+        self.words: dict[int, Codes] = {}
+        """The word of every handle that is alive."""
+        self._inner_of: dict[int, int] = {}
+        self._model = model
+        self._inner = inner
+        self._undefined: set[Codes] = set()
 
     def start(self) -> int:
+        self._check_open()
         return self._handed_out(self._inner.start(), ())
 
     def extend(self, handles: Handles, words: Words) -> Handles:
         assert len(handles) == len(words)
         assert words.symbols.dtype == np.int32
-        self.symbols += len(words.symbols)
+        self._model.symbols += len(words.symbols)
+        inner = self._inner_handles(handles)
         led_to = self._prefixes(handles, words)
         assert not any(word[:-1] in self._undefined or word in self._undefined for word in led_to)
-        inner = self._inner.extend(self._inner_handles(handles), words)
-        return np.array(
-            [self._handed_out(*pair) for pair in zip(inner.tolist(), led_to, strict=True)]
-        )
+        after = self._inner.extend(inner, words)
+        pairs = zip(after.tolist(), led_to, strict=True)
+        return np.array([self._handed_out(*pair) for pair in pairs], dtype=np.int64)
 
-    def distributions(self, handles: Handles) -> NDArray[np.float64]:
-        self.batches.append([self._live[handle][1] for handle in handles.tolist()])
-        return self._inner.distributions(self._inner_handles(handles))
+    def read(self, handles: Handles) -> Rows:
+        inner = self._inner_handles(handles)
+        batch = [self.words[handle] for handle in handles.tolist()]
+        self._model.batches.append(batch)
+        rows = self._inner.read(inner)
+        if rows.undefined is not None:
+            self._undefined.update(batch[place] for place in rows.undefined.nonzero()[0])
+        return rows
+
+    def possible(self, handles: Handles) -> Mask | Words | None:
+        return self._inner.possible(self._inner_handles(handles))
 
     def release(self, handles: Handles) -> None:
-        self._inner.release(self._inner_handles(handles))
+        inner = self._inner_handles(handles)
+        if not self._inner.shared:
+            self._inner.release(inner)
         for handle in handles.tolist():
-            del self._live[handle]
+            del self.words[handle]
+
+    def close(self) -> None:
+        self._check_open()
+        self.is_closed = True
+        self.words.clear()
+        self._inner.close()
+
+    def _check_open(self) -> None:
+        assert not self.is_closed, "the session is closed"
 
     def _inner_handles(self, handles: Handles) -> Handles:
-        return np.array([self._live[handle][0] for handle in handles.tolist()], dtype=np.int64)
+        self._check_open()
+        assert handles.dtype == np.int64
+        strange = set(handles.tolist()) - self.words.keys()
+        assert not strange, f"handles {strange} were released, or are another session's"
+        return np.array([self._inner_of[handle] for handle in handles.tolist()], dtype=np.int64)
 
     def _prefixes(self, handles: Handles, words: Words) -> list[Codes]:
         codes = words.symbols.tolist()
         led_to = []
         for handle, (begin, end) in zip(handles.tolist(), pairwise(words.offsets), strict=True):
-            base = self._live[handle][1]
+            base = self.words[handle]
             led_to += [(*base, *codes[begin:stop]) for stop in range(begin + 1, end + 1)]
         return led_to
 
     def _handed_out(self, inner: int, word: Codes) -> int:
-        if inner == UNDEFINED:
+        self._model.led(word)
+        if inner < 0:
             self._undefined.add(word)
-            return UNDEFINED
-        self._next += 1
-        self._live[self._next] = inner, word
-        self.most_live = max(self.most_live, len(self._live))
-        assert self.capacity is None or self.most_live <= self.capacity
-        return self._next
+            return -1
+        self._model.next_handle += 1
+        handle = self._model.next_handle
+        self.words[handle] = word
+        self._inner_of[handle] = inner
+        self._model.most_live = max(self._model.most_live, len(self.words))
+        assert self.room is None or len(self.words) <= self.room
+        return handle

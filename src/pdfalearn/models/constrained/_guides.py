@@ -14,7 +14,7 @@ from pdfalearn.reachability import reachable_in
 
 
 def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
-    """Give the DFA of a guide over an alphabet, without states from which no word is completed.
+    """Return the DFA of a guide over an alphabet, without states from which no word is completed.
 
     Its states are numbered breadth first, so that equal guides have equal tables.
     """
@@ -25,7 +25,7 @@ def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
     elif isinstance(guide, DFA):
         dfa = _over(alphabet, guide)
     else:
-        raise InputError(f"the guide {guide!r} is no regular expression, DFA or PDFA")
+        raise InputError(f"the guide {guide!r} is not a regular expression, DFA or PDFA")
     useful = _completing(dfa)
     if not useful[dfa.initial]:
         raise InputError(
@@ -66,7 +66,7 @@ def _over(alphabet: Alphabet, dfa: DFA) -> DFA:
 
 
 def _completing(dfa: DFA) -> NDArray[np.bool_]:
-    """Say from which states an accepting one can be reached: a search along edges turned round."""
+    """Return which states lead to an accepting one: a search along edges turned round."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 
