@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from pdfalearn.certificates import Certificate as Certificate
     from pdfalearn.dfa import DFA as DFA
     from pdfalearn.equivalence.differences import distinguish as distinguish
+    from pdfalearn.equivalence.equivalences import Equivalence as Equivalence
+    from pdfalearn.equivalence.equivalences import Exact as Exact
+    from pdfalearn.equivalence.equivalences import Quantization as Quantization
+    from pdfalearn.equivalence.equivalences import Rounded as Rounded
     from pdfalearn.equivalence.functions import same_function as same_function
     from pdfalearn.equivalence.quotients import is_weakly_minimal as is_weakly_minimal
     from pdfalearn.equivalence.quotients import quotient as quotient
-    from pdfalearn.equivalence.relations import Equivalence as Equivalence
-    from pdfalearn.equivalence.relations import Exact as Exact
-    from pdfalearn.equivalence.relations import Quantization as Quantization
-    from pdfalearn.equivalence.relations import Rounded as Rounded
-    from pdfalearn.equivalence.relations import Tolerance as Tolerance
+    from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
     from pdfalearn.errors import DamagedStoreError as DamagedStoreError
     from pdfalearn.errors import FileFormatError as FileFormatError
     from pdfalearn.errors import InputError as InputError
@@ -104,7 +104,8 @@ _NAMES_BY_MODULE = {
     "equivalence.differences": ["distinguish"],
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],
-    "equivalence.relations": ["Equivalence", "Exact", "Quantization", "Rounded", "Tolerance"],
+    "equivalence.equivalences": ["Equivalence", "Exact", "Quantization", "Rounded"],
+    "equivalence.tolerance": ["Tolerance"],
     "errors": [
         "DamagedStoreError",
         "FileFormatError",

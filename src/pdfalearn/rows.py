@@ -158,6 +158,13 @@ class Rows:
         return rests if self.ceiling is None else np.minimum(self.ceiling, rests)
 
     @property
+    def is_open(self) -> Flags:
+        """Which rows leave open how some mass is shared among symbols that they do not list."""
+        if self.rest is None or self.offsets is None:
+            return np.zeros(len(self), dtype=bool)
+        return ~(self.rest <= 0) & (np.diff(self.offsets) < self.width)
+
+    @property
     def nbytes(self) -> int:
         """The bytes of memory that the arrays take."""
         arrays = (getattr(self, name) for name in self.__slots__ if name != "width")
@@ -276,6 +283,31 @@ class BadRowError(ValueError):
         self.place = place
 
 
+class UndecidedError(ValueError):
+    """A row does not say enough of the symbols that it does not list.
+
+    ``place`` is where it stands in the batch. If it was on the way to longer words, that is the
+    place of the longer word, and ``length`` the number of its symbols before the row.
+    """
+
+    def __init__(self, message: str, place: int = 0, length: int | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+        self.length = length
+
+
+def check_decided(rows: Rows, undecided: Flags, reason: str) -> None:
+    """Refuse the first of the rows that leave open what has to be known, and say why it has to."""
+    if not undecided.any():
+        return
+    place = int(undecided.argmax())
+    raise UndecidedError(
+        f"it leaves open how {rows.rests[place]:.6g} is shared among the symbols that it does not "
+        f"list, at most {rows.ceilings[place]:.6g} for one of them, but {reason}",
+        place,
+    )
+
+
 def given_rows(given: object, count: int, width: int) -> Rows:
     """Return what a model has answered as rows, or refuse what has another form.
 
@@ -325,14 +357,6 @@ def _table(given: object, width: int) -> Rows:
         return Rows(table.shape[1], table)
     undefined &= np.isnan(table).all(axis=1)
     return Rows(table.shape[1], table, undefined=undefined if undefined.any() else None)
-
-
-class UndecidedError(ValueError):
-    """A row does not list enough to decide; ``place`` is where it stands in the batch."""
-
-    def __init__(self, message: str, place: int = 0) -> None:
-        super().__init__(message)
-        self.place = place
 
 
 def check_distributions(rows: Floats, places: Numbers | None = None) -> None:

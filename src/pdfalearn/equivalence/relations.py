@@ -1,241 +1,73 @@
-"""When two distributions count as the same (§2.1 and §2.3 of the paper)."""
+"""When two distributions count as the same, or as similar: all relations, and pairs of rows."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn.arrays.numbering import numbered_rows
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.equivalence.equivalences import Equivalence as Equivalence
+from pdfalearn.equivalence.equivalences import Exact as Exact
+from pdfalearn.equivalence.equivalences import Quantization as Quantization
+from pdfalearn.equivalence.equivalences import Rounded as Rounded
+from pdfalearn.equivalence.equivalences import check_equivalence as check_equivalence
+from pdfalearn.equivalence.equivalences import checked_keys as checked_keys
+from pdfalearn.equivalence.sparse import SparseKeys as SparseKeys
+from pdfalearn.equivalence.sparse import different_keys, pieces_of
+from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
 from pdfalearn.errors import InputError
-
-Floats = NDArray[np.float64]
-
-_LARGEST_KAPPA = 2**40
-"""Beyond it the shift by 2⁻⁵⁰ is no longer small against an interval."""
-
-
-class Equivalence(ABC):
-    """An equivalence on distributions: everything that maps a distribution to a key.
-
-    Equal keys mean the same class, and nothing else does. A relation that is not transitive, such
-    as `Tolerance`, is not an equivalence.
-    """
-
-    @abstractmethod
-    def keys(self, rows: Floats) -> NDArray[np.generic]:
-        """Give the key of every row: two rows are in the same class iff their keys are equal.
-
-        Parameters
-        ----------
-        rows : array of float, shape (count, symbols + 1)
-            Distributions, the terminal's probability first.
-
-        Returns
-        -------
-        array, shape (count, width)
-            One key a row, in a dtype where equal values have equal bytes.
-        """
-
-    def classes(self, rows: Floats) -> NDArray[np.int64]:
-        """Number the classes of many distributions 0, 1, … (in no particular order).
-
-        Examples
-        --------
-        >>> rows = np.array([[0.5, 0.5], [0.1, 0.9], [0.55, 0.45]])
-        >>> ids = Quantization(5).classes(rows)
-        >>> bool(ids[0] == ids[2]), bool(ids[0] == ids[1])
-        (True, False)
-        """
-        return numbered_rows(checked_keys(self, rows))
-
-
-@dataclass(frozen=True)
-class Exact(Equivalence):
-    """Distributions are the same when they are equal: the paper's ≡."""
-
-    def keys(self, rows: Floats) -> NDArray[np.generic]:
-        """Give the probabilities themselves, with -0.0 as 0.0."""
-        return np.asarray(rows, dtype=np.float64) + 0.0
-
-
-@dataclass(frozen=True)
-class Quantization(Equivalence):
-    """Distributions are the same when κ equal intervals cannot tell them apart: the paper's =_κ.
-
-    Parameters
-    ----------
-    kappa : int
-        The number κ of intervals that [0, 1] is cut into, each closed on the left and open on the
-        right, the last one closed.
-
-    Examples
-    --------
-    >>> Quantization(10).intervals([0.1, 0.3, 0.6])
-    array([1, 3, 6])
-    >>> Quantization(100).intervals(0.29), Quantization(5).intervals(1.0)
-    (array(29), array(4))
-    """
-
-    kappa: int
-
-    def __post_init__(self) -> None:
-        kappa = checked_integer(self.kappa, "kappa", 1, _LARGEST_KAPPA)
-        object.__setattr__(self, "kappa", kappa)
-
-    def intervals(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Give the number of the interval, 0 to κ - 1, that each probability is in.
-
-        Notes
-        -----
-        The decision is that of exact arithmetic on the decimal that a float stands for: 0.29 is in
-        interval 29 of 100, although the float lies below it. ⌊κ·(x + 2⁻⁵⁰)⌋, clamped, does that;
-        1.0000000000000002 and -1e-17, as rounding leaves them, count as 1 and 0.
-        """
-        numbers = np.asarray(values)
-        if numbers.dtype.kind not in "iuf":
-            raise InputError(f"{values!r} are not probabilities from 0 to 1")
-        if numbers.size and not (numbers.min() >= -1e-6 and numbers.max() <= 1 + 1e-6):
-            wrong = numbers[~((numbers >= -1e-6) & (numbers <= 1 + 1e-6))].flat[0]
-            raise InputError(f"{wrong} is not a probability from 0 to 1")
-        return self._scaled(numbers).astype(np.int64)
-
-    def _scaled(self, numbers: NDArray[np.number]) -> Floats:
-        """Give numbers whose integer parts are those of the intervals."""
-        scaled: Floats = np.asarray(numbers + 2.0**-50)
-        scaled *= self.kappa
-        np.minimum(scaled, self.kappa - 1, out=scaled)
-        return np.maximum(scaled, 0, out=scaled)
-
-    @cached_property
-    def _key_type(self) -> np.dtype[np.integer]:
-        return np.min_scalar_type(self.kappa - 1)
-
-    def boundary_distances(self, values: ArrayLike) -> Floats:
-        """Give how far each probability is from the nearest boundary between two intervals.
-
-        Examples
-        --------
-        >>> Quantization(10).boundary_distances([0.25, 0.75001, 1.0]).round(5).tolist()
-        [0.05, 0.04999, 0.1]
-        >>> Quantization(1).boundary_distances(0.5)
-        array(inf)
-        """
-        numbers = np.asarray(values, dtype=np.float64)
-        if self.kappa == 1:
-            return np.full(numbers.shape, np.inf)
-        boundaries = np.clip(np.rint(numbers * self.kappa), 1, self.kappa - 1) / self.kappa
-        return np.asarray(np.abs(numbers - boundaries))
-
-    def keys(self, rows: Floats) -> NDArray[np.generic]:
-        """Give the quantization vectors, in the smallest type that holds them."""
-        return self._scaled(np.asarray(rows)).astype(self._key_type)
-
-
-@dataclass(frozen=True)
-class Rounded(Equivalence):
-    """Distributions are the same when another equivalence cannot tell them apart once rounded.
-
-    For models that answer a little differently from one batch to the next.
-
-    Parameters
-    ----------
-    by : Equivalence
-        The equivalence of the rounded distributions.
-    decimals : int
-        How many decimals of each probability are kept, 1 to 15.
-
-    Examples
-    --------
-    >>> rows = np.array([[0.5, 0.5], [0.4999999, 0.5000001]])
-    >>> Quantization(10).classes(rows).tolist()
-    [1, 0]
-    >>> Rounded(Quantization(10), decimals=6).classes(rows).tolist()
-    [0, 0]
-    """
-
-    by: Equivalence
-    decimals: int
-
-    def __post_init__(self) -> None:
-        check_equivalence(self.by)
-        object.__setattr__(self, "decimals", checked_integer(self.decimals, "decimals", 1, 15))
-
-    def keys(self, rows: Floats) -> NDArray[np.generic]:
-        """Give the other equivalence's keys of the rounded rows."""
-        return self.by.keys(np.round(rows, self.decimals))
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """Distributions are similar when no probability differs by more than t: the paper's ≈_t.
-
-    This is not an `Equivalence`, as it is not transitive: there are no classes and no quotient.
-
-    Parameters
-    ----------
-    tolerance : float
-        The largest difference t, from 0 to 1.
-
-    Examples
-    --------
-    >>> Tolerance(0.1).similar([0.1, 0.9], [0.2, 0.8])
-    array(True)
-    """
-
-    tolerance: float
-
-    def __post_init__(self) -> None:
-        tolerance = checked_number(self.tolerance, "tolerance", 0, 1)
-        object.__setattr__(self, "tolerance", tolerance)
-
-    @property
-    def limit(self) -> float:
-        """The largest difference of two floats: |x - y| ≤ t + 2⁻⁴⁹ decides as decimals would."""
-        return self.tolerance + 2.0**-49
-
-    def similar(self, rows: ArrayLike, others: ArrayLike) -> NDArray[np.bool_]:
-        """Say for each pair of rows whether they are within the tolerance in every column."""
-        differences = np.abs(np.asarray(rows) - np.asarray(others))
-        return np.asarray((differences <= self.limit).all(axis=-1))
-
+from pdfalearn.rows import Flags, Floats, Rows, UndecidedError
 
 Relation = Equivalence | Tolerance
 """When two distributions are the same, or similar."""
 
 
-def checked_keys(by: Equivalence, rows: Floats) -> NDArray[np.generic]:
-    """Ask an equivalence for keys, and refuse what cannot be compared byte by byte."""
-    keys = np.asarray(by.keys(rows))
-    if keys.ndim != 2 or len(keys) != len(rows) or not keys.shape[1] or keys.dtype.kind in "OUS":
-        raise InputError(
-            f"the keys of {by!r} are an array of {keys.dtype} of shape {keys.shape}; they have to "
-            f"be numbers, {len(rows)} rows of one or more columns"
-        )
-    return keys
+def different_rows(by: Relation, rows: Floats | Rows, others: Floats | Rows) -> Flags:
+    """Return for each pair of rows whether they are in different classes, or not similar.
 
+    Parameters
+    ----------
+    by : Equivalence or Tolerance
+        When two distributions are the same, or similar.
+    rows, others : array of float, or Rows
+        As many of one as of the other, dense or sparse.
 
-def check_equivalence(by: object) -> Equivalence:
-    """Refuse what is not an equivalence, with the reason."""
-    if isinstance(by, Equivalence):
-        return by
+    Raises
+    ------
+    UndecidedError
+        If a row leaves open what decides; ``place`` is that of the pair.
+
+    Examples
+    --------
+    >>> rows = Rows.sparse(4, [0, 2], [0, 3], [0.45, 0.54], rest=[0.01])
+    >>> different_rows(Quantization(10), rows, np.array([[0.45, 0.0, 0.0, 0.55]]))
+    array([False])
+    """
+    left, right = (part if isinstance(part, Rows) else Rows.dense(part) for part in (rows, others))
+    if left.is_sparse and right.is_sparse:
+        return _different_sparse(by, left, right)
+    if left.is_sparse or right.is_sparse:
+        return _different_mixed(by, left, right)
     if isinstance(by, Tolerance):
-        raise InputError(
-            f"{by!r} is a similarity, not an equivalence: it is not transitive, so it has no "
-            "classes; use Quantization(kappa) or Exact()"
-        )
-    raise InputError(f"by={by!r} is not an equivalence; use Quantization(kappa) or Exact()")
+        return ~by.similar(left.values, right.values)
+    keys = checked_keys(by, left.values), checked_keys(by, right.values)
+    return np.asarray((keys[0] != keys[1]).any(axis=1))
 
 
-def different_rows(by: Relation, rows: Floats, others: Floats) -> NDArray[np.bool_]:
-    """Say for each pair of rows whether they are in different classes, or not similar."""
+def _different_sparse(by: Relation, rows: Rows, others: Rows) -> Flags:
     if isinstance(by, Tolerance):
-        return ~by.similar(rows, others)
-    return np.asarray((checked_keys(by, rows) != checked_keys(by, others)).any(axis=1))
+        return by.different_sparse(rows.to_sparse(), others.to_sparse())
+    return different_keys(by.sparse_keys(rows), by.sparse_keys(others))
+
+
+def _different_mixed(by: Relation, rows: Rows, others: Rows) -> Flags:
+    """Compare dense rows with sparse ones, in pieces: what is dense is large."""
+    different = np.zeros(len(rows), dtype=bool)
+    for (begin, left), (_, right) in zip(pieces_of(rows), pieces_of(others), strict=True):
+        try:
+            different[begin : begin + len(left)] = _different_sparse(by, left, right)
+        except UndecidedError as error:
+            error.place += begin
+            raise
+    return different
 
 
 def check_relation(by: object) -> Relation:

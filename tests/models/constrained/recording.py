@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from pdfalearn import PDFA, AutomatonModel
+from pdfalearn.models.price import EVERY_WORD, Price
 from tests.models.watched import Codes, WatchedModel
 
 
 class RecordingModel(WatchedModel):
     """Watches as its base does, and keeps the words of all handles that it ever gave out."""
 
-    def __init__(
-        self, target: PDFA, *, capacity: int | None = None, prefixes_free: bool = False
-    ) -> None:
+    def __init__(self, target: PDFA, *, room: int | None = None, price: Price = EVERY_WORD) -> None:
+        super().__init__(AutomatonModel(target), room=room, price=price)
         self.led_to: set[Codes] = set()
-        super().__init__(AutomatonModel(target), capacity=capacity, prefixes_free=prefixes_free)
 
-    def _handed_out(self, inner: int, word: Codes) -> int:
+    def led(self, word: Codes) -> None:
         self.led_to.add(word)
-        return super()._handed_out(inner, word)
 
     def assert_stayed_in(self, constrained: PDFA) -> None:
         """No word was asked for, or led to, that is undefined under the constraints."""

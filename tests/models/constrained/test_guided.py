@@ -5,22 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    DFA,
-    PDFA,
-    Alphabet,
-    AutomatonModel,
-    ExactOracle,
-    FunctionModel,
-    Guided,
-    InputError,
-    ModelError,
-    Quantization,
-    learn,
-)
-from pdfalearn.models.protocol import Handles
+from pdfalearn import DFA, PDFA, AutomatonModel, Guided, InputError, ModelError
+from pdfalearn.models.automaton import AutomatonSession
 from pdfalearn.words import Words
 from tests.models.constrained.recording import RecordingModel
+from tests.models.constrained.sessions import SessionOf, row_after
 
 ROW = [0.2, 0.4, 0.1, 0.3]
 LOOP = PDFA(alphabet="abc", transitions=[[0, 0, 0]], probabilities=[ROW])
@@ -32,14 +21,6 @@ DEAD_END = DFA(
 """Words without c, of a and b, that end with a and have no two a's in a row."""
 
 
-def row_after(model: Guided, word: list[int]) -> list[float]:
-    handle = np.array([model.start()])
-    if word:
-        handle = model.extend(handle, Words.of([word]))[-1:]
-    (row,) = model.distributions(handle)
-    return [round(value, 6) for value in row.tolist()]
-
-
 def test_only_what_may_still_be_accepted_is_left() -> None:
     guided = Guided(LOOP, DEAD_END)
     assert row_after(guided, []) == [0, 0.8, 0.2, 0]
@@ -49,7 +30,7 @@ def test_only_what_may_still_be_accepted_is_left() -> None:
 
 def test_the_model_inside_is_led_only_along_what_is_allowed() -> None:
     inside = RecordingModel(LOOP)
-    guided = Guided(inside, DEAD_END)
+    guided = Guided(inside, DEAD_END).open()
     starts = np.full(4, guided.start())
     handles = guided.extend(starts, Words.of([[1, 0, 0, 1], [2, 1], [], [0, 1]]))
     assert (handles < 0).tolist() == [False, False, True, True, True, True, False, False]
@@ -60,8 +41,9 @@ def test_the_model_inside_is_led_only_along_what_is_allowed() -> None:
 
 
 def test_handles_go_back_to_the_model_inside() -> None:
-    inside = RecordingModel(LOOP, capacity=3)
-    guided = Guided(inside, DEAD_END)
+    inside = RecordingModel(LOOP, room=3)
+    guided = Guided(inside, DEAD_END).open()
+    assert guided.room == 3
     for _ in range(10):
         start = np.array([guided.start()])
         guided.release(np.append(guided.extend(start, Words.of([[0, 1]])), start))
@@ -89,24 +71,10 @@ def test_a_guide_may_have_fewer_symbols_in_another_order() -> None:
 def test_words_that_the_model_does_not_define_stay_undefined() -> None:
     target = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=[[0.5, 0.5, 0]])
     everything = DFA(alphabet="ab", transitions=[[0, 0]], accepting=[True])
-    guided = Guided(target, everything)
+    guided = Guided(target, everything).open()
     start = np.array([guided.start()])
     assert guided.extend(start, Words.of([[0, 1, 0]])).tolist() == [0, -1, -1]
-    assert guided.undefined_after(start).tolist() == [[False, True]]
-
-
-def test_a_model_that_gives_nothing_to_what_is_allowed_is_named_with_the_word() -> None:
-    target = PDFA(
-        alphabet="ab",
-        transitions=[[1, 0], [1, 1]],
-        probabilities=[[0.5, 0.4, 0.1], [0.0, 0.0, 1.0]],
-    )
-    guide = DFA(alphabet="ab", transitions=[[0, -1]], accepting=[True])
-    oracle = ExactOracle(target, by=Quantization(10))
-    with pytest.raises(
-        ModelError, match=r"the word \('a',\): \[0.0, 0.0, 0.0\] sums to 0, not to 1: .*guide"
-    ):
-        learn(Guided(target, guide), by=Quantization(10), oracle=oracle)
+    assert np.array_equal(guided.possible(start), [[True, False]])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +92,7 @@ def test_a_guide_that_excludes_everything_is_refused(guide: DFA | PDFA) -> None:
 
 
 def test_what_is_no_guide_is_refused() -> None:
-    with pytest.raises(InputError, match="the guide 3 is no regular expression, DFA or PDFA"):
+    with pytest.raises(InputError, match="the guide 3 is not a regular expression, DFA or PDFA"):
         Guided(LOOP, 3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="symbol 'd' of the guide is not one of the model's"):
         Guided(LOOP, DFA(alphabet="abd", transitions=[[0, 0, 0]], accepting=[True]))
@@ -133,42 +101,27 @@ def test_what_is_no_guide_is_refused() -> None:
 
 
 def test_handles_that_leave_no_room_for_the_guide_are_refused() -> None:
-    class Distant(AutomatonModel):
+    class Distant(AutomatonSession):
         def start(self) -> int:
             return 2**62
 
+    guided = Guided(SessionOf(AutomatonModel(LOOP), Distant(LOOP)), DEAD_END).open()
     with pytest.raises(ModelError, match="the handle 4611686018427387904; with a guide of 2 stat"):
-        Guided(Distant(LOOP), DEAD_END).start()
+        guided.start()
 
 
-def test_a_wrong_number_of_handles_is_refused() -> None:
-    class Forgetful(AutomatonModel):
-        def extend(self, handles: Handles, words: Words) -> Handles:
-            return super().extend(handles, words)[:1]
-
-    guided = Guided(Forgetful(LOOP), DEAD_END)
-    with pytest.raises(ModelError, match=r"extend gave an array of int64 of shape \(1,\)"):
-        guided.extend(np.array([guided.start()]), Words.of([[1, 0]]))
-
-
-def test_a_model_whose_empty_word_is_undefined_stays_so() -> None:
-    class Nothing(AutomatonModel):
+def test_an_undefined_empty_word_stays_so() -> None:
+    class Nothing(AutomatonSession):
         def start(self) -> int:
             return -1
 
-    oracle = ExactOracle(LOOP, by=Quantization(10))
-    with pytest.raises(ModelError, match="empty word is undefined"):
-        learn(Guided(Nothing(LOOP), DEAD_END), by=Quantization(10), oracle=oracle)
+    assert Guided(SessionOf(AutomatonModel(LOOP), Nothing(LOOP)), DEAD_END).open().start() == -1
 
 
-def test_a_function_is_guided() -> None:
-    model = FunctionModel(lambda words: [ROW for _ in words], Alphabet("abc"))
-    expected = PDFA(
-        alphabet="abc",
-        transitions=[[1, 0, -1], [-1, 0, -1]],
-        probabilities=[[0, 0.8, 0.2, 0], [2 / 3, 0, 1 / 3, 0]],
-    )
-    by = Quantization(100)
-    result = learn(Guided(model, DEAD_END), by=by, oracle=ExactOracle(expected, by=by))
-    assert result.pdfa.transitions.tolist() == expected.transitions.tolist()
-    assert np.allclose(result.pdfa.probabilities, expected.probabilities)
+def test_nothing_is_left_where_the_model_gives_nothing_to_what_is_allowed() -> None:
+    guide = DFA(alphabet="abc", transitions=[[0, -1, -1]], accepting=[False])
+    target = PDFA(alphabet="abc", transitions=[[0, 0, 0]], probabilities=[[0.5, 0, 0.5, 0]])
+    with pytest.raises(InputError, match="excludes everything"):
+        Guided(target, guide)
+    guide = DFA(alphabet="abc", transitions=[[1, -1, -1], [-1] * 3], accepting=[False, True])
+    assert row_after(Guided(target, guide), []) == [0, 0, 0, 0]

@@ -1,4 +1,4 @@
-"""What top-k, top-p and temperature make of rows; bad arguments and bad rows."""
+"""What top-k, top-p and temperature make of rows; bad arguments, and what is not a row."""
 
 from __future__ import annotations
 
@@ -6,52 +6,22 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn import (
     DFA,
     PDFA,
     AutomatonModel,
-    ExactOracle,
     FunctionModel,
     Guided,
     InputError,
     LanguageModel,
     ModelError,
-    Quantization,
     Temperature,
     TopK,
     TopP,
-    learn,
 )
 from pdfalearn.words import Words
-
-Wrapping = Callable[[LanguageModel], LanguageModel]
-
-BY = Quantization(10)
-ANY = ExactOracle(PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[1, 0, 0]]), by=BY)
-"""An oracle for runs that end before any hypothesis."""
-
-WRAPPINGS: dict[str, Wrapping] = {
-    "guided": lambda model: Guided(
-        model, DFA(alphabet="ab", transitions=[[0, -1]], accepting=[True])
-    ),
-    "top-k": lambda model: TopK(model, 2),
-    "top-p": lambda model: TopP(model, 0.9),
-    "temperature": lambda model: Temperature(model, 0.5),
-    "all": lambda model: TopK(TopP(Temperature(model, 2.0), 0.9), 2),
-}
-
-
-def model_of(*rows: list[float]) -> FunctionModel:
-    """After a word of length n comes the row n, and the last one for ever."""
-    symbols = "abcdefgh"[: len(rows[0]) - 1]
-    return FunctionModel(lambda words: [rows[min(len(w), len(rows) - 1)] for w in words], symbols)
-
-
-def first_row(model: LanguageModel) -> NDArray[np.float64]:
-    row: NDArray[np.float64] = model.distributions(np.array([model.start()]))[0]
-    return row
+from tests.models.constrained.sessions import WRAPPINGS, first_row, model_of
 
 
 @pytest.mark.parametrize(
@@ -126,46 +96,19 @@ def test_bad_arguments_are_refused(make: Callable[[], LanguageModel], complaint:
         make()
 
 
-BAD_ROWS: list[tuple[list[float], str]] = [
-    ([0.5, 0.5, float("nan")], "NaN or negative"),
-    ([0.7, 0.5, -0.2], "NaN or negative"),
-    ([0.2, 0.3, 0.1], "sums to 0.6, not to 1"),
-    ([0.0, 0.0, 0.0], "sums to 0, not to 1"),
-]
-
-
-@pytest.mark.parametrize("wrapping", WRAPPINGS.values(), ids=WRAPPINGS)
-@pytest.mark.parametrize(("row", "complaint"), BAD_ROWS)
-def test_bad_rows_of_the_model_inside_are_named_with_the_word(
-    row: list[float], complaint: str, wrapping: Wrapping
-) -> None:
-    model = wrapping(model_of([0.3, 0.4, 0.3], [0.2, 0.5, 0.3], row))
-    with pytest.raises(ModelError, match=rf"the word \('a', 'a'\): .*{complaint}"):
-        learn(model, by=BY, oracle=ANY)
-
-
-@pytest.mark.parametrize("wrapping", WRAPPINGS.values(), ids=WRAPPINGS)
-@pytest.mark.parametrize(
-    "answer", [[[0.5, 0.5]], [[[0.5], [0.3, 0.2]]], [["a", "b", "c"]], [], [0.5, 0.3, 0.2]]
-)
-def test_answers_of_a_wrong_shape_are_refused(answer: ArrayLike, wrapping: Wrapping) -> None:
-    model = wrapping(FunctionModel(lambda words: answer, "ab"))
-    with pytest.raises(ModelError, match=r"the model's answer to the word \(\): .*array"):
-        learn(model, by=BY, oracle=ANY)
-
-
 def test_wrong_shapes_later_on_are_refused_too() -> None:
     model = TopK(
         FunctionModel(lambda words: [[0.3, 0.4, 0.3][: 3 - len(w)] for w in words], "ab"), 2
     )
-    start = np.array([model.start()])
+    session = model.open()
+    start = np.array([session.start()])
     with pytest.raises(
-        ModelError, match=r"for 1 words it has to be one of numbers of shape \(1, 3"
+        ModelError, match=r"on the way to others: .* has shape \(1, 2\), not \(1, 3"
     ):
-        model.extend(start, Words.of([[0, 0]]))
+        session.extend(start, Words.of([[0, 0]]))
 
 
-def test_fingerprints_tell_wrappers_apart() -> None:
+def test_identities_tell_wrappers_apart() -> None:
     target = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.2, 0.3, 0.5]])
     inside = AutomatonModel(target)
     models = [
@@ -178,8 +121,8 @@ def test_fingerprints_tell_wrappers_apart() -> None:
         TopP(TopK(inside, 2), 0.9),
         Guided(target, DFA(alphabet="ab", transitions=[[0, 0]], accepting=[True])),
     ]
-    prints = [model.fingerprint for model in models]
-    assert None not in prints
-    assert len(set(prints)) == len(prints)
-    assert TopK(target, 2).fingerprint == TopK(inside, 2).fingerprint
-    assert all(wrap(model_of([0.2, 0.3, 0.5])).fingerprint is None for wrap in WRAPPINGS.values())
+    identities = [model.identity for model in models]
+    assert None not in identities
+    assert len(set(identities)) == len(identities)
+    assert TopK(target, 2).identity == TopK(inside, 2).identity
+    assert all(wrap(model_of([0.2, 0.3, 0.5])).identity is None for wrap in WRAPPINGS.values())

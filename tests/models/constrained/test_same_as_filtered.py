@@ -18,6 +18,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models.price import EVERY_SYMBOL, EVERY_WORD, Price
 from tests.learners.checks import assert_is_quotient
 from tests.models.constrained.direct import (
     Best,
@@ -89,21 +90,21 @@ def test_learnt_as_the_quotient_of_what_is_filtered(
     constraints("ab"),
     st.sampled_from(KAPPAS),
     st.sampled_from([None, 3, 16]),
-    st.booleans(),
+    st.sampled_from([EVERY_WORD, EVERY_SYMBOL]),
 )
 def test_the_model_inside_is_never_asked_outside(
     target: PDFA,
     chosen: list[Constraint],
     kappa: int,
-    capacity: int | None,
-    prefixes_free: bool,
+    room: int | None,
+    price: Price,
 ) -> None:
     expected, by = filtered(target, chosen), Quantization(kappa)
-    inside = RecordingModel(target, capacity=capacity, prefixes_free=prefixes_free)
+    inside = RecordingModel(target, room=room, price=price)
     result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by), audit=0)
     assert_is_quotient(result.pdfa, expected, by)
     inside.assert_stayed_in(expected)
-    if capacity is None:
+    if room is None:
         assert len(set(inside.asked)) == len(inside.asked) == result.statistics.distributions
 
 
@@ -114,16 +115,16 @@ def in_hundredths(pdfa: PDFA) -> PDFA:
     return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows / 100)
 
 
-@pytest.mark.parametrize("capacity", [None, 3, 16])
+@pytest.mark.parametrize("room", [None, 3, 16])
 @pytest.mark.parametrize(
     "chosen",
     [[Best(3)], [Nucleus("0.7")], [Heat(0.5), Best(3)], [Nucleus("0.9"), Heat(2.0), Best(4)]],
     ids=str,
 )
-def test_larger_targets(chosen: list[Constraint], capacity: int | None) -> None:
+def test_larger_targets(chosen: list[Constraint], room: int | None) -> None:
     target = in_hundredths(random_pdfa(25, 6, distributions=3, zero_probability=0.2, seed=5))
     expected, by = product(target, chosen), Quantization(100)
-    inside = RecordingModel(target, capacity=capacity)
+    inside = RecordingModel(target, room=room)
     result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by))
     assert_is_quotient(result.pdfa, expected, by)
     inside.assert_stayed_in(expected)
@@ -137,9 +138,9 @@ def random_guide(alphabet: Alphabet, states: int, seed: int) -> Guide:
     return Guide(DFA(alphabet=alphabet, transitions=transitions, accepting=[True] * states))
 
 
-@pytest.mark.parametrize("capacity", [None, 16])
+@pytest.mark.parametrize("room", [None, 16])
 @pytest.mark.parametrize("symbols", [32, 60])
-def test_large_alphabets(symbols: int, capacity: int | None) -> None:
+def test_large_alphabets(symbols: int, room: int | None) -> None:
     target = in_hundredths(random_pdfa(5, symbols, distributions=3, seed=6))
     guide = random_guide(target.alphabet, 3, seed=7)
     stacks: list[list[Constraint]] = [
@@ -151,7 +152,7 @@ def test_large_alphabets(symbols: int, capacity: int | None) -> None:
     ]
     for chosen in stacks:
         expected, by = product(target, chosen), Quantization(100)
-        inside = RecordingModel(target, capacity=capacity)
+        inside = RecordingModel(target, room=room)
         result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by))
         assert_is_quotient(result.pdfa, expected, by)
         inside.assert_stayed_in(expected)

@@ -6,63 +6,25 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pdfalearn import (
+    DFA,
     PDFA,
-    AutomatonModel,
-    ExactOracle,
+    Guided,
     LanguageModel,
-    PACOracle,
-    Quantization,
+    Temperature,
     TopK,
     TopP,
-    UniformWords,
-    learn,
     random_pdfa,
 )
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.constrained._supports import Supports
+from pdfalearn.models.price import EVERY_SYMBOL, EVERY_WORD, FREE, Price
+from pdfalearn.rows import UndecidedError
 from pdfalearn.words import Words
-from tests.learners.checks import assert_is_quotient
-from tests.models.constrained.direct import Best, product
 from tests.models.constrained.recording import RecordingModel
+from tests.models.constrained.sessions import SparseModel
 
 LOOP = PDFA(alphabet="abc", transitions=[[0, 0, 0]], probabilities=[[0.2, 0.4, 0.3, 0.1]])
-
-
-class PooledModel:
-    """Hands out the smallest number that is free, as a network does with rows of hidden state."""
-
-    fingerprint = None
-    capacity = 4
-    prefixes_free = True
-
-    def __init__(self, pdfa: PDFA) -> None:
-        self.alphabet = pdfa.alphabet
-        self._inner = AutomatonModel(pdfa)
-        self._state_of: dict[int, int] = {}
-
-    def start(self) -> int:
-        return self._taken(self._inner.start())
-
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        states = self._inner.extend(self._states(handles), words)
-        return np.array([self._taken(state) for state in states.tolist()], dtype=np.int64)
-
-    def distributions(self, handles: Handles) -> NDArray[np.float64]:
-        return self._inner.distributions(self._states(handles))
-
-    def release(self, handles: Handles) -> None:
-        for handle in handles.tolist():
-            del self._state_of[handle]
-
-    def _states(self, handles: Handles) -> Handles:
-        return np.array([self._state_of[handle] for handle in handles.tolist()], dtype=np.int64)
-
-    def _taken(self, state: int) -> int:
-        free = next(number for number in range(self.capacity) if number not in self._state_of)
-        self._state_of[free] = state
-        return free
 
 
 @pytest.mark.parametrize(
@@ -72,40 +34,97 @@ def test_prefixes_are_asked_for_once_and_nothing_is_beyond_a_cut(
     wrap: Callable[[LanguageModel], LanguageModel],
 ) -> None:
     inside = RecordingModel(LOOP)
-    model = wrap(inside)
+    model = wrap(inside).open()
     start = np.array([model.start()])
     handles = model.extend(np.repeat(start, 2), Words.of([[0, 1, 0], [1, 2, 0]]))
     assert (handles < 0).tolist() == [False, False, False, False, True, True]
-    rows = model.distributions(handles[handles >= 0])
+    rows = model.read(handles[handles >= 0]).to_dense()
     assert np.allclose(rows, [2 / 9, 4 / 9, 3 / 9, 0])
     assert sorted(inside.asked) == [(), (0,), (0, 1), (0, 1, 0), (1,)]
     assert inside.led_to == {(), (0,), (0, 1), (0, 1, 0), (1,)}
 
 
 def test_what_is_cut_is_known_once_the_distribution_is() -> None:
-    model = TopK(RecordingModel(LOOP), 2)
+    model = TopK(RecordingModel(LOOP), 2).open()
     start = np.array([model.start()])
-    assert model.undefined_after(start).tolist() == [[False] * 3]
-    model.distributions(start)
-    assert model.undefined_after(start).tolist() == [[False, False, True]]
+    assert np.array_equal(model.possible(start), [[True] * 3])  # type: ignore[arg-type]
+    model.read(start)
+    assert np.array_equal(model.possible(start), [[True, True, False]])  # type: ignore[arg-type]
 
 
-def test_handles_may_be_used_again_after_their_release() -> None:
-    random = np.random.default_rng(1)
-    for seed in range(20):
-        rows = random.multinomial(20, [0.2] * 4, size=3)[random.integers(0, 3, 8)] / 20
-        transitions = random.integers(0, 8, (8, 3))
-        target = PDFA(alphabet="abc", transitions=transitions, probabilities=rows)
-        expected, by = product(target, [Best(2)]), Quantization(100)
-        model = TopK(PooledModel(target), 2)
-        result = learn(model, by=by, oracle=ExactOracle(expected, by=by), seed=seed)
-        assert_is_quotient(result.pdfa, expected, by)
+def test_a_long_word_is_refused_where_it_cannot_be_decided() -> None:
+    target = PDFA(
+        alphabet="abc",
+        transitions=[[1, 0, 0], [1, 1, 1]],
+        probabilities=[[0.4, 0.3, 0.2, 0.1], [0.4, 0.2, 0.2, 0.2]],
+    )
+    words = Words.of([[1, 1], [], [1, 1, 0, 1], [0, 0]])
+    everything = DFA(alphabet="abc", transitions=[[0, 0, 0]], accepting=[True])
+    inside = TopK(SparseModel(target, 2), 3)
+    for model in (inside, TopP(inside, 1), Guided(inside, everything), Temperature(inside, 2)):
+        session = model.open()
+        start = session.start()
+        with pytest.raises(UndecidedError, match="smaller k") as caught:
+            session.extend(np.full(4, start), words)
+        assert (caught.value.place, caught.value.length) == (3, 1)
+        with pytest.raises(UndecidedError) as caught:
+            session.extend(np.full(3, start), words.take(np.arange(3)))
+        assert (caught.value.place, caught.value.length) == (2, 3)
 
 
-def test_an_audit_leaves_alone_what_words_share() -> None:
-    target = random_pdfa(600, 40, seed=1)
-    model = TopK(AutomatonModel(target), 10)
-    oracle = PACOracle(epsilon=0.5, delta=0.5, sampler=UniformWords(2))
-    statistics = learn(model, by=Quantization(1000), oracle=oracle).statistics
-    assert statistics.audited_words > 16  # also on the way
-    assert statistics.symbols < 1.01 * statistics.words
+def test_what_is_kept_is_forgotten_with_the_handle() -> None:
+    supports = Supports(3)
+    supports.note(np.array([4, 5]), Words.of([[0, 2], [0, 2]]))
+    supports.note(np.array([5]), Words.of([[1]]))
+    supports.forget(4)
+    assert 4 not in supports
+    supports.note(np.array([4]), Words.of([[]]))
+    assert list(supports.words(np.array([4, 5]))) == [[], [1]]
+    supports.forget(5)
+    supports.forget(5)
+    supports.forget(4)
+    assert not supports._different
+
+
+@pytest.mark.parametrize("symbols", [1, 7, 64, 255, 256, 70_000])
+def test_supports_are_remembered_as_they_are(symbols: int) -> None:
+    random = np.random.default_rng(symbols)
+    supports = Supports(symbols)
+    shares = [0.0, 1 / symbols, 0.5, 1.0]
+    lists = [np.flatnonzero(random.random(symbols) < share).tolist() for share in shares]
+    supports.note(np.arange(4), Words.of(lists))
+    supports.note_all(np.array([2**40]))
+    found = supports.words(np.array([3, 2, 1, 0, 2**40]))
+    assert list(found) == [*lists[::-1], list(range(symbols))]
+    asked = random.integers(0, symbols, 50)
+    for handle, listed in enumerate(lists):
+        held = supports.hold(np.full(50, handle), asked)
+        assert held.tolist() == [symbol in set(listed) for symbol in asked.tolist()]
+
+
+def test_rows_read_ahead_and_new_ones_are_answered_in_order() -> None:
+    target = random_pdfa(6, 3, seed=2)
+    inside = RecordingModel(target)
+    session = TopK(inside, 4).open()  # cuts nothing
+    starts = np.full(2, session.start())
+    handles = session.extend(starts, Words.of([[0, 1], [1, 0]]))
+    handles = session.extend(handles[[1, 3]], Words.of([[2, 1], [2, 2]]))
+    words = ["012", "0121", "102", "1022"]
+    order = np.array([2, 1, 3, 0])  # the first and the last were read on the way
+    rows = session.read(handles[order]).to_dense()
+    expected = target.next_distributions([words[place] for place in order])
+    assert np.allclose(rows, expected, rtol=1e-14)
+    assert len(set(inside.asked)) == len(inside.asked) == 9
+
+
+def test_prices_contain_what_is_read_on_the_way() -> None:
+    def price(inner: Price) -> Price:
+        return TopK(RecordingModel(LOOP, price=inner), 2).price
+
+    assert price(FREE) == FREE
+    assert price(EVERY_SYMBOL) == EVERY_SYMBOL
+    assert price(EVERY_WORD) == EVERY_SYMBOL
+    server = Price(call=9, word=2, prefix=0, symbol=0.5, cached_symbol=0.1)
+    assert price(server) == Price(call=9, symbol=2.5, cached_symbol=0.1)
+    assert TopP(TopK(RecordingModel(LOOP), 2), 0.5).price == EVERY_SYMBOL
+    assert Temperature(RecordingModel(LOOP, price=server), 2).price == server

@@ -1,5 +1,1 @@
 """Wrappers of language models that leave less to follow: guides, top-k, top-p, temperature."""
-
-
-def is_constrained(model):
-    return False

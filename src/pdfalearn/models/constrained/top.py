@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
-from pdfalearn.models.constrained._rows import Floats, Kept
+from pdfalearn.models.constrained._rules import FewestOfMass, MostProbable
 from pdfalearn.models.constrained._selection import Selection
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
-
-_ROUNDING = 1e-12
-"""A mass may fall short of p by this much, as adding up leaves it."""
 
 
 class TopK(Selection):
@@ -20,7 +15,8 @@ class TopK(Selection):
 
     The terminal is a symbol like the others. Of equal probabilities the first is kept: the
     terminal, then the symbols in the order of the alphabet. What is kept is divided by its sum;
-    words through other symbols are undefined.
+    words through other symbols are undefined. If the model inside does not list all symbols, it has
+    to list k that are more probable than any other can be.
 
     Parameters
     ----------
@@ -31,29 +27,21 @@ class TopK(Selection):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pdfalearn import FunctionModel
     >>> model = TopK(FunctionModel(lambda words: [[0.2, 0.4, 0.2, 0.2]] * len(words), "abc"), 2)
-    >>> model.distributions(np.array([model.start()])).round(3)
+    >>> session = model.open()
+    >>> session.read(np.array([session.start()])).to_dense().round(3)
     array([[0.333, 0.667, 0.   , 0.   ]])
     """
 
     def __init__(self, model: PDFA | LanguageModel, k: int) -> None:
         super().__init__(model)
         self.k = checked_integer(k, "k", 1)
+        self._rule = MostProbable(self.k)
 
     def _parameters(self) -> str:
         return str(self.k)
-
-    def _kept(self, rows: Floats) -> Kept:
-        width = rows.shape[1]
-        if self.k >= width:
-            return rows > 0
-        least = np.partition(rows, width - self.k, axis=1)[:, width - self.k, None]
-        above, equal = rows > least, rows == least
-        room = self.k - above.sum(axis=1, keepdims=True)
-        equal &= np.cumsum(equal, axis=1, dtype=np.int32) <= room
-        kept: Kept = (above | equal) & (rows > 0)
-        return kept
 
 
 class TopP(Selection):
@@ -62,7 +50,8 @@ class TopP(Selection):
     The terminal is a symbol like the others. Symbols are taken from the most probable one down;
     of equal probabilities the terminal comes first, then the symbols in the order of the alphabet.
     What is kept is divided by its sum; words through other symbols are undefined. With p = 1
-    only symbols of probability 0 are cut.
+    only symbols of probability 0 are cut. If the model inside does not list all symbols, it has to
+    list those that are kept, each more probable than any other symbol can be.
 
     Parameters
     ----------
@@ -73,9 +62,11 @@ class TopP(Selection):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pdfalearn import FunctionModel
     >>> model = TopP(FunctionModel(lambda words: [[0.1, 0.2, 0.7, 0.0]] * len(words), "abc"), 0.9)
-    >>> model.distributions(np.array([model.start()])).round(3)
+    >>> session = model.open()
+    >>> session.read(np.array([session.start()])).to_dense().round(3)
     array([[0.   , 0.222, 0.778, 0.   ]])
     """
 
@@ -84,18 +75,7 @@ class TopP(Selection):
         self.p = checked_number(p, "p", 0, 1)
         if not self.p:
             raise InputError("p is 0, and nothing has that mass; give a number above 0")
+        self._rule = FewestOfMass(self.p, len(self.alphabet))
 
     def _parameters(self) -> str:
         return repr(self.p)
-
-    def _kept(self, rows: Floats) -> Kept:
-        order = np.argsort(-rows, axis=1, kind="stable")
-        sorted_rows = np.take_along_axis(rows, order, axis=1)
-        masses = np.cumsum(sorted_rows, axis=1)
-        enough = self.p * masses[:, -1:] - _ROUNDING
-        is_needed = sorted_rows > 0
-        if self.p < 1:
-            is_needed[:, 1:] &= masses[:, :-1] < enough
-        kept = np.empty_like(is_needed)
-        np.put_along_axis(kept, order, is_needed, axis=1)
-        return kept
