@@ -138,7 +138,7 @@ def test_only_paths_are_read(thing: str) -> None:
     ],
 )
 def test_what_is_no_guide_is_refused_with_a_remedy(guide: Any, remedy: str) -> None:
-    with pytest.raises(InputError, match="is no regular expression, DFA or PDFA; ") as caught:
+    with pytest.raises(InputError, match="is not a regular expression, DFA or PDFA; ") as caught:
         Guided(PDFA_4, guide)
     assert re.search(remedy, str(caught.value))
 

@@ -89,7 +89,7 @@ class Spoilt(AutomatonModel):
     [
         ({"start": lambda self: None}, "start returned None"),
         ({"start": lambda self: 0.0}, "start returned 0.0"),
-        ({"start": lambda self: -1}, "the empty word cannot be undefined"),
+        ({"start": lambda self: -1}, "the empty word is undefined"),
         ({"extend": lambda self, handles, words: None}, "extend returned None"),
         ({"extend": lambda self, handles, words: handles}, r"array of shape \(2,\)"),
         ({"shared": False, "room": 3.5}, "room is 3.5"),

@@ -56,7 +56,7 @@ def test_a_start(handle: Any) -> None:
         (-2, "-2"),
         (2**70, "118059"),
         (np.array([0, 1]), r"array\(\[0, 1\]\)"),
-        (-1, "-1: the empty word cannot be undefined"),
+        (-1, "-1: the empty word is undefined"),
     ],
 )
 def test_what_is_not_a_start(handle: Any, culprit: str) -> None:

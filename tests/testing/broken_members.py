@@ -81,7 +81,7 @@ def start_returns_nothing() -> LanguageModel:
     return owning(start=lambda self: None)
 
 
-@broken("Changed.start returned -1: the empty word cannot be undefined")
+@broken("Changed.start returned -1: the empty word is undefined")
 def start_is_undefined() -> LanguageModel:
     return owning(start=lambda self: -1)
 

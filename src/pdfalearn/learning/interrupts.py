@@ -7,7 +7,7 @@ import threading
 from types import FrameType
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.models.checking import checked_session
+from pdfalearn.models.checking import checked_session, checked_start
 from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.rows import Rows
@@ -101,7 +101,7 @@ class InterruptibleSession(Session):
         """Return a handle of the empty word."""
         self._interrupts.begin_call()
         try:
-            return self._session.start()
+            return checked_start(self._session)
         finally:
             self._interrupts.end_call()
 

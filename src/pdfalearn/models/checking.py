@@ -84,7 +84,7 @@ def checked_start(session: Session) -> int:
         ) from error
     if handle < 0:
         raise ModelError(
-            f"{type(session).__name__}.start returned -1: the empty word cannot be undefined; "
+            f"{type(session).__name__}.start returned -1: the empty word is undefined, and must not be; "
             f"{remedy}"
         )
     return handle

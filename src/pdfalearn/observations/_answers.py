@@ -62,7 +62,8 @@ class Answers:
         if rows.is_sparse and isinstance(self._kept, DenseAnswers):
             known = Rows.dense(self._kept.dense(np.arange(len(self)))).to_sparse()
             self._kept = SparseAnswers(self._by, self.width)
-            self._kept.add(known)
+            if len(known):
+                self._kept.add(known)
         return self._kept.add(rows)
 
     def dense(self, numbers: Numbers) -> Floats:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
 from pdfalearn.models.checking import (
     checked_extension,
@@ -17,6 +18,7 @@ from pdfalearn.models.checking import (
 )
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._nodes import NO_HANDLE, Nodes, NodeTable
+from pdfalearn.rows import UndecidedError
 from pdfalearn.words import Words, offsets_of
 
 _ON_THE_WAY = -3
@@ -154,6 +156,11 @@ class Leader:
         words = Words(table.last_symbols[path], offsets)
         try:
             handles = checked_extension(self.session.extend(starts, words), words)
+        except UndecidedError as error:
+            table.handles[path] = NO_HANDLE
+            here = int(offsets[error.place]) + (error.length or 0)
+            word = shortened(self._word(int(table.parents[path[here]])))
+            raise ModelError(f"the model's answer to the word {word}: {error}") from error
         except BaseException:
             table.handles[path] = NO_HANDLE
             raise

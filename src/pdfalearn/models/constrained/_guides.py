@@ -46,7 +46,7 @@ def _no_guide(given: object) -> InputError:
     elif callable(getattr(given, "accepts", None)):
         remedy = "put its tables into a DFA(alphabet=…, transitions=…, accepting=…)"
     return InputError(
-        f"the guide {described(given)} is no regular expression, DFA or PDFA; {remedy}"
+        f"the guide {described(given)} is not a regular expression, DFA or PDFA; {remedy}"
     )
 
 
