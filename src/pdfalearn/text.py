@@ -11,6 +11,19 @@ _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 60
 
 
+def escaped(text: str) -> str:
+    r"""Escape all that is not seen but acts on terminals, such as colours, or hides in a line.
+
+    Examples
+    --------
+    >>> print(escaped("\x1b[31mred\n"), escaped("κ é"), escaped("\u202egnp.exe"))
+    \x1b[31mred\n κ é \u202egnp.exe
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def symbol_text(symbol: object) -> str:
     r"""Write one symbol so that it can be seen: quoted where it has blanks, escaped where needed.
 
@@ -19,7 +32,7 @@ def symbol_text(symbol: object) -> str:
     >>> symbol_text("a"), symbol_text(" "), symbol_text("\n"), symbol_text(7)
     ('a', "' '", '\\n', '7')
     """
-    text = _escaped(str(symbol))
+    text = escaped(str(symbol))
     return repr(text) if not text or " " in text else text
 
 
@@ -32,7 +45,7 @@ def word_text(word: Symbols, *, joined: bool) -> str:
     ('abba', 'up down')
     """
     if joined:
-        return "".join(_escaped(str(symbol)) for symbol in word)
+        return "".join(escaped(str(symbol)) for symbol in word)
     return " ".join(map(symbol_text, word))
 
 
@@ -83,9 +96,3 @@ def described(thing: object) -> str:
 def are_characters(symbols: Iterable[object]) -> bool:
     """Say whether every symbol is one character, so that words need no spaces."""
     return all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols)
-
-
-def _escaped(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

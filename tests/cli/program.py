@@ -45,11 +45,11 @@ def one_error(text: str) -> str:
 
 
 def run_program(
-    *arguments: object, folder: Path, **settings: str
+    *arguments: object, folder: Path, module: str = "pdfalearn", **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the program in a process of its own."""
+    """Run the program, or another module, in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "pdfalearn", *map(str, arguments)],
+        [sys.executable, "-m", module, *map(str, arguments)],
         cwd=folder,
         env=os.environ | settings,
         capture_output=True,

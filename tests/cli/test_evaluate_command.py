@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,10 +71,13 @@ def test_a_corpus_of_what_sample_prints(symbols: list[str], folder: Path) -> Non
     printed = run("sample", "a.json", "--count", 200, "--max-length", 5).stdout
     assert " (cut)\n" in printed
     (folder / "corpus.txt").write_text(printed)
-    words = load("a.json").sample(200, 0, 5).words
+    words, cut = load("a.json").sample(200, 0, 5)
     found = run_json("evaluate", "a.json", "b.json", "--corpus", "corpus.txt")
-    check(found, evaluate(load("a.json"), load("b.json"), words), corpus="corpus.txt")
+    expected = replace(evaluate(load("a.json"), load("b.json"), words), cut_words=int(cut.sum()))
+    check(found, expected, corpus="corpus.txt")
     assert "kl_of_words" not in found
+    table = run("evaluate", "a.json", "b.json", "--corpus", "corpus.txt").stdout
+    assert re.search(rf"of these cut +│ {cut.sum()} ", table)
 
 
 def test_tables(folder: Path) -> None:

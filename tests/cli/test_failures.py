@@ -133,6 +133,35 @@ def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
     assert error.strip("\n") == "error: interrupted"
 
 
+def test_who_ignores_interrupts_goes_on_doing_so(source: Path) -> None:
+    pipe = source.with_name("late.json")
+    os.mkfifo(pipe)
+    ignoring = "trap '' INT; exec \"$@\""  # as a shell does with what it starts in the background
+    command = ["sh", "-c", ignoring, "sh", sys.executable, "-m", "pdfalearn", "info", str(pipe)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    )
+    with process, pipe.open("wb") as stream:  # the pipe opens when the program reads
+        process.send_signal(signal.SIGINT)
+        stream.write(source.read_bytes())
+        stream.close()
+        output, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (0, "")
+    assert "weakly minimal" in output
+
+
+INTERRUPTED = f"{Path(__file__).name}::test_an_interrupt_is_one_line"
+
+
+def test_interrupts_are_tested_where_the_tests_run_in_the_background() -> None:
+    line = f"'{sys.executable}' -m pytest -q -p no:cacheprovider {INTERRUPTED} & wait $!"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=Path(__file__).parent, capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
+
+
 @pytest.mark.parametrize("arguments", ["sample source.json --count 50000", "--help"])
 def test_a_closed_pipe_ends_quietly(arguments: str, source: Path) -> None:
     line = f"'{sys.executable}' -m pdfalearn {arguments} | head -n 1; exit ${{PIPESTATUS[0]}}"

@@ -63,4 +63,8 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     if name == "experiments report":
         run("experiments", "run", 4, "-o", "results", "--values", "10,20")
     for example in examples_of(*name.split()):
-        run(*example)
+        if ">" in example:
+            *example, _, file = example
+            Path(file).write_text(run(*example).stdout, encoding="utf-8")
+        else:
+            run(*example)

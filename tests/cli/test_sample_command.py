@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pdfalearn import PDFA, load, save
+from pdfalearn.formats.word_lines import WordLines
 from tests.cli.program import error_of, run, run_json
 
 
@@ -43,6 +47,56 @@ def _shown(symbol: object) -> str:
 def test_words_that_were_cut_are_marked(tmp_path: Path) -> None:
     path = saved(tmp_path, ["a"], stop=0)
     assert run("sample", path, "--count", 2, "--max-length", 3).stdout == "aaa (cut)\n" * 2
+
+
+ALPHABETS: list[list[object]] = [
+    ["a", "b"],
+    ["a", " "],
+    list(" (cut)"),
+    ["up", "down", 7],
+    ["a b", " ", "", "'", "'a", "b'"],
+    ["(cut)", "a"],
+    ["\\", "n", "\n", "\t"],
+    ["\x1b[31m", "\\x1b", "é", "κ λ"],
+]
+
+
+@pytest.mark.filterwarnings("ignore::pdfalearn.UnreachableSymbolWarning")
+@pytest.mark.parametrize("alphabet", ALPHABETS, ids=ascii)
+@pytest.mark.parametrize("max_length", [0, 3, 1000])
+def test_words_can_be_used_by_other_commands(
+    alphabet: list[object], max_length: int, tmp_path: Path
+) -> None:
+    path, words = saved(tmp_path, alphabet, stop=0.3), tmp_path / "words.txt"
+    options = ["--count", 60, "--max-length", max_length]
+    words.write_text(run("sample", path, *options).stdout, encoding="utf-8")
+    pdfa = load(path)
+    drawn, cut = pdfa.sample(60, seed=0, max_length=max_length)
+    assert () in drawn
+    assert pdfa.alphabet.decode_words(WordLines.read(words).encoded(pdfa.alphabet)) == drawn
+    found = run_json("evaluate", path, path, "--corpus", words)
+    assert found["words"] == 60
+    assert found["cut_words"] == cut.sum()
+    assert found["mean_length"] == pytest.approx(sum(map(len, drawn)) / 60)
+    learnt = run_json("learn", path, "--oracle", "pac", "--sampler", words, "--epsilon", 0.5)
+    assert f"words of the corpus {words}" in learnt["certificate"]["statement"]
+
+
+def test_words_that_a_shell_writes_to_a_file(tmp_path: Path) -> None:
+    saved(tmp_path, ["a", " "], stop=0.3)
+    program = f"'{sys.executable}' -m pdfalearn"
+    lines = [
+        f"{program} sample target.json --count 30 --max-length 3 > words.txt",
+        f"{program} evaluate target.json target.json --corpus words.txt --json",
+        f"{program} learn target.json --oracle pac --sampler words.txt --epsilon 0.5 --json",
+    ]
+    done = subprocess.run(
+        ["sh", "-ec", "\n".join(lines)], cwd=tmp_path, capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    evaluated, learnt = map(json.loads, done.stdout.splitlines())
+    assert 0 < evaluated["cut_words"] < 30
+    assert learnt["states"] == 1
 
 
 def test_json(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import InputError, save
-from pdfalearn.formats import json_file
+from pdfalearn import PDFA, InputError, save
+from pdfalearn.formats import _header, json_file
 from tests.formats.samples import SMALL, bytes_of, complaint_about, load_bytes
 
 
@@ -50,3 +50,55 @@ def test_lists_are_counted_before_they_are_made(
     monkeypatch.setattr(json_file, "LISTS_LIMIT", 2 * len(SMALL) + 2)
     with pytest.raises(InputError, match="save as"):
         save(SMALL, tmp_path / "many.json")
+
+
+@pytest.mark.parametrize("nested", [b"{},", b'{"a":{}},', b'[{"":0}],'])
+def test_few_objects_are_made(nested: bytes, tmp_path: Path) -> None:
+    data = b'{"transitions":[' + nested * 500_000 + b"{}]}"
+    tracemalloc.start()
+    complaint = complaint_about(gzip.compress(data), ".json.gz", tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 4 * len(data) + 2**23
+    tracemalloc.stop()
+    assert "more than 10,000 JSON objects, and a PDFA is a single one; another kind" in complaint
+
+
+def test_a_few_objects_are_told_what_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_header, "OBJECTS_LIMIT", 3)
+    assert "its format is 'tree'" in complaint_about(
+        b'{"format":"tree","nodes":[{},{}]}', ".json", tmp_path
+    )
+    assert "more than 3 JSON objects" in complaint_about(
+        b'{"format":"tree","nodes":[{},{},{}]}', ".json", tmp_path
+    )
+
+
+def test_keys_are_counted_before_they_are_made(tmp_path: Path) -> None:
+    data = b"{" + b'"a":0,' * 10**6 + b'"b":0}'
+    tracemalloc.start()
+    complaint = complaint_about(gzip.compress(data), ".json.gz", tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 4 * len(data) + 2**23
+    tracemalloc.stop()
+    assert "more than 1,000,000 keys" in complaint
+
+
+def test_strings_are_counted_before_they_are_made(tmp_path: Path) -> None:
+    data = b"[" + b'"ab",' * 5_000_000 + b'"ab"]'
+    tracemalloc.start()
+    complaint = complaint_about(gzip.compress(data, 1), ".json.gz", tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 4 * len(data) + 2**23
+    tracemalloc.stop()
+    assert "more than 5,000,000 strings" in complaint
+
+
+@pytest.mark.parametrize("name", ["KEYS_LIMIT", "LISTS_LIMIT", "STRINGS_LIMIT"])
+def test_what_could_not_be_read_again_is_not_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pdfa = PDFA(alphabet=[':["' * 9], transitions=[[0]], probabilities=[[0.5, 0.5]])
+    assert load_bytes(bytes_of(pdfa, ".json", tmp_path), ".json", tmp_path) == pdfa
+    monkeypatch.setattr(json_file, name, 12)
+    with pytest.raises(InputError, match=r"look to JSON like more than 12 \w+; save as \.npz"):
+        save(pdfa, tmp_path / "many.json")
+    assert load_bytes(bytes_of(pdfa, ".npz", tmp_path), ".npz", tmp_path) == pdfa

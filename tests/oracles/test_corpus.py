@@ -20,28 +20,35 @@ from pdfalearn import (
 )
 from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.formats.word_lines import WordLines
+from pdfalearn.formats.word_notation import WordNotation
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.text import are_characters, word_text
 from tests.cli.program import run
 
+CHARACTERS = st.one_of(st.characters(codec="utf-8"), st.sampled_from(" '\"\\nx1b\n\t(cut)\x1b"))
 SYMBOLS = st.one_of(
-    st.characters(codec="utf-8", exclude_characters="\\"),
-    st.text(st.characters(codec="utf-8", exclude_characters="\\'\""), max_size=3),
+    CHARACTERS,
+    st.text(CHARACTERS, max_size=3),
     st.integers(0, 99),
+    st.sampled_from(["(cut)", " (cut)", "'a", "b'", "a b", "\\n", "''", "' '"]),
 )
 ALPHABETS = st.one_of(
-    st.lists(SYMBOLS, min_size=1, max_size=5, unique_by=str),
-    st.lists(st.characters(codec="utf-8", exclude_characters="\\"), min_size=1, unique=True),
+    st.lists(SYMBOLS, min_size=1, max_size=7, unique_by=str),
+    st.lists(CHARACTERS, min_size=1, unique=True),
 ).filter(lambda symbols: "$" not in symbols)
 
 
 @given(ALPHABETS, st.data())
 def test_what_is_printed_is_read_again(symbols: list[Symbol], data: st.DataObject) -> None:
     alphabet = Alphabet(symbols)
+    notation = WordNotation(alphabet)
     words = data.draw(st.lists(st.lists(st.sampled_from(symbols), max_size=5)))
-    lines = [word_text(word, joined=are_characters(alphabet)) for word in words]
-    found = alphabet.decode_words(WordLines("words.txt", lines).encoded(alphabet))
-    assert found == [tuple(word) for word in words]
+    cut = [data.draw(st.booleans()) for _ in words]
+    lines = [notation.line(word, is_cut=mark) for word, mark in zip(words, cut, strict=True)]
+    assert all(line.replace("\t(cut)", "").isprintable() for line in lines)
+    read = WordLines("words.txt", lines)
+    assert alphabet.decode_words(read.encoded(alphabet)) == [tuple(word) for word in words]
+    assert [notation.is_cut(line) for line in lines] == cut
+    assert read.cut_words(alphabet) == sum(cut)
 
 
 @pytest.mark.parametrize("text", ["ab\n\nabba\n", "ab\r\n\r\nabba", "\ufeffab\n\nabba (cut)\n"])
@@ -63,6 +70,15 @@ def test_lines_are_words(text: str, tmp_path: Path) -> None:
         ([1, 12], "12 1", (12, 1)),
         (" (cut)", "t (cut)", tuple("t (cut)")),
         ("ab", " (cut)", ()),
+        ("ab", "ab\t(cut)", ("a", "b")),
+        ("ab ", "a b (cut)", ("a", " ", "b")),
+        (" (cut)", "t (cut)\t(cut)", tuple("t (cut)")),
+        (["up", "(cut)"], "up (cut)\t(cut)", ("up", "(cut)")),
+        ("\\n", r"\n\\", ("\\", "n", "\\", "\\")),
+        ("\\n\n", r"\n\\n\\", ("\n", "\\", "n", "\\")),
+        ("\\nx\n", r"\x", ("\\", "x")),
+        (["'a", "b'", "a b"], "'a b' b' 'a", ("a b", "b'", "'a")),
+        (["'a", "b'", "a b"], "\"'a\" b'", ("'a", "b'")),
     ],
 )
 def test_words_are_read_by_their_alphabet(

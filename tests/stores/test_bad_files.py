@@ -15,6 +15,7 @@ import pytest
 
 from pdfalearn import AnswerStore, DamagedStoreError, StoreError
 from pdfalearn.stores import _connection
+from pdfalearn.stores._connection import opened_alone
 from pdfalearn.stores.writer import Writer
 from tests.stores.parts import ALPHABET, Part, assert_same, read, some, stored
 from tests.stores.writing import Writing
@@ -252,6 +253,61 @@ def test_meddling_is_noticed(script: str, path: Path) -> None:
     connection.close()
     with pytest.raises(DamagedStoreError, match="damaged or cut off"):
         verified(path, read_only=True)
+
+
+FOREIGN = {
+    "CREATE TRIGGER evil AFTER INSERT ON batches BEGIN DELETE FROM models; END": "trigger 'evil'",
+    "CREATE VIEW evil AS SELECT * FROM models": "view 'evil'",
+    "CREATE TABLE evil (x)": "table 'evil'",
+    "CREATE INDEX evil ON models (alphabet)": "index 'evil'",
+    "ANALYZE": "table 'sqlite_stat1'",
+    "ALTER TABLE models ADD COLUMN evil TEXT": "table 'models' is not that",
+    "ALTER TABLE models ADD COLUMN evil GENERATED ALWAYS AS (abs(id))": "table 'models' is not",
+    "ALTER TABLE models RENAME COLUMN begun TO ended": "table 'models' is not that",
+    "ALTER TABLE models RENAME TO moulds": "table 'moulds', which no store has",
+    "DROP TABLE batches": "table 'batches' is missing",
+    "DROP TABLE models; CREATE VIEW models AS SELECT 1 AS id, 'a' AS key": "view 'models'",
+    "DROP TABLE models; CREATE TABLE models (id, key, alphabet, begun)": "table 'models' is not",
+    'DROP TABLE batches; CREATE TABLE "a\x1b" (x)': r"table 'a\\x1b'",
+}
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("script", FOREIGN)
+def test_other_schemas_are_refused_and_left_alone(script: str, read_only: bool, path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript(script)
+    connection.close()
+    content = path.read_bytes()
+    fails_to_open(path, f"({FOREIGN[script]}).*; restore it from a copy", read_only=read_only)
+    with pytest.raises(DamagedStoreError):
+        opened_alone(path)
+    assert path.read_bytes() == content
+
+
+def test_a_trigger_that_comes_while_a_store_is_open_is_found_by_compact(path: Path) -> None:
+    trigger = next(iter(FOREIGN))
+    with AnswerStore(path) as store:
+        other = sqlite3.connect(path)
+        other.executescript(trigger)
+        other.close()
+        with pytest.raises(DamagedStoreError, match="trigger 'evil'"):
+            store.compact()
+
+
+@BOTH_WAYS
+def test_the_schema_is_not_trusted(read_only: bool, path: Path) -> None:
+    with AnswerStore(path, read_only=read_only) as store, store._file.reading() as connection:
+        assert connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
+
+
+def test_the_layout_of_the_schema_does_not_matter(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("UPDATE sqlite_master SET sql = replace(sql, '        ', '  ')")
+    connection.commit()
+    connection.close()
+    assert verified(path, read_only=True) == 4
 
 
 def test_a_damaged_batch_is_named(path: Path) -> None:

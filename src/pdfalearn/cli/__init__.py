@@ -9,7 +9,12 @@ from typing import Any, NoReturn
 import click
 
 import pdfalearn
-from pdfalearn.cli._failures import CLOSED_PIPE, exit_code_of, prepare_streams
+from pdfalearn.cli._failures import (
+    CLOSED_PIPE,
+    escape_tracebacks,
+    exit_code_of,
+    prepare_streams,
+)
 from pdfalearn.cli._options import examples
 
 COMMANDS = (
@@ -83,4 +88,5 @@ def cli(context: click.Context) -> None:
 
 def main() -> NoReturn:
     """Run the command line of this process."""
+    escape_tracebacks()
     cli.main(prog_name="pdfalearn")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import os
 import sys
+import traceback
+import warnings
 from collections.abc import Callable
+from types import TracebackType
 
 import click
 
+from pdfalearn.cli._output import print_aside
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.text import shortened
+from pdfalearn.text import escaped, shortened
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -24,6 +28,13 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def escape_tracebacks() -> None:
+    """Show control characters escaped where Python itself reports bugs and warnings, too."""
+    sys.excepthook = _print_traceback
+    plain = warnings.formatwarning
+    warnings.formatwarning = lambda *given, **more: _escaped_lines(plain(*given, **more))
 
 
 def exit_code_of(run: Callable[[], object]) -> int:
@@ -48,8 +59,8 @@ def exit_code_of(run: Callable[[], object]) -> int:
 
 
 def _failed(message: str, code: int = BAD_INPUT) -> int:
-    line = shortened(" ".join(message.splitlines()), _LONGEST_MESSAGE)
-    click.echo(f"error: {line}", err=True)
+    line = escaped(" ".join(message.strip("\n").split("\n")))
+    print_aside(f"error: {shortened(line, _LONGEST_MESSAGE)}")
     return code
 
 
@@ -61,7 +72,18 @@ def _usage_message(error: click.UsageError) -> str:
 def _system_message(error: OSError) -> str:
     reason = error.strerror or str(error)
     name = error.filename2 or error.filename
-    return reason if name is None else f"{name}: {reason}"
+    return reason if name is None else f"{escaped(str(name))}: {reason}"
+
+
+def _print_traceback(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    lines = traceback.format_exception(kind, error, trace)
+    click.echo(_escaped_lines("".join(lines)), err=True, nl=False)
+
+
+def _escaped_lines(text: str) -> str:
+    return "".join(f"{escaped(line)}\n" for line in text.removesuffix("\n").split("\n"))
 
 
 def _give_up_unwritten_output() -> None:

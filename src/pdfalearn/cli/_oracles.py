@@ -43,8 +43,9 @@ _OPTIONS = (
         "samplers",
         multiple=True,
         metavar="NAME|FILE",
-        help="pac: uniform, model, hypothesis, or a file with a word a line; several are mixed in "
-        "equal shares. Default: uniform, or hypothesis for a constrained model.",
+        help="pac: uniform, model, hypothesis, or a file with a word a line, as 'pdfalearn sample' "
+        "prints them; several are mixed in equal shares. Default: uniform, or hypothesis for a "
+        "constrained model.",
     ),
     click.option(
         "--max-length",

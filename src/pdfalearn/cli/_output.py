@@ -8,18 +8,31 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pdfalearn.text import escaped
+
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def print_json(result: Mapping[str, object]) -> None:
     """Print one JSON object on one line, in ASCII, which every encoding can write."""
-    click.echo(json.dumps(result, default=str, allow_nan=False))
+    click.echo(json_text(result))
+
+
+def json_text(result: Mapping[str, object]) -> str:
+    """Write a JSON object on one line, in ASCII without control characters."""
+    text = json.dumps(result, default=str, allow_nan=False)
+    return text.replace("\x7f", r"\u007f")  # the one that JSON does not escape
 
 
 def print_line(text: str, style: str = "") -> None:
-    """Print one line, coloured where the terminal can."""
-    console().print(text, style=style, soft_wrap=True)
+    """Print one line, coloured where the terminal can; control characters are shown escaped."""
+    console().print(escaped(text), style=style, soft_wrap=True)
+
+
+def print_aside(text: str) -> None:
+    """Print one line on the standard error; control characters are shown escaped."""
+    click.echo(escaped(text), err=True)
 
 
 def print_facts(title: str, facts: Mapping[str, str]) -> None:
@@ -30,15 +43,18 @@ def print_facts(title: str, facts: Mapping[str, str]) -> None:
 def print_table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, show_header: bool = True
 ) -> None:
-    """Print a table; cells too wide for the terminal are folded, and nothing is cut off."""
+    """Print a table; cells too wide for the terminal are folded, and nothing is cut off.
+
+    Control characters are shown escaped.
+    """
     from rich import box
     from rich.table import Table
 
     table = Table(show_header=show_header, box=box.ROUNDED)
     for name in header:
-        table.add_column(name, overflow="fold")
+        table.add_column(escaped(name), overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(escaped, row))
     print_line(title)
     console().print(table)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from pdfalearn.cli._output import print_facts, print_json, print_table
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Evaluation
-    from pdfalearn.alphabet import Symbol
 
 
 @click.command(
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     "--corpus",
     type=options.FILE,
     metavar="FILE",
-    help="Use the words of a text file, one a line, as 'pdfalearn sample' prints them.",
+    help="Use the words of a text file, one a line, as 'pdfalearn sample' prints them; those "
+    "that are marked (cut) are counted.",
 )
 @click.option(
     "--all-words",
@@ -82,7 +83,7 @@ def evaluate(
     if all_words:
         result = pdfalearn.evaluate_exactly(target, candidate, by=by, k=k)
     elif corpus is not None:
-        result = pdfalearn.evaluate(target, candidate, _words(corpus, target), by=by, k=k)
+        result = _on_corpus(target, candidate, corpus, by=by, k=k)
     else:
         result = _on_drawn_words(target, candidate, words, seed, max_length, by=by, k=k)
     fields = vars(result) | ({} if corpus else {"kl_of_words": result.kl_of_words})
@@ -95,10 +96,15 @@ def evaluate(
     print_facts("the words", _facts(fields))
 
 
-def _words(corpus: Path, target: PDFA) -> list[tuple[Symbol, ...]]:
+def _on_corpus(
+    target: PDFA, candidate: PDFA, corpus: Path, *, by: options.Relation, k: int | None
+) -> Evaluation:
     from pdfalearn.formats.word_lines import WordLines
 
-    return target.alphabet.decode_words(WordLines.read(corpus).encoded(target.alphabet))
+    lines = WordLines.read(corpus)
+    words = target.alphabet.decode_words(lines.encoded(target.alphabet))
+    result = pdfalearn.evaluate(target, candidate, words, by=by, k=k)
+    return replace(result, cut_words=lines.cut_words(target.alphabet))
 
 
 def _on_drawn_words(

@@ -13,7 +13,7 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._failures import BAD_INPUT, INTERRUPTED
-from pdfalearn.cli._output import console, print_json, print_line
+from pdfalearn.cli._output import console, print_aside, print_json, print_line
 
 Number = TypeVar("Number", int, float)
 
@@ -137,7 +137,7 @@ def run(
                 progress=progress,
             )
     except KeyboardInterrupt:
-        click.echo(f"interrupted: {output} keeps what is done; start again to go on", err=True)
+        print_aside(f"interrupted: {output} keeps what is done; start again to go on")
         context.exit(INTERRUPTED)
     _warn(f"{line}; its run has been done again" for line in outcome.complaints)
     _warn(f"{key} has failed: {reason}" for key, reason in outcome.failures.items())
@@ -177,7 +177,7 @@ def report(folder: Path, published: Path | None, as_json: bool) -> None:
 
 def _warn(lines: Iterator[str]) -> None:
     for line in lines:
-        click.echo(f"warning: {line}", err=True)
+        print_aside(f"warning: {line}")
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._learning_outputs import Outputs
 from pdfalearn.cli._learning_summary import facts_of, object_of
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
-from pdfalearn.cli._output import print_facts, print_json, print_line
+from pdfalearn.cli._output import print_aside, print_facts, print_json, print_line
 from pdfalearn.cli._progress import live_progress
 from pdfalearn.cli._targets import model_of
 
@@ -185,7 +185,7 @@ def learn(
             else:
                 print_facts(_title(target, by), facts_of(result))
     if interrupted:
-        click.echo(_interruption_text(result, output, store), err=True)
+        print_aside(_interruption_text(result, output, store))
         context.exit(INTERRUPTED)
     if not as_json:
         _print_written(outputs)

@@ -9,13 +9,15 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._output import print_json
-from pdfalearn.text import are_characters, word_text
 
 
 @click.command(
     epilog=options.examples(
         "pdfalearn sample target.json",
         "pdfalearn sample target.json --count 1000 --seed 7 --max-length 50 --json",
+        "pdfalearn sample target.json --count 1000 > words.txt",
+        "pdfalearn evaluate target.json learnt.json --corpus words.txt",
+        "pdfalearn learn target.json --oracle pac --sampler words.txt",
     )
 )
 @click.argument("file", type=options.FILE)
@@ -26,8 +28,11 @@ from pdfalearn.text import are_characters, word_text
 def sample(file: Path, count: int, seed: int, max_length: int, as_json: bool) -> None:
     """Draw words from a PDFA and print one a line.
 
-    A word that did not end within the maximal length is marked (cut). The symbols of a word are
-    side by side if each is one character, and have spaces between them otherwise.
+    The symbols of a word are side by side if each is one character, and have blanks between them
+    otherwise: symbols with blanks are then quoted. What cannot be seen is escaped. A word that did
+    not end within the maximal length is marked (cut), after a blank, or after a tab if the symbols
+    themselves can spell the mark. 'evaluate --corpus' and 'learn --sampler' read such lines: to
+    them, a word that was cut is a word like others, without its mark.
     """
     pdfa = pdfalearn.load(file)
     words, cut = pdfa.sample(count, seed, max_length)
@@ -35,9 +40,9 @@ def sample(file: Path, count: int, seed: int, max_length: int, as_json: bool) ->
         drawn = {"seed": seed, "max_length": max_length, "words": words, "cut": cut.tolist()}
         print_json({"file": str(file), **drawn})
         return
-    joined = are_characters(pdfa.alphabet)
-    lines = (
-        word_text(word, joined=joined) + (" (cut)\n" if is_cut else "\n")
-        for word, is_cut in zip(words, cut, strict=True)
-    )
+    from pdfalearn.formats.word_notation import WordNotation
+
+    notation = WordNotation(pdfa.alphabet)
+    marked = zip(words, cut.tolist(), strict=True)
+    lines = (f"{notation.line(word, is_cut=is_cut)}\n" for word, is_cut in marked)
     click.echo("".join(lines), nl=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._output import print_json, print_line, print_table
+from pdfalearn.cli._output import json_text, print_json, print_line, print_table
 from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def export(file: Path, key: str | None, output: Path | None) -> None:
         with _stream(output) as stream:
             for word, row in opened.answers(chosen) if chosen else ():
                 answer = {"word": word, "distribution": None if row is None else row.tolist()}
-                stream.write(json.dumps(answer).encode() + b"\n")
+                stream.write(json_text(answer).encode() + b"\n")
 
 
 def _chosen_key(opened: AnswerStore, key: str | None) -> str | None:

@@ -16,6 +16,9 @@ FORMAT = "pdfa"
 VERSION = 1
 KEYS = ("format", "version", "alphabet", "terminal", "initial")
 
+OBJECTS_LIMIT = 10_000
+"""The most objects in a JSON text. A PDFA is one; what has some is told what it is instead."""
+
 
 class Header(NamedTuple):
     """The part of a PDFA that is not an array."""
@@ -42,7 +45,7 @@ def parsed(data: bytes) -> dict[str, object]:
     try:
         document = json.loads(
             data.decode("utf-8-sig"),
-            object_pairs_hook=_without_duplicates,
+            object_pairs_hook=_ObjectMaker(),
             parse_constant=_refused_constant,
         )
     except InputError:
@@ -96,13 +99,25 @@ def _check_kind(document: dict[str, object]) -> None:
         )
 
 
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    result: dict[str, object] = {}
-    for key, value in pairs:
-        if key in result:
-            raise FileFormatError(f"key {reprlib.repr(key)} occurs twice; keep one")
-        result[key] = value
-    return result
+class _ObjectMaker:
+    """Makes the objects of one text from pairs: no key twice, and not too many of them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def __call__(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        self._count += 1
+        if self._count > OBJECTS_LIMIT:
+            raise FileFormatError(
+                f"more than {OBJECTS_LIMIT:,} JSON objects, and a PDFA is a single one; another "
+                "kind of file under this ending?"
+            )
+        result: dict[str, object] = {}
+        for key, value in pairs:
+            if key in result:
+                raise FileFormatError(f"key {reprlib.repr(key)} occurs twice; keep one")
+            result[key] = value
+        return result
 
 
 def _refused_constant(name: str) -> object:

@@ -23,6 +23,10 @@ TEXT_LIMIT = 128 * 2**20
 LISTS_LIMIT = 5_000_000
 """The most lists in a JSON text: Python needs many times the memory that their brackets take."""
 
+KEYS_LIMIT = 1_000_000
+STRINGS_LIMIT = 5_000_000
+"""The most keys and strings, for the same reason; colons and quotes in symbols count too."""
+
 
 def write(pdfa: PDFA, stream: BinaryIO) -> None:
     """Write a PDFA as JSON, one row of its tables a line."""
@@ -57,7 +61,10 @@ def _text(pdfa: PDFA) -> bytes:
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    return joined(_pieces(pdfa), TEXT_LIMIT, too_large)
+    text = joined(_pieces(pdfa), TEXT_LIMIT, too_large)
+    if excess := _excess(text):
+        raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
+    return text
 
 
 def _pieces(pdfa: PDFA) -> Iterator[bytes]:
@@ -78,8 +85,8 @@ def _pieces(pdfa: PDFA) -> Iterator[bytes]:
 
 
 def _pdfa(text: bytes) -> PDFA:
-    if text.count(b"[") > LISTS_LIMIT:
-        raise FileFormatError(f"more than {LISTS_LIMIT:,} lists; large PDFA go into .npz files")
+    if excess := _excess(text):
+        raise FileFormatError(f"{excess}; large PDFA go into .npz files")
     document = parsed(text)
     alphabet, initial = checked_header(document, ("transitions", "probabilities"))
     columns = len(alphabet)
@@ -89,6 +96,19 @@ def _pdfa(text: bytes) -> PDFA:
         probabilities=_table(document, "probabilities", columns + 1, np.float64),
         initial=initial,
     )
+
+
+def _excess(text: bytes) -> str | None:
+    """Say what a text has too many of to be parsed; None if it may be."""
+    counts = {
+        "lists": (text.count(b"["), LISTS_LIMIT),
+        "keys": (text.count(b":"), KEYS_LIMIT),
+        "strings": (text.count(b'"') // 2, STRINGS_LIMIT),
+    }
+    for what, (count, limit) in counts.items():
+        if count > limit:
+            return f"more than {limit:,} {what}"
+    return None
 
 
 def _table(

@@ -23,7 +23,7 @@ class Corpus:
     words : str, os.PathLike, or iterable of words
         A path, or the words themselves. A file has one word a line, as ``pdfalearn sample`` prints
         them: the symbols side by side if each is one character, and else with blanks between them.
-        An empty line is the empty word; a mark " (cut)" at the end is left out.
+        An empty line is the empty word; the mark of a word that was cut is left out.
 
     Raises
     ------

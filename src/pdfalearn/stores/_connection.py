@@ -11,6 +11,7 @@ from pathlib import Path
 from pdfalearn.errors import StoreError
 from pdfalearn.files.named import shown
 from pdfalearn.stores._failures import code_of, damaged, translated
+from pdfalearn.stores._schema import create_tables, schema_fault
 
 APPLICATION = int.from_bytes(b"PDFA", "big")
 VERSION = 1
@@ -20,28 +21,6 @@ BUSY_SECONDS = 10.0
 
 _PAGE_BYTES = 8192
 """Batches of a thousand answers are written a tenth faster than with SQLite's 4096."""
-
-_TABLES = (
-    """CREATE TABLE models (
-        id INTEGER PRIMARY KEY,
-        key TEXT NOT NULL UNIQUE,
-        alphabet TEXT NOT NULL,
-        begun TEXT NOT NULL
-    )""",
-    """CREATE TABLE batches (
-        model INTEGER NOT NULL REFERENCES models (id),
-        writer INTEGER NOT NULL,
-        sequence INTEGER NOT NULL,
-        written TEXT NOT NULL,
-        checksum INTEGER NOT NULL,
-        parents BLOB NOT NULL,
-        symbols BLOB NOT NULL,
-        nodes BLOB NOT NULL,
-        numbers BLOB NOT NULL,
-        rows BLOB NOT NULL,
-        PRIMARY KEY (model, writer, sequence)
-    )""",
-)
 
 
 def opened(path: Path, *, read_only: bool) -> sqlite3.Connection:
@@ -104,7 +83,9 @@ def _check_kind(path: Path, *, must_exist: bool) -> None:
 
 def _connected(path: Path, option: str) -> sqlite3.Connection:
     address = f"{path.resolve().as_uri()}?{option}"
-    return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection.execute("PRAGMA trusted_schema = OFF")  # the schema may be anyone's until checked
+    return connection
 
 
 def _writable(path: Path, option: str, *first: str) -> sqlite3.Connection:
@@ -116,8 +97,7 @@ def _writable(path: Path, option: str, *first: str) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         with transaction(connection):
             if _is_new(connection):
-                for table in _TABLES:
-                    connection.execute(table)
+                create_tables(connection)
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 touch(connection)
         with transaction(connection, end="ROLLBACK"):
@@ -179,6 +159,8 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
         )
     if version < VERSION:
         raise damaged(path, f"format {version} does not exist")
+    if fault := schema_fault(connection):
+        raise damaged(path, fault)
 
 
 def _header(connection: sqlite3.Connection, name: str) -> int:
