@@ -330,6 +330,32 @@ def pdfa_remedy(given: object) -> str:
     return "make one with PDFA(…), load(path) or learn(model).pdfa"
 
 
+def pdfa_of_arrays(alphabet: Alphabet, table: States, probabilities: Floats) -> PDFA:
+    """Make a PDFA of arrays that are right and that nobody else uses, without copying them.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        The symbols.
+    table : array of int32, shape (states + 1, symbols)
+        The transitions, and a last row of -1.
+    probabilities : array of float, shape (states, symbols + 1)
+        Distributions.
+    """
+    probabilities += 0.0  # no -0.0
+    for array in (table, probabilities):
+        array.setflags(write=False)
+    pdfa = PDFA.__new__(PDFA)
+    pdfa.__dict__.update(
+        alphabet=alphabet,
+        probabilities=probabilities,
+        transitions=table[:-1],
+        table=table,
+        initial=0,
+    )
+    return pdfa
+
+
 def renumbered(pdfa: PDFA, kept: NDArray[np.integer], classes: Sequence[int] | States) -> PDFA:
     """Keep one state of each class, in the order of ``kept``, and lead all transitions there.
 

@@ -20,7 +20,7 @@ from pdfalearn.learners.classification_tree import (
     ClassificationTree,
 )
 from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.runs import visited_states
 from pdfalearn.tree_nodes import TreeNode, Word
 from pdfalearn.words import Words
@@ -30,6 +30,8 @@ Numbers = NDArray[np.int64]
 
 _LARGEST_FRONT = 2**18
 """New states wait where their transitions would make the front larger than this."""
+_AT_ONCE = 2**20
+"""At most this many transitions are looked up at once."""
 _WIDE = 4096
 """From more symbols than this on, memory counts for more than time."""
 
@@ -92,22 +94,23 @@ class Quant:
 
     def hypothesis(self) -> PDFA:
         """Return the current hypothesis; its states are numbered as they were discovered."""
-        targets = self._targets[: self._size * self._symbols]
-        transitions = self._tree.states[targets]
+        table = self._table()
         unresolved = self.unresolved()
         if len(unresolved):
-            transitions[unresolved] = self._best_matches(unresolved)
-        return PDFA(
-            alphabet=self.observations.alphabet,
-            transitions=transitions.reshape(-1, self._symbols),
-            probabilities=self.observations.rows(self._access[: self._size]),
-        )
+            table.reshape(-1)[unresolved] = self._best_matches(unresolved)
+        rows = self.observations.rows(self._access[: self._size])
+        return pdfa_of_arrays(self.observations.alphabet, table, rows)
 
     def unresolved(self) -> Numbers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
-        targets = self._targets[: self._size * self._symbols]
-        is_lost = (self._tree.states[targets] < 0) & (targets != UNDEFINED_LEAF)
-        return np.flatnonzero(is_lost)
+        is_state = self._tree.states[: self._tree.size] >= 0
+        is_state[UNDEFINED_LEAF] = True
+        size = self._size * self._symbols
+        lost = [
+            begin + np.flatnonzero(~is_state[self._targets[begin : min(begin + _AT_ONCE, size)]])
+            for begin in range(0, size, _AT_ONCE)
+        ]
+        return np.concatenate(lost)
 
     def _best_matches(self, unresolved: Numbers) -> Numbers:
         """Return a state for each unresolved transition.
@@ -192,8 +195,10 @@ class Quant:
     def _table(self) -> NDArray[np.int32]:
         """Return the hypothesis's transitions, and a last row that is undefined."""
         table = np.full((self._size + 1, self._symbols), -1, dtype=np.int32)
-        targets = self._targets[: self._size * self._symbols]
-        table[:-1] = self._tree.states[targets].reshape(-1, self._symbols)
+        states, flat = self._tree.states[: self._tree.size].astype(np.int32), table.reshape(-1)
+        for begin in range(0, self._size * self._symbols, _AT_ONCE):
+            end = min(begin + _AT_ONCE, self._size * self._symbols)
+            flat[begin:end] = states[self._targets[begin:end]]
         return table
 
     def _classes(self, states: NDArray[np.int32]) -> Numbers:

@@ -274,9 +274,11 @@ class _Run:
                 self._settle()
             return stopped(reached, self._observations.alphabet, self._learner.unresolved())
 
-    def _settle(self) -> None:
-        """Take what the learner knows now as its last hypothesis."""
+    def _settle(self) -> PDFA:
+        """Take what the learner knows now as its newest hypothesis."""
+        self.hypothesis = None  # two of them may be large
         self.hypothesis = self._learner.hypothesis()
+        return self.hypothesis
 
     def _learn(self) -> None:
         meter = self._observations.meter
@@ -284,13 +286,14 @@ class _Run:
             self._learner.start()
         while True:
             with self._timed("learning"):
-                hypothesis = self.hypothesis = self._learner.hypothesis()
+                hypothesis = self._settle()
             self._history.append(self._snapshot())
             meter.check_states()
             meter.check_seconds()
             meter.check_equivalence_queries(self._equivalence_queries)
             with self._timed("equivalence"):
                 counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
+            del hypothesis
             self._equivalence_queries += 1
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle returned {counterexamples!r}, not Words")

@@ -13,7 +13,7 @@ from pdfalearn.checks import checked_integer, checked_share
 from pdfalearn.errors import ModelError
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.runs import collected_words, drawn_columns, sampled_words
+from pdfalearn.runs import collected_words, drawn_columns
 from pdfalearn.words import Words, offsets_of
 
 
@@ -210,13 +210,21 @@ class HypothesisWords:
         random: np.random.Generator,
     ) -> Words:
         """Draw words; nothing is asked."""
-        supports = hypothesis.probabilities[:, 1:] > 0
-        sizes = supports.sum(axis=1)
-        rows = np.empty_like(hypothesis.probabilities)
-        rows[:, 0] = np.where(sizes, self.stop, 1.0)
-        rows[:, 1:] = supports * ((1 - self.stop) / np.maximum(sizes, 1))[:, None]
-        table, start = hypothesis.table, hypothesis.initial
-        return sampled_words(table, rows, start, count, self.max_length, random)[0]
+        owners, symbols = (hypothesis.probabilities[:, 1:] > 0).nonzero()
+        sizes = np.bincount(owners, minlength=len(hypothesis))
+        begins, symbols = offsets_of(sizes)[:-1], symbols.astype(np.int32)
+        active = np.arange(count)
+        states = np.full(count, hypothesis.initial, dtype=np.int64)
+        steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
+        while len(active) and len(steps) < self.max_length:
+            draws = (random.random(len(active)) - self.stop) / (1 - self.stop)
+            going = (draws >= 0) & (sizes[states] > 0)
+            active, states, draws = active[going], states[going], draws[going]
+            chosen = np.minimum((draws * sizes[states]).astype(np.int64), sizes[states] - 1)
+            drawn = symbols[begins[states] + chosen]
+            steps.append((active, drawn))
+            states = hypothesis.transitions[states, drawn].astype(np.int64)
+        return collected_words(steps, count)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
         """Give all symbols if words have no length; more only the hypothesis could tell."""
