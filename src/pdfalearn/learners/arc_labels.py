@@ -102,6 +102,11 @@ class ArcLabels:
             return None
         return classes[-1] if len(classes) < 2 else self._number(array("i", classes).tobytes())
 
+    @property
+    def traces(self) -> tuple[bytes, ...]:
+        """The traces in the order of their numbers, each the bytes of its classes as int32."""
+        return tuple(self._traces)
+
     def classes(self, labels: Numbers, length: int) -> list[tuple[int, ...]]:
         """Give the classes that labels by a suffix of some length stand for."""
         if not self.are_traces or length < 2:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._nearest import nearest
-from pdfalearn.learners._shown_tree import shown_tree
 from pdfalearn.learners._suffix_choice import NONE, lengthened, parting_suffixes
 from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.learners.classification_tree import (
@@ -19,11 +18,12 @@ from pdfalearn.learners.classification_tree import (
     UNDEFINED_LEAF,
     ClassificationTree,
 )
+from pdfalearn.learners.kept_tree import KeptTree, kept_tree
 from pdfalearn.observations.suffixes import EMPTY
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.runs import visited_states
-from pdfalearn.tree_nodes import TreeNode, Word
+from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 Numbers = NDArray[np.int64]
@@ -125,22 +125,19 @@ class Quant:
                 chosen[here] = states[nearest(rows, self.observations.rows(words[here]))]
         return chosen
 
-    def access_words(self) -> list[Word]:
-        """Give the access word of every state."""
-        return [self.observations.word(node) for node in self._access[: self._size].tolist()]
+    def access_words(self) -> WordTree:
+        """Return the access word of every state."""
+        nodes = self.observations.nodes
+        return WordTree.above(nodes.parents, nodes.last_symbols, self._access[: self._size])
 
-    def tree(self) -> TreeNode:
-        """Give the classification tree.
+    def tree(self) -> KeptTree:
+        """Return the classification tree.
 
         Where arcs are labelled with traces, an inner node stands for several: one for each prefix
         of its suffix after which classes part.
         """
-        rows = self.observations.rows(self._access[: self._size]).tolist()
-        states = [
-            TreeNode(access_word=word, distribution=tuple(row))
-            for word, row in zip(self.access_words(), rows, strict=True)
-        ]
-        return shown_tree(self._tree, self._labels, self.observations, states)
+        rows = self.observations.rows(self._access[: self._size])
+        return kept_tree(self._tree, self._labels, self.observations, rows)
 
     @property
     def structure_size(self) -> int:
@@ -148,7 +145,7 @@ class Quant:
         return self.tree_shape()[1] + self.size
 
     def tree_shape(self) -> tuple[int, int]:
-        """Give how many suffixes lie on the longest path of the tree, and how many it has."""
+        """Return how many suffixes lie on the longest path of the tree, and how many it has."""
         depth = int(self._tree.depths[self._leaves[: self._size]].max())
         return depth, int((self._tree.suffixes[: self._tree.size] != LEAF).sum())
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
+import numpy as np
+
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_integer
@@ -24,7 +26,14 @@ from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learners.wlstar import WLStar
-from pdfalearn.learning.results import LearningInterrupted, Progress, Result, Statistics
+from pdfalearn.learning.boundaries import BoundaryDistances
+from pdfalearn.learning.results import (
+    History,
+    LearningInterrupted,
+    Progress,
+    Result,
+    Statistics,
+)
 from pdfalearn.learning.stopping import stopped
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.protocol import LanguageModel
@@ -319,4 +328,17 @@ class _Run:
             inner_nodes=inner_nodes,
             structure_size=self._learner.structure_size,
         )
-        return Result(pdfa, statistics, tuple(self._history), certificate, self._learner)
+        tree, is_stopped = self._learner.tree(), certificate.kind == "stopped"
+        unresolved = self._learner.unresolved() if is_stopped else np.empty(0, dtype=np.int64)
+        by, rows = self._observations.by, self._observations.answers.rows
+        return Result(
+            pdfa=pdfa,
+            statistics=statistics,
+            history=History(self._history),
+            certificate=certificate,
+            by=by,
+            kept_words=self._learner.access_words(),
+            kept_tree=None if tree is None else tree.beside(len(pdfa)),
+            kept_distances=BoundaryDistances.of(by, rows),
+            unresolved=np.stack(np.divmod(unresolved, len(pdfa.alphabet)), axis=1),
+        )
