@@ -29,7 +29,7 @@ def sample(file: Path, count: int, seed: int, max_length: int, as_json: bool) ->
     A word that did not end within the maximal length is marked (cut). The symbols of a word are
     side by side if each is one character, and have spaces between them otherwise.
     """
-    pdfa = pdfalearn.load(file)
+    pdfa = pdfalearn.load_pdfa(file)
     words, cut = pdfa.sample(count, seed, max_length)
     if as_json:
         drawn = {"seed": seed, "max_length": max_length, "words": words, "cut": cut.tolist()}

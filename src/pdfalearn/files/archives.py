@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files.named import shown
 
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -79,12 +80,12 @@ def check_sizes(archive: zipfile.ZipFile, stream: BinaryIO, *, remedy: str) -> N
     claimed = 0
     for member in archive.infolist():
         if member.compress_type != zipfile.ZIP_STORED:
-            raise FileFormatError(f"{member.filename} is compressed; {remedy}")
+            raise FileFormatError(f"{shown(member.filename)} is compressed; {remedy}")
         claimed += max(member.file_size, member.compress_size)
         if claimed > size:
             raise FileFormatError(
-                f"{member.filename} claims {member.file_size} bytes, and with those before it more "
-                "than the whole file; damaged: save or fetch it again"
+                f"{shown(member.filename)} claims {member.file_size} bytes; with those before it, "
+                "that is more than the whole file; damaged: save or fetch it again"
             )
 
 
