@@ -18,7 +18,7 @@ FLOORS = [
     {"words"},
     {"alphabet"},
     {"checks"},
-    {"runs", "rows", "budgets", "certificates"},
+    {"runs", "rows", "budgets", "certificates", "word_trees"},
     {"dfa", "pdfa", "tree_nodes"},
     {"reachability"},
     {"equivalence", "formats", "generate"},

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pdfalearn.experiments.running import run_experiments as run_experiments
     from pdfalearn.formats import check_can_save as check_can_save
     from pdfalearn.formats import load as load
+    from pdfalearn.formats import load_pdfa as load_pdfa
     from pdfalearn.formats import save as save
     from pdfalearn.formats.arpa import Ngram as Ngram
     from pdfalearn.formats.arpa import read_arpa as read_arpa
@@ -118,7 +119,7 @@ _NAMES_BY_MODULE = {
     ],
     "experiments.report": ["Report", "write_report"],
     "experiments.running": ["Outcome", "run_experiments"],
-    "formats": ["check_can_save", "load", "save"],
+    "formats": ["check_can_save", "load", "load_pdfa", "save"],
     "formats.arpa": ["Ngram", "read_arpa"],
     "formats.trees": ["check_can_save_tree", "save_tree"],
     "generate.examples": [
@@ -191,6 +192,11 @@ def __dir__() -> list[str]:
 _OFFERS = {
     ("svg", "PDFA"): "pdfalearn.formats.dot:notebook_svg",
     ("svg", "TreeNode"): "pdfalearn.formats.tree_dot:notebook_svg",
+    ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
+    ("save", "Result"): "pdfalearn.learning.run_files:save_run",
+    ("check_can_save", "TreeNode"): "pdfalearn.formats.trees:check_can_save_tree",
+    ("check_can_save", "Result"): "pdfalearn.learning.run_files:check_can_save_run",
+    ("load", ".zip"): "pdfalearn.learning.run_files:read",
 }
 for (_verb, _kind), _place in _OFFERS.items():
     offer(_verb, _kind, _place)

@@ -45,6 +45,19 @@ def offered(verb: str, kind: str) -> Callable[..., Any] | None:
     return function
 
 
+def offered_for(verb: str, cls: type) -> Callable[..., Any] | None:
+    """Return the function for things of a class, or of one above it, or None if there is none.
+
+    Examples
+    --------
+    >>> offer("length", "int", "builtins:len")
+    >>> offered_for("length", bool)("abc"), offered_for("length", float)
+    (3, None)
+    """
+    functions = (offered(verb, above.__name__) for above in cls.__mro__)
+    return next((function for function in functions if function is not None), None)
+
+
 def kinds(verb: str) -> list[str]:
     """Return the kinds of things for which something is offered."""
     return [kind for offered_verb, kind in _OFFERS if offered_verb == verb]
@@ -52,8 +65,5 @@ def kinds(verb: str) -> list[str]:
 
 def shown(verb: str, thing: object) -> Any:
     """Return what the function for a thing's class, or for one above it, makes of the thing."""
-    for cls in type(thing).__mro__:
-        function = offered(verb, cls.__name__)
-        if function is not None:
-            return function(thing)
-    return None
+    function = offered_for(verb, type(thing))
+    return None if function is None else function(thing)

@@ -34,7 +34,9 @@ def load_bytes(data: bytes, ending: str, folder: Path) -> PDFA:
     """Load a file that holds these bytes."""
     path = folder / f"load_bytes{ending}"
     path.write_bytes(data)
-    return load(path)
+    pdfa = load(path)
+    assert isinstance(pdfa, PDFA)
+    return pdfa
 
 
 def complaint_about(data: bytes, ending: str, folder: Path) -> str:

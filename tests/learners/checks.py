@@ -58,12 +58,15 @@ def label_after(target: PDFA, word: Word, by: Equivalence) -> ArcLabel:
 
 def assert_tree_is_sound(learner: Learner, smallest: PDFA, by: Equivalence) -> None:
     """Check the invariants of §3 against the quotient of the target."""
-    tree = learner.tree()
+    alphabet, kept = smallest.alphabet, learner.tree()
+    assert kept is not None
+    access_words = learner.access_words().decoded(alphabet)
+    tree = kept.shown(alphabet, access_words, np.empty((0, len(alphabet) + 1)))
     found = list(leaves(tree))
     words = [leaf.access_word for leaf, _ in found if leaf.access_word is not None]
     assert tree.suffix == ()
     assert () in words
-    assert sorted(words) == sorted(learner.access_words())
+    assert sorted(words) == sorted(access_words)
     assert len(words) == len(found) == learner.size == len(learner.hypothesis()) <= len(smallest)
     states = [smallest.state_after(word) for word in words]
     assert None not in states
@@ -76,9 +79,9 @@ def assert_tree_is_sound(learner: Learner, smallest: PDFA, by: Equivalence) -> N
             assert label == label_after(smallest, word + suffix, by)
     for (_, left), (_, right) in combinations(found, 2):
         assert any(left[suffix] != right[suffix] for suffix in left.keys() & right.keys())
-    kept, shown = learner.tree_shape(), shape(tree)
+    held, shown = learner.tree_shape(), shape(tree)
     if learner.observations.prefixes_free:  # a suffix may be shown as several nodes
-        assert kept[0] <= shown[0]
-        assert kept[1] <= shown[1]
+        assert held[0] <= shown[0]
+        assert held[1] <= shown[1]
     else:
-        assert kept == shown
+        assert held == shown

@@ -109,7 +109,7 @@ def test_the_table_is_closed_and_consistent_in_every_round(tolerance: float) -> 
         rows = 0
         for hypothesis in hypotheses(learner, ExactOracle(target, by=by)):
             assert_closed_and_consistent(learner)
-            words = learner.access_words()
+            words = learner.access_words().decoded(target.alphabet)
             assert hypothesis.states_after(words).tolist() == list(range(len(hypothesis)))
             progress = len(np.unique(learner.table.numbers())) + learner.table.width
             assert progress > rows, "a counterexample has taught nothing"

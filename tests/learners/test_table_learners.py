@@ -226,4 +226,4 @@ def test_a_table_that_a_bound_kept_open_leads_to_the_nearest_states() -> None:
     result = learn(target, learner="lpstar", by=Tolerance(0.01), budget=Budget(max_states=2))
     assert result.access_words == [(), ("a",)]
     assert result.pdfa.transitions.tolist() == [[1, 1], [1, 1]]
-    assert result.certificate.details["unresolved"] == [[0, "b"]]
+    assert result.unresolved.tolist() == [[0, 1]]

@@ -75,11 +75,10 @@ def test_undefined_with_a_positive_probability_is_an_error() -> None:
 def test_what_a_bound_leaves_unresolved_is_defined() -> None:
     target = random_pdfa(20, 60, zero_probability=0.9, undefined=True, seed=2)
     result = learn(target, by=BY, budget=Budget(max_states=4))
-    access, unresolved = result.access_words, result.certificate.details["unresolved"]
-    assert isinstance(unresolved, list)
+    access, symbols = result.access_words, target.alphabet.symbols
     assert len(access) == 4
-    assert unresolved
-    words = [(*access[state], symbol) for state, symbol in unresolved]
+    assert len(result.unresolved)
+    words = [(*access[state], symbols[code]) for state, code in result.unresolved.tolist()]
     assert target.states_after(words).min() >= 0
     expected = target.states_after(access)
     assert ((result.pdfa.transitions < 0) == (target.transitions[expected] < 0)).all()

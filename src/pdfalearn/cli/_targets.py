@@ -38,7 +38,7 @@ def model_of(target: str, alphabet: str | None) -> PDFA | LanguageModel:
     if not is_object:
         if alphabet is not None:
             raise InputError("--alphabet is for functions of a module; a file has its own")
-        return pdfalearn.load(target)
+        return pdfalearn.load_pdfa(target)
     found = _object(module, name)
     if isinstance(found, pdfalearn.PDFA) or _is_model(found):
         if alphabet is not None:

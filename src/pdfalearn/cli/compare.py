@@ -59,7 +59,7 @@ def compare(
     distributions after it. Symbols are matched by name. The exit code is 0 for yes and 1 for no.
     """
     by = options.relation(exact, kappa, tolerance)
-    difference = _difference(pdfalearn.load(a), pdfalearn.load(b), by)
+    difference = _difference(pdfalearn.load_pdfa(a), pdfalearn.load_pdfa(b), by)
     if as_json:
         names = {"a": str(a), "b": str(b), "kappa": kappa, "tolerance": tolerance}
         print_json({**names, **_result(difference)})

@@ -30,7 +30,7 @@ def convert(source: Path, target: Path, as_json: bool) -> None:
     (.pickle, .pkl, .joblib, .pythautomata).
     """
     pdfalearn.check_can_save(target)
-    pdfa = pdfalearn.load(source)
+    pdfa = pdfalearn.load_pdfa(source)
     pdfalearn.save(pdfa, target)
     if as_json:
         print_json({"source": str(source), "target": str(target), "states": len(pdfa)})

@@ -34,7 +34,7 @@ def draw(file: Path, picture: Path, as_json: bool) -> None:
             f"{picture} does not end in one of {endings}", param_hint="PICTURE"
         )
     pdfalearn.check_can_save(picture)
-    pdfa = pdfalearn.load(file)
+    pdfa = pdfalearn.load_pdfa(file)
     pdfalearn.save(pdfa, picture)
     if as_json:
         print_json({"file": str(file), "picture": str(picture), "states": len(pdfa)})

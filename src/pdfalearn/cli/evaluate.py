@@ -79,7 +79,7 @@ def evaluate(
     if (words is not None) + (corpus is not None) + all_words > 1:
         raise click.UsageError("Give only one of --words, --corpus and --all-words.")
     by = options.relation(exact, kappa, tolerance)
-    target, candidate = pdfalearn.load(a), pdfalearn.load(b)
+    target, candidate = pdfalearn.load_pdfa(a), pdfalearn.load_pdfa(b)
     if all_words:
         result = pdfalearn.evaluate_exactly(target, candidate, by=by, k=k)
     elif corpus is not None:

@@ -68,7 +68,7 @@ def info(file: Path, kappa: int, as_json: bool) -> None:
 def _read(file: Path) -> tuple[PDFA, dict[str, object]]:
     """Load a PDFA, and what only files of its kind say."""
     if not file.name.lower().endswith((".arpa", ".arpa.gz")):
-        return pdfalearn.load(file), {}
+        return pdfalearn.load_pdfa(file), {}
     ngram = pdfalearn.read_arpa(file)
     return ngram.pdfa, {"order": ngram.order, "largest_correction": ngram.largest_correction}
 

@@ -30,7 +30,7 @@ def quotient(file: Path, output: Path, exact: bool, kappa: int | None, as_json: 
     """
     by = options.equivalence(exact, kappa)
     pdfalearn.check_can_save(output)
-    pdfa = pdfalearn.load(file)
+    pdfa = pdfalearn.load_pdfa(file)
     reduced = pdfalearn.quotient(pdfa, by=by)
     pdfalearn.save(reduced, output)
     if as_json:

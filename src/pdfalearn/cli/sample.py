@@ -34,7 +34,7 @@ def sample(file: Path, count: int, seed: int, max_length: int, as_json: bool) ->
     themselves can spell the mark. 'evaluate --corpus' and 'learn --sampler' read such lines: to
     them, a word that was cut is a word like others, without its mark.
     """
-    pdfa = pdfalearn.load(file)
+    pdfa = pdfalearn.load_pdfa(file)
     words, cut = pdfa.sample(count, seed, max_length)
     if as_json:
         drawn = {"seed": seed, "max_length": max_length, "words": words, "cut": cut.tolist()}

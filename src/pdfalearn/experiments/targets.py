@@ -12,7 +12,7 @@ import numpy as np
 
 from pdfalearn.errors import InputError
 from pdfalearn.experiments.definitions import Experiment, Setting
-from pdfalearn.formats import load
+from pdfalearn.formats import load_pdfa
 from pdfalearn.generate.targets import random_pdfa
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.pdfa import PDFA
@@ -42,7 +42,7 @@ class Target:
     @property
     def fingerprint(self) -> str:
         """What tells given targets apart."""
-        return AutomatonModel(self.pdfa()).fingerprint
+        return AutomatonModel(self.pdfa()).identity
 
 
 @lru_cache(maxsize=2)  # a target is learnt many times in a row, and may be large
@@ -87,7 +87,7 @@ def given_targets(
         raise InputError(f"{place} holds no targets {family}-0.json.gz, {family}-1.json.gz, …")
     targets: list[Target] = []
     for path in paths:
-        pdfa = load(path)
+        pdfa = load_pdfa(path)
         if len(pdfa.alphabet) != setting.symbols:
             raise InputError(
                 f"{path}: its alphabet has {len(pdfa.alphabet)} symbols, and experiment "

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import BinaryIO
+from functools import partial
+from typing import Any, BinaryIO
 
 from pdfalearn.errors import InputError
 from pdfalearn.files import named
 from pdfalearn.formats import arpa, dot, json_file, npz_file, pautomac, pythautomata
 from pdfalearn.formats._graphviz import check_can_draw, picture_writers
-from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.tree_nodes import TreeNode
+from pdfalearn.pdfa import PDFA, pdfa_remedy
+from pdfalearn.registry import kinds, offered, offered_for
+from pdfalearn.text import described
 
-__all__ = ["check_can_save", "load", "save"]
+__all__ = ["check_can_save", "load", "load_pdfa", "save"]
 
 _READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
     ".json": json_file.read,
@@ -38,23 +40,25 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
 }
 
 
-def save(pdfa: PDFA, path: str | os.PathLike[str]) -> None:
-    """Write a PDFA to a file, in the format that the ending of its name says.
+def save(thing: object, path: str | os.PathLike[str]) -> None:
+    """Write a PDFA, a whole run or a classification tree to a file.
 
-    A crash leaves the old file or the new one, never half of one.
+    The ending of its name says the format. A crash leaves the old file or the new one, never half
+    of one.
 
     Parameters
     ----------
-    pdfa : PDFA
-        The automaton. In files to be loaded again its symbols are strings or integers.
+    thing : PDFA, Result or TreeNode
+        What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
-        ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or a
-        drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``.
+        For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
+        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``. For a `Result`
+        ``.zip``. For a tree what `save_tree` writes.
 
     Raises
     ------
     InputError
-        If the ending is unknown, or the automaton does not fit the format.
+        If the ending is unknown, or what is to be saved does not fit the format.
     MissingExtraError
         If a drawing needs Graphviz and it is not installed.
 
@@ -71,18 +75,28 @@ def save(pdfa: PDFA, path: str | os.PathLike[str]) -> None:
     "probabilities":[
     [0.5,0.5]]}
     """
-    if isinstance(pdfa, TreeNode):
-        raise InputError(f"pdfa is {pdfa!r}, not a PDFA; save_tree(tree, path) writes trees")
-    named.write(checked_pdfa(pdfa, "pdfa"), path, _WRITERS)
+    if isinstance(thing, PDFA):
+        _check_is_no_run(path)
+        named.write(thing, path, _WRITERS)
+        return
+    save_other = offered_for("save", type(thing))
+    if save_other is None:
+        kinds_saved = ", ".join(["PDFA", *kinds("save")])
+        raise InputError(
+            f"{described(thing)} cannot be saved; what can: {kinds_saved}; {pdfa_remedy(thing)}"
+        )
+    save_other(thing, path)
 
 
-def check_can_save(path: str | os.PathLike[str]) -> None:
+def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     """Raise now what `save` would raise later, before a long computation rather than after it.
 
     Parameters
     ----------
     path : str or os.PathLike
-        Where a PDFA is to be saved. What is there is left as it is.
+        Where something is to be saved. What is there is left as it is.
+    kind : type
+        What is to be saved: `PDFA`, `Result` or `TreeNode`.
 
     Raises
     ------
@@ -99,30 +113,40 @@ def check_can_save(path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/learnt.json'
     """
+    check_other = offered_for("check_can_save", kind)
+    if check_other is not None:
+        check_other(path)
+        return
+    _check_is_no_run(path)
     named.check_can_write(path, _WRITERS)
     check_can_draw(path)
 
 
-def load(path: str | os.PathLike[str]) -> PDFA:
-    """Read a PDFA from a file, in the format that the ending of its name says.
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a PDFA or a whole run from a file, in the format that the ending of its name says.
 
     What was saved and is loaded again is equal, to the last bit of every probability.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz``. Or one of another
-        program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a
-        deterministic model of PAutomaC (``.pautomac_model.txt``, ``.pautomac``) or a PDFA of
-        pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
-        ``.pythautomata``; nothing is unpickled).
+        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA, ``.zip`` for
+        a `Result`. Or one of another program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa`
+        says more of it), a deterministic model of PAutomaC (``.pautomac_model.txt``,
+        ``.pautomac``) or a PDFA of pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text
+        inside as ``.pythautomata``; nothing is unpickled).
+
+    Returns
+    -------
+    PDFA or Result
+        A `Result` for ``.zip``, else a PDFA.
 
     Raises
     ------
     InputError
         If the ending is not one of these.
     FileFormatError
-        If the file does not hold a PDFA; the message names the file and the culprit.
+        If the file does not hold what its ending says; the message names the file and the culprit.
 
     Examples
     --------
@@ -133,4 +157,38 @@ def load(path: str | os.PathLike[str]) -> PDFA:
     ...     load(pathlib.Path(folder, "small.npz")) == pdfa
     True
     """
-    return named.read(path, _READERS)
+    others = {ending: partial(_read_as_offered, ending) for ending in kinds("load")}
+    return named.read(path, _READERS | others)
+
+
+def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
+    """Read a PDFA from a file that `load` reads; of a whole run, take its automaton.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.1, 0.9]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(pdfa, pathlib.Path(folder, "small.npz"))
+    ...     load_pdfa(pathlib.Path(folder, "small.npz"))
+    PDFA(1 state, alphabet=('a',), initial=0)
+    """
+    loaded = load(path)
+    pdfa: PDFA = loaded if isinstance(loaded, PDFA) else loaded.pdfa
+    return pdfa
+
+
+def _read_as_offered(ending: str, stream: BinaryIO) -> Any:
+    read = offered("load", ending)
+    return None if read is None else read(stream)
+
+
+def _check_is_no_run(path: str | os.PathLike[str]) -> None:
+    """Refuse endings that are those of other things than automata."""
+    name = named.checked_name(path)
+    for ending in kinds("load"):
+        if name.lower().endswith(ending):
+            raise InputError(
+                f"{named.shown(name)}: a file in {ending} holds a whole run, save(result, …); a "
+                f"PDFA is saved as {', '.join(_WRITERS)}"
+            )

@@ -9,8 +9,8 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.formats._graphviz import TIME_LIMIT, picture, svg_or_none
 from pdfalearn.formats._labels import list_label, symbol_label
-from pdfalearn.formats._tree_nodes import NumberedNode, numbered_nodes, symbols_of
-from pdfalearn.tree_nodes import ArcLabel, TreeNode
+from pdfalearn.formats._tree_nodes import symbols_of
+from pdfalearn.tree_nodes import ArcLabel, NumberedNode, TreeNode, numbered_nodes
 
 MOST_LEAVES = 300
 """Pictures of larger trees are refused."""

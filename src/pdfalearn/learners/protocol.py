@@ -7,9 +7,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.learners.kept_tree import KeptTree
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.tree_nodes import TreeNode, Word
+from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 
@@ -49,8 +50,8 @@ class Learner(Protocol):
         """
         ...
 
-    def access_words(self) -> list[Word]:
-        """Give the access word of every state of the hypothesis."""
+    def access_words(self) -> WordTree:
+        """Return the access word of every state of the hypothesis, and of further states."""
         ...
 
     @property
@@ -58,16 +59,13 @@ class Learner(Protocol):
         """How large what it keeps is: the nodes of its tree, or the cells of its table."""
         ...
 
-    def tree(self) -> TreeNode:
-        """Give the classification tree.
+    def tree(self, states: int = 0) -> KeptTree | None:
+        """Return the classification tree, without the distributions of its first states.
 
-        Raises
-        ------
-        InputError
-            If the learner keeps a table instead.
+        It is None if the learner keeps a table instead.
         """
         ...
 
     def tree_shape(self) -> tuple[int, int]:
-        """Give the depth of the classification tree and the number of its inner nodes, or 0, 0."""
+        """Return the depth of the classification tree and the number of inner nodes, or 0, 0."""
         ...

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._nearest import nearest
-from pdfalearn.learners._shown_tree import shown_tree
 from pdfalearn.learners._suffix_choice import NONE, lengthened, parting_suffixes
 from pdfalearn.learners.arc_labels import ArcLabels, told_bits
 from pdfalearn.learners.classification_tree import (
@@ -19,10 +18,11 @@ from pdfalearn.learners.classification_tree import (
     UNDEFINED_LEAF,
     ClassificationTree,
 )
+from pdfalearn.learners.kept_tree import KeptTree, kept_tree
 from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.runs import visited_states
-from pdfalearn.tree_nodes import TreeNode, Word
+from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 Numbers = NDArray[np.int64]
@@ -142,22 +142,18 @@ class Quant:
                 chosen[here] = states[nearest(rows, observations.rows(words[here]))]
         return chosen
 
-    def access_words(self) -> list[Word]:
+    def access_words(self) -> WordTree:
         """Return the access word of every state."""
-        return [self.observations.word(node) for node in self._access[: self._size].tolist()]
+        return self.observations.word_tree(self._access[: self._size])
 
-    def tree(self) -> TreeNode:
-        """Return the classification tree.
+    def tree(self, states: int = 0) -> KeptTree:
+        """Return the classification tree, without the distributions of the first states.
 
         Where arcs are labelled with traces, an inner node stands for several: one for each prefix
         of its suffix after which classes part.
         """
-        rows = self.observations.rows(self._access[: self._size]).tolist()
-        states = [
-            TreeNode(access_word=word, distribution=tuple(row))
-            for word, row in zip(self.access_words(), rows, strict=True)
-        ]
-        return shown_tree(self._tree, self._labels, self.observations, states)
+        rows = self.observations.rows(self._access[states : self._size])
+        return kept_tree(self._tree, self._labels, self.observations, rows)
 
     @property
     def structure_size(self) -> int:

@@ -11,9 +11,11 @@ from itertools import pairwise
 import numpy as np
 
 from pdfalearn.errors import OracleError
+from pdfalearn.learners.kept_tree import NONE, KeptTree, suffix_columns
+from pdfalearn.observations.suffixes import Suffixes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.tree_nodes import TreeNode, Word
+from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]
@@ -207,9 +209,9 @@ class PaperQuant:
             dtype=np.int64,
         )
 
-    def access_words(self) -> list[Word]:
-        """Give the access strings."""
-        return [self.observations.word(node) for node in self._nodes().tolist()]
+    def access_words(self) -> WordTree:
+        """Return the access strings."""
+        return self.observations.word_tree(self._nodes())
 
     @property
     def structure_size(self) -> int:
@@ -217,23 +219,37 @@ class PaperQuant:
         return self.tree_shape()[1] + self.size
 
     def tree_shape(self) -> tuple[int, int]:
-        """Give the depth of the classification tree and the number of its inner nodes."""
+        """Return the depth of the classification tree and the number of its inner nodes."""
         paths = [self._ancestors(access) for access in self._leaf_parents]
         return max(map(len, paths)), len({node for path in paths for node in path})
 
-    def tree(self) -> TreeNode:
-        """Give the classification tree."""
-        decode, label = self.observations.alphabet.decode, self.observations.arc_label
-        root = TreeNode(suffix=())
-        pending = [(self._root, root)]
-        while pending:
-            inner, shown = pending.pop()
-            for class_, child in inner.children.items():
-                if isinstance(child, _Inner):
-                    node = TreeNode(suffix=decode(child.suffix))
-                    pending.append((child, node))
-                else:
-                    row = self.observations.rows(np.array([self._node_of(child)]))[0]
-                    node = TreeNode(access_word=decode(child), distribution=tuple(row.tolist()))
-                shown.children[label(class_)] = node
-        return root
+    def tree(self, states: int = 0) -> KeptTree:
+        """Return the classification tree, without the distributions of the first states."""
+        suffixes = Suffixes()
+        state_of = {access: state for state, access in enumerate(self._leaf_parents)}
+        nodes: list[tuple[int, int, _Inner | Codes]] = [(NONE, UNDEFINED, self._root)]
+        for number, (_, _, node) in enumerate(nodes):  # the list grows in front of the loop
+            if isinstance(node, _Inner):
+                nodes += ((number, class_, child) for class_, child in node.children.items())
+        table = np.array(
+            [
+                (parent, class_, suffixes.add_word(node.suffix), NONE)
+                if isinstance(node, _Inner)
+                else (parent, class_, NONE, state_of.get(node, NONE))
+                for parent, class_, node in nodes
+            ],
+            dtype=np.int32,
+        )
+        parents, labels, inner, leaves = table.T.copy()
+        firsts, rests = suffix_columns(suffixes)
+        return KeptTree(
+            parents=parents,
+            labels=labels,
+            suffixes=inner,
+            states=leaves,
+            firsts=firsts,
+            rests=rests,
+            keys=self.observations.class_keys(),
+            traces=None,
+            distributions=self.observations.rows(self._nodes()[states:]),
+        )

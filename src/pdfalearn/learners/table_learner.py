@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import shortened
 from pdfalearn.equivalence.relations import check_tolerance
 from pdfalearn.errors import InputError, OracleError
+from pdfalearn.learners.kept_tree import KeptTree
 from pdfalearn.learners.observation_table import ObservationTable, Places
 from pdfalearn.observations.tree import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.runs import visited_states
-from pdfalearn.tree_nodes import TreeNode, Word
+from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 
@@ -61,9 +62,9 @@ class TableLearner(ABC):
         self._given = self._newest
         return self._started(self._given).pdfa
 
-    def access_words(self) -> list[Word]:
-        """Give the access word of every state of the hypothesis that was given last."""
-        return [self.observations.word(node) for node in self._started(self._given).access.tolist()]
+    def access_words(self) -> WordTree:
+        """Return the access word of every state of the hypothesis that was given last."""
+        return self.observations.word_tree(self._started(self._given).access)
 
     def unresolved(self) -> Places:
         """Give the transitions of the hypothesis that lead to the best match for want of a state.
@@ -72,12 +73,12 @@ class TableLearner(ABC):
         """
         return self._started(self._given).unresolved
 
-    def tree(self) -> TreeNode:
-        """Refuse: there is none."""
-        raise InputError(f"{self.name} keeps an observation table, and no classification tree")
+    def tree(self, states: int = 0) -> KeptTree | None:
+        """Return None: there is no classification tree."""
+        return None
 
     def tree_shape(self) -> tuple[int, int]:
-        """Give depth 0 and no inner nodes: there is no classification tree."""
+        """Return depth 0 and no inner nodes: there is no classification tree."""
         return 0, 0
 
     def start(self) -> None:

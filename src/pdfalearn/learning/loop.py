@@ -10,6 +10,8 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
+import numpy as np
+
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_integer
@@ -25,9 +27,16 @@ from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learners.wlstar import WLStar
+from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, default_oracle
 from pdfalearn.learning.interrupts import InterruptibleModel, Interrupts
-from pdfalearn.learning.results import LearningInterrupted, Progress, Result, Statistics
+from pdfalearn.learning.results import (
+    History,
+    LearningInterrupted,
+    Progress,
+    Result,
+    Statistics,
+)
 from pdfalearn.learning.stopping import stopped
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.checking import checked_model_members
@@ -370,4 +379,17 @@ class _Run:
             inner_nodes=inner_nodes,
             structure_size=self._learner.structure_size,
         )
-        return Result(pdfa, statistics, tuple(self._history), certificate, self._learner)
+        is_stopped = certificate.kind == "stopped"
+        unresolved = self._learner.unresolved() if is_stopped else np.empty(0, dtype=np.int64)
+        by = self._observations.by
+        return Result(
+            pdfa=pdfa,
+            statistics=statistics,
+            history=History(self._history),
+            certificate=certificate,
+            by=by,
+            kept_words=self._learner.access_words(),
+            kept_tree=self._learner.tree(len(pdfa)),
+            kept_distances=BoundaryDistances.of(by, self._observations.tables()),
+            unresolved=np.stack(np.divmod(unresolved, len(pdfa.alphabet)), axis=1),
+        )

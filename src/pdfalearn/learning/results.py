@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pdfalearn.arrays.values import ArrayValue
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_number
-from pdfalearn.equivalence.relations import Quantization, Rounded
+from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
-from pdfalearn.learners.protocol import Learner
+from pdfalearn.learners.kept_tree import KeptTree
+from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.pdfa import PDFA
 from pdfalearn.tree_nodes import TreeNode, Word
+from pdfalearn.word_trees import WordTree
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Progress:
     equivalence_seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statistics(Progress):
     """What learning has cost, and the shape of what the learner keeps."""
 
@@ -55,25 +59,73 @@ class Statistics(Progress):
     structure_size: int
     """Suffixes and states of the classification tree, or the cells of the table."""
 
+    def __repr__(self) -> str:
+        values = vars(self) | {"batches": _shown(self.batches)}
+        return f"Statistics({', '.join(f'{name}={value}' for name, value in values.items())})"
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """What has been learnt, what it cost, and what is known about it."""
+
+def _shown(batches: tuple[int, ...]) -> str:
+    """Sum up the sizes of batches: there may be millions."""
+    return f"({len(batches)}, of at most {max(batches, default=0)})"
+
+
+class History(tuple[Progress, ...]):
+    """How far learning had come before each equivalence query."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        states = f", the last of {self[-1].states} states" if self else ""
+        return f"History({len(self)} hypotheses{states})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(ArrayValue):
+    """What has been learnt, what it cost, and what is known about it.
+
+    It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Neither the
+    model nor the answers are part of it.
+    """
 
     pdfa: PDFA
     """The automaton; its states are numbered as they were discovered."""
     statistics: Statistics
-    history: tuple[Progress, ...]
+    history: History
     """How far learning had come before each equivalence query."""
     certificate: Certificate
     """What is known about the automaton."""
-    _learner: Learner = field(repr=False)
+    by: Relation | None
+    """When two distributions were the same; None if a file could not keep it, as it is none of
+    this library's."""
+    kept_words: WordTree
+    """The access words as integers, also of states that only the tree knows."""
+    kept_tree: KeptTree | None
+    """What `tree` is made of."""
+    kept_distances: BoundaryDistances | None
+    """What `near_boundary` looks up."""
+    unresolved: NDArray[np.int64]
+    """Where a bound was reached, the transitions that lead to the best match so far: state and
+    number of the symbol, shape (count, 2)."""
     notes: tuple[str, ...] = ()
+    """What went wrong after the automaton was finished."""
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({len(self.pdfa)} states, {len(self.pdfa.alphabet)} symbols, "
+            f"{self.certificate.kind}, {self.statistics.words} words asked)"
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.pdfa)
 
     @cached_property
     def access_words(self) -> list[Word]:
         """A word for each state that leads to it."""
-        return self._learner.access_words()[: len(self.pdfa)]
+        return self._all_words[: len(self.pdfa)]
+
+    @cached_property
+    def _all_words(self) -> list[Word]:
+        return self.kept_words.decoded(self.pdfa.alphabet)
 
     def near_boundary(self, distance: float) -> int:
         """Count the observed probabilities within a distance of a boundary between intervals.
@@ -89,32 +141,28 @@ class Result:
         Raises
         ------
         InputError
-            If learning was not by quantization, as there are no boundaries then.
+            If learning was not by quantization, as there are no boundaries then; or if so many
+            probabilities are that near that not all of their distances are kept. Powers of ten can
+            always be asked for.
         """
-        quantization = self._quantization()
-        if quantization is None:
+        if self.kept_distances is None:
             raise InputError("learning was not by quantization, so there are no boundaries")
-        distance = checked_number(distance, "distance", 0, 1)
-        rows = self._learner.observations.numbered_rows(
-            np.arange(self._learner.observations.row_count)
-        ).to_dense()
-        return int((quantization.boundary_distances(rows) <= distance).sum())
+        return self.kept_distances.within(checked_number(distance, "distance", 0, 1))
 
     @property
     def has_boundaries(self) -> bool:
         """Whether learning was by quantization, so that there are boundaries to be near to."""
-        return self._quantization() is not None
-
-    def _quantization(self) -> Quantization | None:
-        by = self._learner.observations.by
-        while isinstance(by, Rounded):
-            by = by.by
-        return by if isinstance(by, Quantization) else None
+        return self.kept_distances is not None
 
     @cached_property
     def tree(self) -> TreeNode:
         """The classification tree, from its root; an `InputError` if the learner has none."""
-        return self._learner.tree()
+        if self.kept_tree is None:
+            raise InputError(
+                "the learner keeps an observation table, and no classification tree; "
+                'learner="quant" has one'
+            )
+        return self.kept_tree.shown(self.pdfa.alphabet, self._all_words, self.pdfa.probabilities)
 
 
 class LearningInterrupted(KeyboardInterrupt):

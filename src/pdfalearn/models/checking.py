@@ -84,8 +84,8 @@ def checked_start(session: Session) -> int:
         ) from error
     if handle < 0:
         raise ModelError(
-            f"{type(session).__name__}.start returned -1: the empty word is undefined, and must not be; "
-            f"{remedy}"
+            f"{type(session).__name__}.start returned -1: the empty word is undefined, and must not "
+            f"be; {remedy}"
         )
     return handle
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.arrays.growing import firsts, grown
@@ -260,7 +261,7 @@ class Asker:
             return None
         possible = self.leader.session.possible(handles)
         if isinstance(possible, np.ndarray):
-            numbers = self._nodes.rows[nodes]
+            numbers = self._nodes.rows[nodes].astype(np.int64)
             for place, symbol in self._excluded(numbers, possible):
                 self._check_agrees(int(nodes[place]), symbol, is_defined=False)
         return possible
@@ -319,7 +320,7 @@ class Asker:
             self._nodes.mark_undefined(np.array(path))
             self._note(path)
 
-    def _lists(self, nodes: Nodes, symbols: Nodes) -> Mask:
+    def _lists(self, nodes: Nodes, symbols: NDArray[np.integer]) -> Mask:
         """Return whether sparse rows list a symbol each, or leave open what they do not list."""
         if not len(nodes):
             return np.zeros(0, dtype=bool)

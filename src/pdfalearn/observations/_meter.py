@@ -129,15 +129,17 @@ class Meter:
         ways = table.depths(nodes) if is_bounded else ways_to(table, nodes)
         symbols = asker.leader.symbols
         if budget.max_symbols is not None:
-            left = budget.max_symbols - symbols - self._counts.audited_symbols
-            nodes = _some(nodes[np.cumsum(ways) <= left], "max_symbols", budget.max_symbols, where)
+            symbols_left = budget.max_symbols - symbols - self._counts.audited_symbols
+            nodes = _some(
+                nodes[np.cumsum(ways) <= symbols_left], "max_symbols", budget.max_symbols, where
+            )
         if budget.max_cost is not None:
             costs = self._price.word + ways[: len(nodes)] * self._price.symbol
             if self._price.cached_symbol:
                 cached = table.depths(nodes) - ways[: len(nodes)]
                 costs = costs + cached * self._price.cached_symbol
-            left = budget.max_cost - self.cost(symbols) - self._price.call
-            nodes = _some(nodes[np.cumsum(costs) <= left], "max_cost", budget.max_cost, where)
+            cost_left = budget.max_cost - self.cost(symbols) - self._price.call
+            nodes = _some(nodes[np.cumsum(costs) <= cost_left], "max_cost", budget.max_cost, where)
         return nodes
 
 

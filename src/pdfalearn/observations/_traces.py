@@ -41,6 +41,11 @@ class Traces:
             return classes[0]
         return self._numbers.setdefault(array("i", classes).tobytes(), len(self._numbers))
 
+    @property
+    def all(self) -> tuple[bytes, ...]:
+        """The traces in the order of their numbers, each the bytes of its classes."""
+        return tuple(self._numbers)
+
     def classes(self, number: int, length: int) -> tuple[int, ...]:
         """Return the classes of a trace by a suffix of some length."""
         if length < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from pdfalearn.observations._stored import SAME, StoredAnswers
 from pdfalearn.observations._traces import Traces
 from pdfalearn.observations.suffixes import EMPTY, Suffixes
 from pdfalearn.rows import BadRowError, Floats, Rows, UndecidedError
+from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words, offsets_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ _MOST_AUDITED = 2**26
 """But it looks at no more probabilities than this."""
 _NUMBERS_AT_ONCE = 2**22
 """At most this many probabilities are compared at once."""
+_TABLE = 2**18
+"""Tables of distributions that are looked at one by one have at most this many numbers."""
 _LARGE = 32
 """From more symbols than this on, it pays to find out first which of them are impossible."""
 
@@ -152,6 +155,11 @@ class ObservationTree:
         """Return the words of nodes."""
         return Words(*spelled(self._nodes.parents, self._nodes.last_symbols, nodes))
 
+    def word_tree(self, nodes: Nodes) -> WordTree:
+        """Return the words of nodes, and no more of the tree than they need."""
+        size = self._nodes.size
+        return WordTree.above(self._nodes.parents[:size], self._nodes.last_symbols[:size], nodes)
+
     def parents(self, nodes: Nodes) -> Nodes:
         """Return the nodes of words without their last symbols."""
         return self._nodes.parents[nodes].astype(np.int64)
@@ -235,6 +243,12 @@ class ObservationTree:
     def numbered_rows(self, numbers: Nodes) -> Rows:
         """Return distributions by their numbers."""
         return self._answers.rows(numbers)
+
+    def tables(self) -> Iterator[Floats]:
+        """Return the different distributions in tables that are not large."""
+        size = max(1, _TABLE // (self._symbols + 1))
+        for begin in range(0, self.row_count, size):
+            yield self._answers.dense(np.arange(begin, min(begin + size, self.row_count)))
 
     def rows(self, nodes: Nodes) -> Floats:
         """Return the distributions of nodes that have been asked for, as a table."""
@@ -343,6 +357,11 @@ class ObservationTree:
         """Return the classes of a trace by a suffix of some length."""
         return self._traces.classes(number, length)
 
+    @property
+    def all_traces(self) -> tuple[bytes, ...]:
+        """The traces of two and more classes in the order of their numbers, as int32."""
+        return self._traces.all
+
     def successors(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
         """Return the successors of words that have been asked for.
 
@@ -360,7 +379,8 @@ class ObservationTree:
         if possible is None:
             return np.arange(len(nodes) * width), self._nodes.successors(nodes)
         if isinstance(possible, Words):
-            words, symbols = np.repeat(np.arange(len(nodes)), possible.lengths), possible.symbols
+            words = np.repeat(np.arange(len(nodes)), possible.lengths)
+            symbols = possible.symbols.astype(np.int64)
         else:
             words, symbols = possible.nonzero()
         return words * width + symbols, self._nodes.step(nodes[words], symbols)

@@ -159,7 +159,7 @@ def _drawn(
     rows = observations.numbered_rows(numbers.astype(np.int64))
     if rows.columns is None or rows.offsets is None:
         cumulative = np.cumsum(rows.values, axis=1)
-        return drawn_columns(cumulative, places.astype(np.int32), random)
+        return drawn_columns(cumulative, places.astype(np.int32), random).astype(np.int32)
     if rows.rest is not None and rows.rest.any():
         word = shortened(observations.word(int(nodes[(rows.rests[places] > 0).argmax()])))
         raise ModelError(
@@ -171,7 +171,10 @@ def _drawn(
     within = np.arange(len(rows.values)) - np.repeat(rows.offsets[:-1], lengths)
     table[rows.row_numbers, within] = rows.values
     listed = drawn_columns(np.cumsum(table, axis=1), places.astype(np.int32), random)
-    return rows.columns[rows.offsets[places] + np.minimum(listed, lengths[places] - 1)]
+    columns: NDArray[np.int32] = rows.columns[
+        rows.offsets[places] + np.minimum(listed, lengths[places] - 1)
+    ]
+    return columns
 
 
 @dataclass(frozen=True)
@@ -210,9 +213,9 @@ class HypothesisWords:
         random: np.random.Generator,
     ) -> Words:
         """Draw words; nothing is asked."""
-        owners, symbols = (hypothesis.probabilities[:, 1:] > 0).nonzero()
+        owners, support = (hypothesis.probabilities[:, 1:] > 0).nonzero()
         sizes = np.bincount(owners, minlength=len(hypothesis))
-        begins, symbols = offsets_of(sizes)[:-1], symbols.astype(np.int32)
+        begins, symbols = offsets_of(sizes)[:-1], support.astype(np.int32)
         active = np.arange(count)
         states = np.full(count, hypothesis.initial, dtype=np.int64)
         steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []

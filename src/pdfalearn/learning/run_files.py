@@ -1,0 +1,61 @@
+"""Files of whole runs: what `learn` gives, in a zip archive of a JSON text and arrays."""
+
+from __future__ import annotations
+
+import os
+import reprlib
+from typing import BinaryIO
+
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files import named
+from pdfalearn.files.archives import array_in, check_sizes, opened, write_archive
+from pdfalearn.learning._run_arrays import arrays_of, dtypes_of
+from pdfalearn.learning._run_texts import NAME, text_in, text_of
+from pdfalearn.learning._run_values import result_of
+from pdfalearn.learning.results import Result
+
+ENDING = ".zip"
+
+
+def save_run(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write a run to a file in .zip: `save` for results."""
+    if not isinstance(result, Result):
+        raise InputError(f"{reprlib.repr(result)} is no Result, such as learn(…) gives")
+    _check_ending(path)
+    named.write(result, path, {ENDING: write})
+
+
+def check_can_save_run(path: str | os.PathLike[str]) -> None:
+    """Raise now what `save_run` would raise later: `check_can_save` for results."""
+    _check_ending(path)
+    named.check_can_write(path, {ENDING: write})
+
+
+def write(result: Result, stream: BinaryIO) -> None:
+    """Write a run as a zip archive; the arrays of its automaton are those of an .npz file."""
+    write_archive(stream, {NAME: text_of(result), **arrays_of(result)})
+
+
+def read(stream: BinaryIO) -> Result:
+    """Read a run from a zip archive; nothing in it is ever unpickled."""
+    with opened(stream) as archive:
+        names = archive.namelist()
+        if NAME not in names:
+            raise FileFormatError(f"holds {names[:8]}, and no {NAME}: not a run that was saved")
+        check_sizes(archive, stream, remedy="zip it again without compressing")
+        text = text_in(archive.read(NAME))
+        dtypes = dtypes_of(text)
+        if sorted(names) != sorted([NAME, *dtypes]):
+            odd = sorted({*names} ^ {NAME, *dtypes})[:4] or "a member twice"
+            raise FileFormatError(f"holds or lacks {odd}, unlike a run that was saved")
+        arrays = {name: array_in(archive.read(name), name, dtypes[name]) for name in dtypes}
+    return result_of(text, arrays)
+
+
+def _check_ending(path: str | os.PathLike[str]) -> None:
+    name = named.checked_name(path)
+    if not name.lower().endswith(ENDING):
+        raise InputError(
+            f"{named.shown(name)}: a whole run goes into a file in {ENDING}; the automaton alone: "
+            "save(result.pdfa, …), the tree alone: save(result.tree, …)"
+        )

@@ -1,0 +1,77 @@
+"""How many probabilities are near a boundary, whatever is kept of their distances."""
+
+from __future__ import annotations
+
+import re
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from pdfalearn import Exact, InputError, Quantization, Rounded, Tolerance
+from pdfalearn.learning import boundaries
+from pdfalearn.learning.boundaries import POWERS_OF_TEN, BoundaryDistances
+
+
+def distances_of(kappa: int, rows: np.ndarray) -> BoundaryDistances:
+    found = BoundaryDistances.of(Quantization(kappa), rows)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boundaries, "MOST_DISTANCES", 100)
+    monkeypatch.setattr(boundaries, "_PART", 64)
+
+
+@pytest.mark.parametrize("kappa", [1, 2, 10, 1000, 10**6])
+@pytest.mark.parametrize("decimals", [2, 16])
+@pytest.mark.usefixtures("few")
+def test_every_answer_is_that_of_all_distances(kappa: int, decimals: int) -> None:
+    rows = np.random.default_rng(kappa).random((400, 3)).round(decimals)
+    distances = distances_of(kappa, rows)
+    truth = Quantization(kappa).boundary_distances(rows)
+    kept = distances.distances[distances.distances <= distances.complete_to]
+    assert len(kept) <= 100
+    asked = [*kept, *POWERS_OF_TEN, 0.0, distances.complete_to / 3, distances.complete_to]
+    for distance in asked:
+        assert distances.within(distance) == np.count_nonzero(truth <= distance)
+
+
+@pytest.mark.usefixtures("few")
+def test_beyond_what_is_kept_there_is_an_error() -> None:
+    distances = distances_of(10, np.random.default_rng(0).random((400, 3)))
+    limit = distances.complete_to
+    assert 0 < limit < 0.05
+    assert distances.within(limit) >= 100
+    with pytest.raises(InputError, match=f"too large.* up to {re.escape(repr(limit))}; beyond"):
+        distances.within(limit * 1.5)
+
+
+@pytest.mark.usefixtures("few")
+def test_many_equal_distances_are_kept_as_one() -> None:
+    rows = np.tile([0.125, 0.375, 0.5], (1000, 1))
+    distances = distances_of(4, rows)
+    assert distances.complete_to == 1
+    assert distances.within(0) == 1000
+    assert distances.within(0.2) == 3000
+
+
+def test_only_quantization_has_boundaries() -> None:
+    rows = np.array([[0.5, 0.5]])
+    for by in (Exact(), Tolerance(0.1), Rounded(Exact(), 3)):
+        assert BoundaryDistances.of(by, rows) is None
+    rounded = BoundaryDistances.of(Rounded(Rounded(Quantization(2), 6), 3), rows)
+    assert rounded is not None
+    assert rounded.within(0) == 2
+
+
+def test_many_rows_are_looked_at_a_part_at_a_time() -> None:
+    rows = np.broadcast_to(np.random.default_rng(0).random(2**16), (400, 2**16))
+    tracemalloc.start()
+    distances = distances_of(1000, rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert distances.within(1) == rows.size
+    assert peak < 40 * 2**20

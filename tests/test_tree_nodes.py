@@ -1,0 +1,61 @@
+"""Trees that are too deep for recursion are compared, copied and pickled all the same."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import pytest
+
+from pdfalearn.tree_nodes import TreeNode, numbered_nodes
+
+
+def deep(depth: int, *, last: float = 0.5) -> TreeNode:
+    node = TreeNode(access_word=("z",), distribution=(last, 1 - last))
+    for _ in range(depth):
+        node = TreeNode(suffix=("a",), children={None: node, (0, 1): TreeNode(access_word=("b",))})
+    return node
+
+
+def pickled(node: TreeNode) -> object:
+    return pickle.loads(pickle.dumps(node))  # noqa: S301
+
+
+@pytest.mark.parametrize("copied", [pickled, copy.deepcopy])
+def test_deep_trees(copied: Callable[[TreeNode], object]) -> None:
+    tree = deep(100_000)
+    other = copied(tree)
+    assert isinstance(other, TreeNode)
+    assert other is not tree
+    assert other == tree
+    assert other != deep(100_000, last=0.25)
+    assert other != deep(99_999)
+    assert len(numbered_nodes(other)) == 200_001
+
+
+def test_a_shallow_copy_shares_its_children() -> None:
+    tree = deep(3)
+    other = copy.copy(tree)
+    assert other == tree
+    assert other.children is tree.children
+    other.suffix = ("c",)
+    assert tree.suffix == ("a",)
+
+
+def test_what_is_different() -> None:
+    leaf = TreeNode(access_word=("a",), distribution=(0.5, 0.5))
+    assert leaf == TreeNode(access_word=("a",), distribution=(0.5, 0.5))
+    for other in (
+        TreeNode(access_word=("a",)),
+        TreeNode(access_word=("b",), distribution=(0.5, 0.5)),
+        TreeNode(suffix=(), access_word=("a",), distribution=(0.5, 0.5)),
+        TreeNode(children={None: leaf}, access_word=("a",), distribution=(0.5, 0.5)),
+        "leaf",
+    ):
+        assert leaf != other
+    one = TreeNode(suffix=(), children={(1,): leaf, None: TreeNode()})
+    assert one == TreeNode(suffix=(), children={None: TreeNode(), (1,): leaf})
+    assert one != TreeNode(suffix=(), children={None: TreeNode(), (2,): leaf})
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(leaf)
