@@ -132,8 +132,7 @@ def _on_the_way(places: Numbers, length: int) -> Iterator[None]:
     try:
         yield
     except UndecidedError as error:
-        error.place = int(places[error.place])
-        error.length = length + (error.length or 0)
+        error.place, error.length = int(places[error.place]), length
         raise
     except BadRowError as error:
         raise ModelError(f"the model's answer to words on the way to others: {error}") from error
