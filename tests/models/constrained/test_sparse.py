@@ -133,7 +133,14 @@ def test_what_is_refused_is_named_by_its_place(
 
 
 @pytest.mark.parametrize(
-    ("first", "kept"), [(0.5, [0]), (0.5 - 1e-12, None), (0.5 - 1e-11, [0, 1]), (0.45, [0, 1])]
+    ("first", "kept"),
+    [
+        (0.5, [0]),
+        (0.5 - 1e-12, None),
+        (0.5 - 1e-12 - 2e-16, None),
+        (0.5 - 1e-11, [0, 1]),
+        (0.45, [0, 1]),
+    ],
 )
 def test_top_p_refuses_where_rounding_decides(first: float, kept: list[int] | None) -> None:
     rows = Rows.sparse(6, [0, 2], [0, 1], [first, 0.3], rest=[1 - first - 0.3])
