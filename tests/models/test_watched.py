@@ -58,7 +58,7 @@ def test_undefined_words_are_watched() -> None:
     session.extend(np.repeat(start, 2), Words.of([[1], [1]]))
     with pytest.raises(AssertionError):
         session.extend(start, Words.of([[1, 0]]))
-    function = FunctionModel(lambda words: [[0.5, 0.5, 0] if not w else None for w in words], "ab")  # type: ignore[misc]
+    function = FunctionModel(lambda words: [[np.nan] * 3 for _ in words], "ab")
     session = WatchedModel(function).open()
     start = np.array([session.start()])
     after = session.extend(start, Words.of([[1]]))

@@ -30,7 +30,7 @@ _PARTS = re.compile(
 
 
 def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
-    r"""Give a DFA of the words whose symbols, written one after the other, match as a whole.
+    r"""Return a DFA of the words whose symbols, written one after the other, match as a whole.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _transitions(machine: FSM, texts: list[str]) -> Table:
 
 
 def _successors(machine: FSM) -> dict[int | None, Table]:
-    """Give the successor of every state, and of none, for each kind of character."""
+    """Return the successor of every state, and of none, for each kind of character."""
     nowhere = np.full(len(machine.states) + 1, -1, dtype=np.int32)
     successors: dict[int | None, Table] = {
         kind: nowhere.copy() for kind in machine.alphabet.values()
