@@ -19,6 +19,7 @@ FLOORS = [
     {"alphabet"},
     {"checks"},
     {"runs", "rows", "budgets", "certificates", "word_trees"},
+    {"packed_rows"},
     {"dfa", "pdfa", "tree_nodes"},
     {"reachability"},
     {"equivalence", "formats", "generate"},

@@ -84,8 +84,8 @@ def checked_start(session: Session) -> int:
         ) from error
     if handle < 0:
         raise ModelError(
-            f"{type(session).__name__}.start returned -1: the empty word is undefined, and must not "
-            f"be; {remedy}"
+            f"{type(session).__name__}.start returned -1: the empty word is undefined, which it "
+            f"must not be; {remedy}"
         )
     return handle
 

@@ -9,24 +9,20 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays.growing import grown
 from pdfalearn.equivalence.relations import Equivalence, Relation
+from pdfalearn.packed_rows import packed, unpacked
 from pdfalearn.rows import Rows, check_sparse
-from pdfalearn.words import offsets_of
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 _AT_ONCE = 64
 """This many dense rows are made sparse at once."""
-_BESIDE = 16
-"""The bytes of a row's rest and ceiling, which stand before its values and columns."""
 NO_CLASS = -3
 """Stands where no answer is in the class of a distribution."""
-_ENTRY = 12
-"""The bytes of a value and its column."""
 
 
 class SparseAnswers:
-    """Keeps a row as bytes: its rest, its ceiling, its values, their columns.
+    """Keeps every row as bytes.
 
     Parameters
     ----------
@@ -66,9 +62,9 @@ class SparseAnswers:
         rows = check_sparse(rows.to_sparse())
         numbers = np.empty(len(rows), dtype=np.int64)
         new: list[int] = []
-        packed = _packed(rows)
+        given = packed(rows)
         known = self._number_of
-        for place, row in enumerate(packed):
+        for place, row in enumerate(given):
             number = known.get(row)
             if number is None:
                 number = len(self._rows) + len(new)
@@ -76,18 +72,18 @@ class SparseAnswers:
                 new.append(place)
             numbers[place] = number
         if new:
-            self._keep(rows.take(np.array(new)), [packed[place] for place in new])
+            self._keep(rows.take(np.array(new)), [given[place] for place in new])
         return numbers
 
-    def _keep(self, rows: Rows, packed: list[bytes]) -> None:
+    def _keep(self, rows: Rows, given: list[bytes]) -> None:
         try:
             classes = self._classified(rows)
         except ValueError:
-            for row in packed:
+            for row in given:
                 del self._number_of[row]
             raise
         first = len(self._rows)
-        self._rows += packed
+        self._rows += given
         self._classes = grown(self._classes, len(self._rows))
         self._classes[first : len(self._rows)] = classes
 
@@ -110,21 +106,7 @@ class SparseAnswers:
 
     def rows(self, numbers: Numbers) -> Rows:
         """Return distributions as sparse rows."""
-        packed = [self._rows[number] for number in numbers.tolist()]
-        lengths = np.array([(len(row) - _BESIDE) // _ENTRY for row in packed], dtype=np.int64)
-        ends = (_BESIDE + 8 * lengths).tolist()
-        beside = np.frombuffer(b"".join([row[:_BESIDE] for row in packed])).reshape(-1, 2)
-        values = b"".join([row[_BESIDE:end] for row, end in zip(packed, ends, strict=True)])
-        columns = b"".join([row[end:] for row, end in zip(packed, ends, strict=True)])
-        has_rest = bool(beside[:, 0].any())
-        return Rows.sparse(
-            self._width,
-            offsets_of(lengths),
-            np.frombuffer(columns, dtype=np.int32),
-            np.frombuffer(values),
-            rest=beside[:, 0] if has_rest else None,
-            ceiling=beside[:, 1] if has_rest else None,
-        )
+        return unpacked([self._rows[number] for number in numbers.tolist()], self._width)
 
 
 def _keys(by: Equivalence, rows: Rows) -> list[bytes]:
@@ -135,20 +117,4 @@ def _keys(by: Equivalence, rows: Rows) -> list[bytes]:
     return [
         column_bytes[4 * begin : 4 * end] + b"|" + key_bytes[size * begin : size * end]
         for begin, end in pairwise(ends)
-    ]
-
-
-def _packed(rows: Rows) -> list[bytes]:
-    """Return every row as bytes."""
-    offsets, columns = rows.offsets, rows.columns
-    if offsets is None or columns is None:
-        raise TypeError("dense rows are not packed")
-    beside = np.column_stack((rows.rests, rows.ceilings)).tobytes()
-    values, places = rows.values.tobytes(), columns.tobytes()
-    ends = offsets.tolist()
-    return [
-        beside[_BESIDE * row : _BESIDE * (row + 1)]
-        + values[8 * ends[row] : 8 * ends[row + 1]]
-        + places[4 * ends[row] : 4 * ends[row + 1]]
-        for row in range(len(rows))
     ]

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.errors import DamagedStoreError
+from pdfalearn.rows import Rows
 from pdfalearn.stores._failures import damaged
 from pdfalearn.stores._models import ModelRow
-from pdfalearn.stores.segments import Segment
+from pdfalearn.stores.segments import Segment, stored_rows
 
 _INTEGERS = np.dtype("<i4")
 _FLOATS = np.dtype("<f8")
@@ -25,10 +26,11 @@ MOST_BYTES = 2**26
 _WRITERS = "SELECT DISTINCT writer FROM batches WHERE model = ? ORDER BY writer"
 _NEXT_WRITER = "SELECT coalesce(max(writer), 0) + 1 FROM batches WHERE model = ?"
 _READ = (
-    "SELECT writer, sequence, written, checksum, parents, symbols, nodes, numbers, rows "
+    "SELECT writer, sequence, written, checksum, parents, symbols, nodes, numbers, rows, "
+    "listed "
     "FROM batches WHERE model = ? AND writer = ? ORDER BY sequence"
 )
-_INSERT = "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Batch(NamedTuple):
@@ -104,15 +106,20 @@ def read_segment(
     connection: sqlite3.Connection, path: Path, model: ModelRow, writer: int, alphabet_size: int
 ) -> Segment:
     """Read all that a writer has written."""
-    buffers = [bytearray() for _ in range(5)]
+    buffers = [bytearray() for _ in range(4)]
+    parts: list[Rows] = []
     last = 0
-    for batch in read_batches(connection, path, model, writer):
-        last = batch.sequence
-        for buffer, blob in zip(buffers, batch.blobs, strict=True):
-            buffer += blob
     try:
-        return parsed(buffers, alphabet_size)
+        for batch in read_batches(connection, path, model, writer):
+            last = batch.sequence
+            *integers, values, listed = batch.blobs
+            for buffer, blob in zip(buffers, integers, strict=True):
+                buffer += blob
+            parts.append(_rows(values, listed, alphabet_size))
+        return _segment(buffers, _joined(parts, alphabet_size), alphabet_size)
     except ValueError as error:
+        if isinstance(error, DamagedStoreError):
+            raise
         raise bad_batch(path, model, writer, last, f"up to it, {error}") from error
 
 
@@ -123,13 +130,36 @@ def parsed(
     rows_before: int = 0,
 ) -> Segment:
     """Make arrays of bytes; a `ValueError` says what is wrong with them."""
-    parents, symbols, nodes, numbers = (np.frombuffer(blob, _INTEGERS) for blob in blobs[:4])
+    *integers, values, listed = blobs
+    rows = _rows(values, listed, alphabet_size)
+    return _segment(integers, rows, alphabet_size, nodes_before, rows_before)
+
+
+def _joined(parts: list[Rows], alphabet_size: int) -> Rows:
+    """Put the rows of batches one below the other; dense ones that are none count as no rows."""
+    some = [part for part in parts if len(part)]
+    return Rows.joined(some) if some else Rows.dense(np.empty((0, alphabet_size + 1)))
+
+
+def _rows(values: bytes | bytearray, listed: bytes | bytearray, alphabet_size: int) -> Rows:
+    floats, integers = np.frombuffer(values, _FLOATS), np.frombuffer(listed, _INTEGERS)
+    return stored_rows(floats, integers, alphabet_size)
+
+
+def _segment(
+    blobs: Sequence[bytes | bytearray],
+    rows: Rows,
+    alphabet_size: int,
+    nodes_before: int = 1,
+    rows_before: int = 0,
+) -> Segment:
+    parents, symbols, nodes, numbers = (np.frombuffer(blob, _INTEGERS) for blob in blobs)
     return Segment.of(
         parents,
         symbols,
         nodes,
         numbers,
-        np.frombuffer(blobs[4], _FLOATS).reshape(-1, alphabet_size + 1),
+        rows,
         alphabet_size=alphabet_size,
         nodes_before=nodes_before,
         rows_before=rows_before,

@@ -14,7 +14,7 @@ from pdfalearn.stores._failures import code_of, damaged, translated
 from pdfalearn.stores._schema import create_tables, schema_fault
 
 APPLICATION = int.from_bytes(b"PDFA", "big")
-VERSION = 1
+VERSION = 2
 
 BUSY_SECONDS = 10.0
 """So long a connection waits for others that write."""
@@ -158,7 +158,10 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
             "pdfalearn knows; upgrade pdfalearn"
         )
     if version < VERSION:
-        raise damaged(path, f"format {version} does not exist")
+        raise StoreError(
+            f"{_name(path)}: its format {version} is that of an older pdfalearn, which this one "
+            "does not read; use another file"
+        )
     if fault := schema_fault(connection):
         raise damaged(path, fault)
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays.numbering import numbered_rows
+from pdfalearn.packed_rows import packed
+from pdfalearn.rows import Rows
 from pdfalearn.stores.segments import Segment
 from pdfalearn.words import offsets_of
 
@@ -43,7 +45,7 @@ def merged(segments: Sequence[Segment], alphabet_size: int) -> Segment:
     >>> one = Segment.of([0], [0], [0, 1], [0, -1], [[1.0, 0.0]], alphabet_size=1)
     >>> two = Segment.of([0, 1], [0, 0], [1, 0], [-1, 0], [[1.0, 0.0]], alphabet_size=1)
     >>> both = merged([one, two], 1)
-    >>> both.parents.tolist(), both.nodes.tolist(), both.numbers.tolist(), both.rows.tolist()
+    >>> both.parents.tolist(), both.nodes.tolist(), both.numbers.tolist(), both.rows.to_dense().tolist()
     ([0, 1], [0, 1], [0, -1], [[1.0, 0.0]])
     """
     new_nodes, parents, last_symbols = _merged_words(segments, alphabet_size)
@@ -104,12 +106,18 @@ def _depths(parents: Numbers) -> Numbers:
     return depths
 
 
-def _merged_rows(segments: Sequence[Segment]) -> tuple[Numbers, NDArray[np.float64]]:
-    """Give all rows new numbers, equal ones the same; give also the different rows."""
-    rows = np.concatenate([segment.rows for segment in segments])
-    numbers = numbered_rows(rows)
+def _merged_rows(segments: Sequence[Segment]) -> tuple[Numbers, Rows]:
+    """Return new numbers of all rows, equal ones the same, and the different rows."""
+    rows = Rows.joined([segment.rows for segment in segments])
+    if rows.is_sparse:
+        known: dict[bytes, int] = {}
+        numbers = np.array(
+            [known.setdefault(row, len(known)) for row in packed(rows)], dtype=np.int64
+        )
+    else:
+        numbers = numbered_rows(rows.values)
     _, firsts = np.unique(numbers, return_index=True)
-    return numbers, rows[firsts]
+    return numbers, rows.take(firsts)
 
 
 def _without_repetition(whole: Segment) -> Segment:
@@ -121,6 +129,11 @@ def _without_repetition(whole: Segment) -> Segment:
     for other in others.tolist():
         first, second = int(kept[other]), int(whole.numbers[other])
         # -0.0 and 0.0 differ in their bits only.
-        if min(first, second) < 0 or (whole.rows[first] != whole.rows[second]).any():
+        if min(first, second) < 0 or not _are_equal(whole.rows, first, second):
             raise ConflictError(whole.word(int(whole.nodes[other])))
     return Segment(whole.parents, whole.symbols, nodes, numbers, whole.rows)
+
+
+def _are_equal(rows: Rows, first: int, second: int) -> bool:
+    one, two = (rows.take(np.array([place])) for place in (first, second))
+    return np.array_equal(one.to_dense(), two.to_dense()) and np.array_equal(one.rests, two.rests)

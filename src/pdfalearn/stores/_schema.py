@@ -22,6 +22,7 @@ _TABLES = {
         nodes BLOB NOT NULL,
         numbers BLOB NOT NULL,
         rows BLOB NOT NULL,
+        listed BLOB NOT NULL,
         PRIMARY KEY (model, writer, sequence)
     )""",
 }

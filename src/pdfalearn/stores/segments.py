@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from pdfalearn.alphabet import shortened
 from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.errors import InputError
+from pdfalearn.rows import BadRowError, Rows, check_sparse
+from pdfalearn.words import offsets_of
 
 _MOST_NODES = 2**31 - 1
 
@@ -42,7 +43,7 @@ class Segment:
     """The nodes that have an answer."""
     numbers: Integers
     """For each of these the number of its row; -1 where the word is undefined."""
-    rows: NDArray[np.float64]
+    rows: Rows
     """Distributions, terminal first."""
 
     @classmethod
@@ -52,7 +53,7 @@ class Segment:
         symbols: ArrayLike,
         nodes: ArrayLike,
         numbers: ArrayLike,
-        rows: ArrayLike,
+        rows: ArrayLike | Rows,
         *,
         alphabet_size: int,
         nodes_before: int = 1,
@@ -61,8 +62,10 @@ class Segment:
         """Check what may be given as any arrays; an `InputError` says what is wrong."""
         given = {"parents": parents, "symbols": symbols, "nodes": nodes, "numbers": numbers}
         integers = {name: _integers(array, name) for name, array in given.items()}
-        table = np.asarray(rows, dtype=np.float64)
-        segment = cls(rows=table if table.size else table.reshape(0, alphabet_size + 1), **integers)
+        if not isinstance(rows, Rows):
+            table = np.asarray(rows, dtype=np.float64)
+            rows = Rows.dense(table if table.size else table.reshape(0, alphabet_size + 1))
+        segment = cls(rows=rows, **integers)
         fault = segment.fault(alphabet_size, nodes_before, rows_before)
         if fault is not None:
             raise InputError(fault)
@@ -84,12 +87,21 @@ class Segment:
             self.symbols[nodes],
             self.nodes[answers],
             self.numbers[answers],
-            self.rows[rows],
+            self.rows.take(np.arange(len(self.rows))[rows]),
         )
 
-    def arrays(self) -> Iterator[NDArray[np.generic]]:
-        """Give the five arrays in their order."""
-        return (getattr(self, field.name) for field in fields(self))
+    def arrays(self) -> list[NDArray[np.generic]]:
+        """Return the arrays that a store keeps.
+
+        Of sparse rows, the values are followed by what is left and by the ceilings, and the lengths
+        by the columns; of dense ones there are no lengths and columns.
+        """
+        rows = self.rows
+        values, listed = rows.values.reshape(-1), np.empty(0, dtype=np.int32)
+        if rows.offsets is not None and rows.columns is not None:
+            values = np.concatenate((values, rows.rests, rows.ceilings))
+            listed = np.concatenate((np.diff(rows.offsets).astype(np.int32), rows.columns))
+        return [self.parents, self.symbols, self.nodes, self.numbers, values, listed]
 
     def fault(self, alphabet_size: int, nodes_before: int = 1, rows_before: int = 0) -> str | None:
         """Say what is wrong with this part of a segment; None if nothing is.
@@ -105,8 +117,9 @@ class Segment:
             return f"{len(self.parents)} parents, but {len(self.symbols)} symbols"
         if len(self.nodes) != len(self.numbers):
             return f"{len(self.nodes)} nodes with answers, but {len(self.numbers)} numbers of rows"
-        if self.rows.ndim != 2 or self.rows.shape[1] != alphabet_size + 1:
-            return f"the rows have shape {self.rows.shape}, not (rows, {alphabet_size + 1})"
+        if self.rows.width != alphabet_size + 1 or self.rows.values.ndim != 2 - self.rows.is_sparse:
+            shape = self.rows.values.shape
+            return f"the rows have shape {shape}, not (rows, {alphabet_size + 1})"
         total, rows = nodes_before + len(self.parents), rows_before + len(self.rows)
         if total > _MOST_NODES:
             return f"{total} nodes are more than {_MOST_NODES}"
@@ -134,9 +147,42 @@ def _outside(array: Integers, low: int, high: int | NDArray[np.int64], message: 
     return message.format(array[bad.argmax()]) if bad.any() else None
 
 
-def _bad_row(rows: NDArray[np.float64], before: int) -> str | None:
+def stored_rows(values: NDArray[np.float64], listed: NDArray[np.int32], alphabet_size: int) -> Rows:
+    """Return rows as a store keeps them; a `ValueError` says what is wrong with them."""
+    width = alphabet_size + 1
+    if not len(listed):
+        return Rows.dense(values.reshape(-1, width))
+    count = len(values) - len(listed)
+    if not 0 < count <= len(listed):
+        raise ValueError("the sparse rows have too few lengths or columns")
+    lengths, columns = listed[:count], listed[count:]
+    rests, ceilings = values[len(columns) : len(columns) + count], values[len(columns) + count :]
+    if lengths.min() < 0 or lengths.sum(dtype=np.int64) != len(columns):
+        raise ValueError("the lengths of the sparse rows do not fit their columns")
+    has_rest = bool((rests != 0).any())
+    return Rows.sparse(
+        width,
+        offsets_of(lengths.astype(np.int64)),
+        columns,
+        values[: len(columns)],
+        rest=rests if has_rest else None,
+        ceiling=ceilings if has_rest else None,
+    )
+
+
+def _bad_row(rows: Rows, before: int) -> str | None:
     if not len(rows):
         return None
+    if rows.is_sparse:
+        try:
+            check_sparse(rows)
+        except BadRowError as error:
+            return f"row {before + error.place}: {error}"
+        return None
+    return _bad_dense_row(rows.values, before)
+
+
+def _bad_dense_row(rows: NDArray[np.float64], before: int) -> str | None:
     with np.errstate(over="ignore", invalid="ignore"):
         bad = ~(np.abs(rows.sum(axis=1) - 1) <= _TOLERANCE)
     if not rows.min() >= 0:

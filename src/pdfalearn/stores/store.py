@@ -27,7 +27,8 @@ _FACTS = """
         count(DISTINCT writer),
         count(*),
         sum(length(nodes)) / 4,
-        sum(length(parents) + length(symbols) + length(nodes) + length(numbers) + length(rows)),
+        sum(length(parents) + length(symbols) + length(nodes) + length(numbers) + length(rows)
+            + length(listed)),
         max(written)
     FROM batches WHERE model = ? HAVING count(*) > 0
 """
@@ -163,7 +164,7 @@ class AnswerStore:
             pairs = zip(segment.nodes.tolist(), segment.numbers.tolist(), strict=True)
             for node, number in pairs:
                 word = alphabets[key].decode(segment.word(node))
-                yield word, None if number < 0 else segment.rows[number]
+                yield word, None if number < 0 else _row(segment, number)
 
     def models(self) -> list[StoredModel]:
         """Say what the store holds, model by model in the order in which they were first stored."""
@@ -218,3 +219,8 @@ class AnswerStore:
             )
         with self._file.alone() as connection:
             compact(connection, self.path)
+
+
+def _row(segment: Segment, number: int) -> NDArray[np.float64]:
+    """Return a distribution as an array; what is not listed shares what is left."""
+    return segment.rows.take(np.array([number])).to_dense()[0]

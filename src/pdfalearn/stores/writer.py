@@ -5,6 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.rows import Rows
 from pdfalearn.stores._batches import insert, next_writer
 from pdfalearn.stores._file import StoreFile
 from pdfalearn.stores._models import ModelRow, alphabet_text, find_model, now, registered
@@ -46,7 +47,7 @@ class Writer:
         symbols: ArrayLike,
         nodes: ArrayLike,
         numbers: ArrayLike,
-        rows: ArrayLike,
+        rows: ArrayLike | Rows,
     ) -> None:
         """Store what is new since the last call: all of it, or nothing and an error.
 
@@ -59,7 +60,7 @@ class Writer:
             The nodes, new or old, that have an answer now.
         numbers : array of int
             The number of the row of each of these; -1 where the word is undefined.
-        rows : array of float, shape (rows, symbols + 1)
+        rows : Rows, or array of float of shape (rows, symbols + 1)
             New distributions, terminal first; they are numbered as they come.
 
         Raises

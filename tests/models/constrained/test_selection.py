@@ -75,6 +75,7 @@ def test_a_long_word_is_refused_where_it_cannot_be_decided() -> None:
 def test_what_is_kept_is_forgotten_with_the_handle() -> None:
     supports = Supports(3)
     supports.note(np.array([4, 5]), Words.of([[0, 2], [0, 2]]))
+    supports.forget(5)
     supports.note(np.array([5]), Words.of([[1]]))
     supports.forget(4)
     assert 4 not in supports

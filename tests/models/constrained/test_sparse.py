@@ -132,6 +132,22 @@ def test_what_is_refused_is_named_by_its_place(
         assert [part.tolist() for part in np.split(rows.columns, rows.offsets[1:-1])] == expected
 
 
+@pytest.mark.parametrize(
+    ("first", "kept"),
+    [
+        (0.5, [0]),
+        (0.5 - 1e-12, None),
+        (0.5 - 1e-12 - 2e-16, None),
+        (0.5 - 1e-11, [0, 1]),
+        (0.45, [0, 1]),
+    ],
+)
+def test_top_p_refuses_where_rounding_decides(first: float, kept: list[int] | None) -> None:
+    rows = Rows.sparse(6, [0, 2], [0, 1], [first, 0.3], rest=[1 - first - 0.3])
+    found = answer(rows, [lambda model: TopP(model, 0.5)])
+    assert (None if found is None else found.to_dense()[0].nonzero()[0].tolist()) == kept
+
+
 def test_symbols_are_listed_if_they_are_allowed_and_defined() -> None:
     rows = Rows.sparse(6, [0, 3], [0, 1, 2], [0.5, 0.5, 0.0])
     held = first_rows(guided([False, True, True, True, False, False])(RowsModel(rows)))

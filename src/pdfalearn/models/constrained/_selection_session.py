@@ -116,13 +116,14 @@ class SelectionSession(WrapperSession):
         if right.all():
             self._supports.note(handles, kept_symbols(rows))
             return rows
-        good = right.nonzero()[0]
-        self._supports.note_all(handles[~right])  # of what is wrong nobody knows what to cut
-        if len(good):
-            self._supports.note(handles[good], kept_symbols(rows.take(good)))
+        good, wrong = right.nonzero()[0], ~right
         if given.undefined is not None:
             nothing = handles[given.undefined]
             self._supports.note(nothing, Words.of([[]] * len(nothing)))
+            wrong &= ~given.undefined
+        self._supports.note_all(handles[wrong])  # of what is wrong nobody knows what to cut
+        if len(good):
+            self._supports.note(handles[good], kept_symbols(rows.take(good)))
         return rows
 
 
@@ -132,8 +133,7 @@ def _on_the_way(places: Numbers, length: int) -> Iterator[None]:
     try:
         yield
     except UndecidedError as error:
-        error.place = int(places[error.place])
-        error.length = length + (error.length or 0)
+        error.place, error.length = int(places[error.place]), length
         raise
     except BadRowError as error:
         raise ModelError(f"the model's answer to words on the way to others: {error}") from error

@@ -18,8 +18,7 @@ class _Support:
     """A set of symbols, for as many handles as have it."""
 
     data: bytes
-    """The symbols in ascending order, or a bit for each if that is shorter."""
-    handles: int = 0
+    handles: int
 
 
 class Supports:
@@ -41,6 +40,8 @@ class Supports:
     def __init__(self, symbols: int) -> None:
         self._symbols = symbols
         self._type = np.min_scalar_type(symbols)
+        self._longest_list = symbols // 8 + 1
+        """Lists of more bytes are kept as bits, one for each symbol, and one byte more."""
         self._support_of: dict[int, _Support] = {}
         self._different: dict[bytes, _Support] = {}
 
@@ -48,23 +49,26 @@ class Supports:
         return handle in self._support_of
 
     def note(self, handles: Handles, words: Words) -> None:
-        """Remember the supports of handles, given as lists of symbols."""
+        """Remember the supports of handles that have none yet, given as lists of symbols."""
         data = words.symbols.astype(self._type).tobytes()
         ends = (words.offsets * self._type.itemsize).tolist()
         for place, handle in enumerate(handles.tolist()):
-            self._note(handle, data[ends[place] : ends[place + 1]])
+            if handle not in self._support_of:
+                self._note(handle, data[ends[place] : ends[place + 1]])
 
     def note_all(self, handles: Handles) -> None:
-        """Remember of handles that every symbol may follow."""
-        data = np.arange(self._symbols, dtype=self._type).tobytes()
+        """Remember of handles that have no support yet that every symbol may follow."""
+        every = np.arange(self._symbols, dtype=np.int32)
         for handle in handles.tolist():
-            self._note(handle, data)
+            self.note(np.array([handle]), Words(every, np.array([0, len(every)])))
 
     def words(self, handles: Handles) -> Words:
         """Return the supports of handles that are remembered, as lists of symbols."""
-        found = [self._listed(self._support_of[handle].data) for handle in handles.tolist()]
-        lengths = [len(data) // self._type.itemsize for data in found]
-        symbols = np.frombuffer(b"".join(found), dtype=self._type)
+        longest = self._longest_list
+        found = [self._support_of[handle].data for handle in handles.tolist()]
+        lists = [data if len(data) <= longest else self._listed(data) for data in found]
+        lengths = [len(data) // self._type.itemsize for data in lists]
+        symbols = np.frombuffer(b"".join(lists), dtype=self._type)
         return Words(symbols.astype(np.int32), offsets_of(lengths))
 
     def hold(self, handles: Handles, symbols: NDArray[np.integer]) -> Flags:
@@ -80,25 +84,20 @@ class Supports:
             if not support.handles:
                 del self._different[support.data]
 
-    def _note(self, handle: int, listed: bytes) -> None:
-        data = self._packed(listed)
+    def _note(self, handle: int, data: bytes) -> None:
+        if len(data) > self._longest_list:
+            data = self._bits(data)
         support = self._different.get(data)
         if support is None:
-            support = self._different[data] = _Support(data)
+            support = self._different[data] = _Support(data, 0)
         support.handles += 1
-        self.forget(handle)
         self._support_of[handle] = support
 
-    def _packed(self, listed: bytes) -> bytes:
-        """Return a list as bits, behind a byte that says so, if that is shorter."""
-        if len(listed) <= self._symbols // 8 + 2:
-            return b"\0" + listed
-        mask = np.zeros(self._symbols, dtype=bool)
+    def _bits(self, listed: bytes) -> bytes:
+        mask = np.zeros(8 * (self._longest_list + 1), dtype=bool)
         mask[np.frombuffer(listed, dtype=self._type)] = True
-        return b"\1" + np.packbits(mask).tobytes()
+        return np.packbits(mask).tobytes()
 
-    def _listed(self, data: bytes) -> bytes:
-        if data[0] == 0:
-            return data[1:]
-        mask = np.unpackbits(np.frombuffer(data, dtype=np.uint8, offset=1), count=self._symbols)
+    def _listed(self, bits: bytes) -> bytes:
+        mask = np.unpackbits(np.frombuffer(bits, dtype=np.uint8))
         return mask.nonzero()[0].astype(self._type).tobytes()
