@@ -403,6 +403,8 @@ def check_sparse(rows: Rows) -> Rows:
     offsets, columns, values = rows.offsets, rows.columns, rows.values
     if offsets is None or columns is None:
         raise TypeError("these rows are dense")
+    if not len(rows):
+        return rows
     if len(columns) != len(values) or offsets[-1] != len(values) or (np.diff(offsets) < 1).any():
         raise BadRowError("a sparse row lists nothing; it has to list at least the terminal")
     rests = rows.rests

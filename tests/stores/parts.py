@@ -14,6 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from pdfalearn import Alphabet, AnswerStore
+from pdfalearn.rows import Rows
 from pdfalearn.stores.segments import Segment
 from tests.strategies import distributions
 
@@ -100,7 +101,8 @@ def joined(given: list[Part]) -> Segment:
         for column in range(4)
     )
     rows = np.array([row for part in given for row in part.rows], dtype=np.float64)
-    return Segment(parents, symbols, nodes, numbers, rows.reshape(len(rows), 3))
+    table = Rows.dense(rows.reshape(len(rows), 3))
+    return Segment(parents, symbols, nodes, numbers, table)
 
 
 def assert_same(segment: Segment, given: list[Part]) -> None:

@@ -80,9 +80,17 @@ def test_files_of_other_applications(script: str, read_only: bool, tmp_path: Pat
 @BOTH_WAYS
 def test_newer_formats(read_only: bool, path: Path) -> None:
     connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 3")
     connection.close()
-    fails_to_open(path, "format 2 is newer than 1.*upgrade pdfalearn", read_only=read_only)
+    fails_to_open(path, "format 3 is newer than 2.*upgrade pdfalearn", read_only=read_only)
+
+
+@BOTH_WAYS
+def test_older_formats(read_only: bool, path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    fails_to_open(path, "format 1 is that of an older pdfalearn.*another", read_only=read_only)
 
 
 @BOTH_WAYS

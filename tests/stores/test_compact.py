@@ -47,7 +47,7 @@ def test_one_writer_has_every_answer_once(writers: list[list[str]], most: int) -
         assert dict(found) == expected
         assert len(found) == len(expected)
         [segment] = read(path)
-        kept = {row.tobytes() for row in segment.rows}
+        kept = {row.tobytes() for row in segment.rows.values}
         assert len(kept) == len(segment.rows) == len(set(expected.values()) - {None})
         prefixes = {word[:length] for word in expected for length in range(len(word) + 1)}
         assert len(segment.parents) == len(prefixes) - 1

@@ -43,7 +43,8 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     [one], two = read(path, "one"), read(path, "two")
     assert_same(one, some(0, count))
     first_of_one = some(1)[0].rows[0][0]
-    two.sort(key=lambda segment: segment.rows[0, 0] != first_of_one)  # who began first is chance
+    # Who began first is chance.
+    two.sort(key=lambda segment: segment.rows.values[0, 0] != first_of_one)
     for seed, segment in zip((1, 2), two, strict=True):
         assert_same(segment, some(seed, count))
 

@@ -85,8 +85,11 @@ def test_what_is_too_large_for_one_batch_is_cut(given_parts: list[Part], most: i
 
 def test_arrays_have_their_types(tmp_path: Path) -> None:
     [segment] = read(stored(tmp_path / "answers.db", some(1)))
-    assert [array.dtype for array in segment.arrays()] == [np.int32] * 4 + [np.float64]
-    assert segment.rows.shape == (8, 3)
+    assert [array.dtype for array in segment.arrays()] == [np.int32] * 4 + [
+        np.float64,
+        np.int32,
+    ]
+    assert segment.rows.values.shape == (8, 3)
 
 
 def test_models_are_never_mixed(tmp_path: Path) -> None:
@@ -141,7 +144,7 @@ def test_a_store_is_one_sqlite_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
 

@@ -157,6 +157,8 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
             f"{_name(path)}: its format {version} is newer than {VERSION}, the last that this "
             "pdfalearn knows; upgrade pdfalearn"
         )
+    if version < 1:
+        raise damaged(path, f"format {version} does not exist")
     if version < VERSION:
         raise StoreError(
             f"{_name(path)}: its format {version} is that of an older pdfalearn, which this one "

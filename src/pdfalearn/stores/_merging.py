@@ -111,9 +111,8 @@ def _merged_rows(segments: Sequence[Segment]) -> tuple[Numbers, Rows]:
     rows = Rows.joined([segment.rows for segment in segments])
     if rows.is_sparse:
         known: dict[bytes, int] = {}
-        numbers = np.array(
-            [known.setdefault(row, len(known)) for row in packed(rows)], dtype=np.int64
-        )
+        found = [known.setdefault(row, len(known)) for row in packed(rows)]
+        numbers = np.array(found, dtype=np.int64)
     else:
         numbers = numbered_rows(rows.values)
     _, firsts = np.unique(numbers, return_index=True)

@@ -64,7 +64,8 @@ class Segment:
         integers = {name: _integers(array, name) for name, array in given.items()}
         if not isinstance(rows, Rows):
             table = np.asarray(rows, dtype=np.float64)
-            rows = Rows.dense(table if table.size else table.reshape(0, alphabet_size + 1))
+            table = table if table.size else table.reshape(0, alphabet_size + 1)
+            rows = Rows(table.shape[-1] if table.ndim else 0, table)
         segment = cls(rows=rows, **integers)
         fault = segment.fault(alphabet_size, nodes_before, rows_before)
         if fault is not None:

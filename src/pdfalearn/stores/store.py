@@ -223,4 +223,5 @@ class AnswerStore:
 
 def _row(segment: Segment, number: int) -> NDArray[np.float64]:
     """Return a distribution as an array; what is not listed shares what is left."""
-    return segment.rows.take(np.array([number])).to_dense()[0]
+    table = segment.rows.take(np.array([number])).to_dense()
+    return np.asarray(table[0])
