@@ -32,6 +32,9 @@ class WatchedModel(LanguageModel):
         self.room = room
         self.inner = inner
         self.symbols = 0
+        """How many symbols sessions were led through, undefined ones included."""
+        self.defined_symbols = 0
+        """How many of them have got a handle."""
         self.batches: list[list[Codes]] = []
         """The words of every call for distributions."""
         self.most_live = 0
@@ -54,6 +57,10 @@ class WatchedModel(LanguageModel):
         self.open_sessions.add(session)
         self.opened += 1
         return session
+
+    def answered(self, batch: list[Codes], rows: Rows) -> Rows:
+        """Return what is answered; tests override it to tamper with that."""
+        return rows
 
 
 class WatchedSession(Session):
@@ -80,8 +87,9 @@ class WatchedSession(Session):
         return np.array([self._handed_out(*pair) for pair in pairs], dtype=np.int64)
 
     def read(self, handles: Handles) -> Rows:
-        self._model.batches.append([self.live[handle][1] for handle in handles.tolist()])
-        return self._inner.read(self._inner_handles(handles))
+        batch = [self.live[handle][1] for handle in handles.tolist()]
+        self._model.batches.append(batch)
+        return self._model.answered(batch, self._inner.read(self._inner_handles(handles)))
 
     def release(self, handles: Handles) -> None:
         if not self._inner.shared:
@@ -107,6 +115,7 @@ class WatchedSession(Session):
         if inner == UNDEFINED:
             self._undefined.add(word)
             return UNDEFINED
+        self._model.defined_symbols += len(word) > 0
         self._model.next += 1
         self.live[self._model.next] = inner, word
         self._model.most_live = max(self._model.most_live, len(self.live))
