@@ -21,10 +21,10 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.learners.quant import Quant
 from pdfalearn.models.protocol import Handles, Mask, Session
 from pdfalearn.observations.tree import ObservationTree
 from tests.learners.checks import assert_is_quotient
+from tests.learners.noted import Noted
 from tests.models.hooked import HookedModel
 from tests.models.watched import WatchedModel
 
@@ -75,20 +75,14 @@ def test_undefined_with_a_positive_probability_is_an_error() -> None:
 
 def test_what_a_bound_leaves_unresolved_is_defined() -> None:
     target = random_pdfa(20, 60, zero_probability=0.9, undefined=True, seed=2)
-    learners: list[Quant] = []
-
-    def noted(observations: ObservationTree) -> Quant:
-        learners.append(Quant(observations))
-        return learners[0]
-
+    noted = Noted("quant")
     result = learn(target, by=BY, learner=noted, budget=Budget(max_states=4))
-    states, symbols = divmod(learners[0].unresolved(), 60)
     access, details = result.access_words, result.certificate.details
+    unresolved = [[state, str(code)] for state, code in noted.unresolved()]
     assert len(access) == 4
-    assert details["unresolved"] == len(states) > 10
-    unresolved = [[state, str(symbol)] for state, symbol in zip(states, symbols, strict=True)]
+    assert details["unresolved"] == len(unresolved) > 10
     assert details["first_unresolved"] == unresolved[:10]
-    words = [(*access[state], str(symbol)) for state, symbol in zip(states, symbols, strict=True)]
+    words = [(*access[state], str(code)) for state, code in noted.unresolved()]
     assert target.states_after(words).min() >= 0
     expected = target.states_after(access)
     assert ((result.pdfa.transitions < 0) == (target.transitions[expected] < 0)).all()
