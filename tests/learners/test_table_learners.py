@@ -27,7 +27,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.equivalence.relations import Relation
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import untimed
@@ -37,6 +37,7 @@ from tests.learners.tables import (
     is_within,
     need_learner,
 )
+from tests.models.hooked import HookedModel
 from tests.models.watched import PRICES, WatchedModel
 
 TARGET = random_pdfa(40, 2, distributions=3, seed=11)
@@ -160,16 +161,16 @@ def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
     need_learner(name)
     target = random_pdfa(12, 2, distributions=2, seed=5)
 
-    class Fused(AutomatonModel):
+    class Fused(HookedModel):
         def __init__(self, calls: int) -> None:
             super().__init__(target)
             self.calls = calls
 
-        def extend(self, handles: Handles, words: Words) -> Handles:
+        def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
             self.calls -= 1
             if self.calls < 0:
                 raise KeyboardInterrupt
-            return super().extend(handles, words)
+            return inner.extend(handles, words)
 
     oracle, sizes = ExactOracle(target, by=BY), []
     for calls in range(1000):

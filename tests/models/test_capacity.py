@@ -9,7 +9,7 @@ from pdfalearn import (
     AutomatonModel,
     ExactOracle,
     FunctionModel,
-    InputError,
+    ModelError,
     Quantization,
     chain,
     combination_lock,
@@ -75,7 +75,8 @@ def test_no_word_is_asked_twice(capacity: int | None, prefixes_free: bool) -> No
 def test_a_capacity_that_is_too_small_is_refused(capacity: int) -> None:
     target = chain(3)
     model = WatchedModel(AutomatonModel(target), room=capacity)
-    with pytest.raises(InputError, match=f"capacity is {capacity}; it needs 3 or more"):
+    refusal = rf"WatchedSession\.room is {capacity}: .*at least 3"
+    with pytest.raises(ModelError, match=refusal):
         learn(model, oracle=ExactOracle(target, by=Quantization(1000)))
 
 

@@ -72,13 +72,13 @@ def test_the_shortest_differing_prefixes_are_found(
 @pytest.mark.parametrize("count", [3, 300])
 def test_every_prefix_is_asked_once(count: int, symbols: int, prefixes_free: bool) -> None:
     target = random_pdfa(50, symbols, seed=1)
-    model = watched(target, price=PRICES[prefixes_free])
+    model = watched(target, prefixes_free=prefixes_free)
     tree = ObservationTree(model, Quantization(1000))
     random = np.random.default_rng(1)
     codes = [tuple(random.integers(symbols, size=random.integers(30))) for _ in range(count)]
     path = tree.ask_path(Words.of(codes))
     prefixes = [word[:end] for word in codes for end in range(len(word) + 1)]
-    assert [tuple(tree._nodes.word(node)) for node in path.tolist()] == prefixes
+    assert list(map(tuple, tree.words(path))) == prefixes
     assert sorted(model.asked) == sorted(set(prefixes))
     tree.ask_path(Words.of(codes))
     assert len(model.asked) == len(set(prefixes))
@@ -86,7 +86,7 @@ def test_every_prefix_is_asked_once(count: int, symbols: int, prefixes_free: boo
 
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_a_thousand_words_take_few_batches(prefixes_free: bool) -> None:
-    model = watched(random_pdfa(50, seed=1), price=PRICES[prefixes_free])
+    model = watched(random_pdfa(50, seed=1), prefixes_free=prefixes_free)
     tree = ObservationTree(model, Quantization(1000))
     symbols = np.random.default_rng(1).integers(2, size=100_000, dtype=np.int32)
     tree.ask_path(Words(symbols, np.arange(1001) * 100))
