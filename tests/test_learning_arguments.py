@@ -58,7 +58,7 @@ def test_bad_arguments_are_refused_before_anything_is_asked(arguments: dict[str,
     with pytest.raises(InputError):
         learn(model, **(usual | arguments))
     assert not model.batches
-    assert not model.opened
+    assert not model.sessions
 
 
 @pytest.mark.parametrize("capacity", [None, 5, 40])
@@ -67,7 +67,7 @@ def test_all_handles_are_given_back(capacity: int | None) -> None:
     first, second = (learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY)) for _ in range(2))
     assert first.pdfa == second.pdfa
     assert first.notes == second.notes == ()
-    assert model.opened >= 2
+    assert len(model.sessions) >= 2
     assert not model.open_sessions
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles import _comparison
-from pdfalearn.oracles._comparison import comparison, differing, first_differences
+from pdfalearn.oracles import comparison
+from pdfalearn.oracles.comparison import comparison, differing, first_differences
 from pdfalearn.tree_nodes import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
@@ -116,7 +116,7 @@ def test_wide_rows_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     path = tree.ask_path(Words.of([[0, 1] * 20, [1] * 30]))
     states = np.arange(len(path)) % 30
     at_once = differing(path, states, hypothesis, tree)
-    monkeypatch.setattr(_comparison, "_NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr(comparison, "_NUMBERS_AT_ONCE", 1)
     in_parts = differing(path, states, hypothesis, tree)
     assert at_once.any()
     assert not at_once.all()
@@ -149,6 +149,6 @@ def test_there_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     words = Words.of(np.random.default_rng(1).integers(2, size=(500, 12)).tolist())
     found = first_differences(words, hypothesis, tree)
     assert 3 < len(found) <= 64
-    monkeypatch.setattr(_comparison, "_MOST", 3)
+    monkeypatch.setattr(comparison, "_MOST", 3)
     fewer = first_differences(words, hypothesis, tree)
     assert target.alphabet.decode_words(fewer) == target.alphabet.decode_words(found)[:3]
