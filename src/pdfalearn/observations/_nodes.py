@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -242,6 +243,21 @@ class NodeTable:
             way.append(below)
             node, suffix = below, rests[suffix]
         return way
+
+    def walk(self, node: int, codes: list[int]) -> Nodes:
+        """Return the nodes after every symbol of a word, from a node on."""
+        if self._sparse is not None:
+            return np.fromiter(accumulate(codes, self.step_one, initial=node), np.int64)[1:]
+        child, width = self._child, self.symbols
+        known: list[int] = []
+        for place, symbol in enumerate(codes):
+            below = child[node * width + symbol]
+            if below < 0:
+                new = self._new_way(node, codes[place:])
+                return np.concatenate((np.array(known, dtype=np.int64), np.array(new)))
+            known.append(below)
+            node = below
+        return np.array(known, dtype=np.int64)
 
     def _new_way(self, node: int, codes: list[int]) -> range:
         """Make nodes one below the other, from a node that has no such child yet."""

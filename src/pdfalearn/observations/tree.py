@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
-from itertools import accumulate, chain
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -180,9 +179,9 @@ class ObservationTree:
         """Return the node one symbol further."""
         return self._nodes.step_one(node, symbol)
 
-    def node(self, codes: Iterable[int]) -> int:
-        """Return the node of a word."""
-        return reduce(self._nodes.step_one, codes, 0)
+    def node(self, codes: Sequence[int], start: int = 0) -> int:
+        """Return the node of a word, or of a word that goes on from another one's node."""
+        return int(self._nodes.walk(start, list(codes))[-1]) if len(codes) else start
 
     def different(self, nodes: Nodes) -> Nodes:
         """Return nodes without repetition, in the order of their first appearance."""
@@ -217,8 +216,8 @@ class ObservationTree:
             for word in longest_first[: running[position + 1]].tolist():
                 begin = int(begins[word]) + position
                 codes = words.symbols[words.offsets[word] + position : words.offsets[word + 1]]
-                steps = accumulate(codes.tolist(), self._nodes.step_one, initial=int(path[begin]))
-                path[begin : begin + len(codes) + 1] = list(steps)
+                walked = self._nodes.walk(int(path[begin]), codes.tolist())
+                path[begin + 1 : begin + 1 + len(codes)] = walked
         return path
 
     def keep(self, nodes: Nodes) -> None:
