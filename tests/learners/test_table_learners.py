@@ -178,11 +178,13 @@ def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
             learn(Fused(calls), learner=name, by=BY, oracle=oracle, audit=0)
             break
         except LearningInterrupted as interrupt:
-            if (result := interrupt.result) is not None:
-                sizes.append(len(result.pdfa))
-                assert len(result.access_words) == len(result.pdfa)
-                rows = target.next_distributions(result.access_words)
-                assert np.array_equal(result.pdfa.probabilities, rows)
+            result = interrupt.result
+            assert result is not None  # the empty word has been answered
+            sizes.append(len(result.pdfa))
+            assert len(result.access_words) == len(result.pdfa)
+            rows = target.next_distributions(result.access_words)
+            assert np.array_equal(result.pdfa.probabilities, rows)
+    assert sizes == sorted(sizes)
     assert max(sizes) > 1
 
 
@@ -228,3 +230,5 @@ def test_a_table_that_a_bound_kept_open_leads_to_the_nearest_states() -> None:
     assert result.access_words == [(), ("a",)]
     assert result.pdfa.transitions.tolist() == [[1, 1], [1, 1]]
     assert result.unresolved.tolist() == [[0, 1]]
+    assert result.certificate.details["unresolved"] == 1
+    assert result.certificate.details["first_unresolved"] == [[0, "b"]]
