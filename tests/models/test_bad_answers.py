@@ -21,6 +21,7 @@ from pdfalearn import (
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import Handles
+from tests.support import mostly_slow
 
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 ORACLE = ExactOracle(TARGET, by=Quantization(1000))
@@ -45,7 +46,7 @@ def asked_words(name: str) -> Batch:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("when", [0, 1, 0.3, 0.99])
+@pytest.mark.parametrize("when", mostly_slow([0, 1, 0.3, 0.99]))
 @pytest.mark.parametrize(
     ("complaint", "row"), [(complaint, row) for complaint, rows in BAD_ROWS.items() for row in rows]
 )

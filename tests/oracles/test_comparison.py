@@ -85,6 +85,7 @@ def test_every_prefix_is_asked_once(count: int, symbols: int, prefixes_free: boo
     assert len(model.asked) == len(set(prefixes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_a_thousand_words_take_few_batches(prefixes_free: bool) -> None:
     model = watched(random_pdfa(50, seed=1), prefixes_free=prefixes_free)
@@ -94,6 +95,7 @@ def test_a_thousand_words_take_few_batches(prefixes_free: bool) -> None:
     assert len(model.batches) < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefixes_free", [True, False])
 @pytest.mark.parametrize("capacity", [8, 64])
 def test_hardly_a_symbol_is_led_through_twice(capacity: int, prefixes_free: bool) -> None:

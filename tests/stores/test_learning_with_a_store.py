@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -38,6 +38,7 @@ from pdfalearn import (
 from pdfalearn.models.protocol import Handles
 from tests.models.watched import WatchedModel
 from tests.strategies import pdfas
+from tests.support import examples, mostly_slow
 
 BY = Quantization(100)
 
@@ -64,7 +65,7 @@ def run(
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize("prefixes_free", [True, False])
 @pytest.mark.parametrize("capacity", [None, 5])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(target=pdfas(), piece=st.integers(1, 40), data=st.data())
 def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
     learner: str,
@@ -166,8 +167,8 @@ def test_a_name_and_a_hash_are_not_a_longer_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@pytest.mark.parametrize("capacity", [None, 3, 8])
-@pytest.mark.parametrize("fails_at", [7, 40, 90])
+@pytest.mark.parametrize("capacity", mostly_slow([None, 3, 8]))
+@pytest.mark.parametrize("fails_at", mostly_slow([7, 40, 90]))
 def test_failures_at_any_call_change_nothing(
     fails_at: int, capacity: int | None, prefixes_free: bool, learner: str, tmp_path: Path
 ) -> None:
@@ -335,6 +336,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_learning_and_loses_nothing(tmp_path: Path) -> None:
     assert resource.RLIMIT_FSIZE is not None
     path = tmp_path / "answers.db"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -31,6 +31,7 @@ from tests.models.constrained.direct import (
 )
 from tests.models.constrained.recording import RecordingModel
 from tests.strategies import KAPPAS, pdfas
+from tests.support import examples
 
 
 @st.composite
@@ -71,7 +72,7 @@ def filtered(target: PDFA, chosen: list[Constraint]) -> PDFA:
         raise
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(pdfas(alphabet="abc"), constraints("abc"), st.sampled_from(KAPPAS))
 def test_learnt_as_the_quotient_of_what_is_filtered(
     target: PDFA, chosen: list[Constraint], kappa: int
@@ -83,7 +84,7 @@ def test_learnt_as_the_quotient_of_what_is_filtered(
         assert_is_quotient(learn(model, by=by, oracle=oracle, learner=name).pdfa, expected, by)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     pdfas(alphabet="ab", allow_undefined=False),
     constraints("ab"),
@@ -114,6 +115,7 @@ def in_hundredths(pdfa: PDFA) -> PDFA:
     return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows / 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capacity", [None, 3, 16])
 @pytest.mark.parametrize(
     "chosen",
@@ -137,6 +139,7 @@ def random_guide(alphabet: Alphabet, states: int, seed: int) -> Guide:
     return Guide(DFA(alphabet=alphabet, transitions=transitions, accepting=[True] * states))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capacity", [None, 16])
 @pytest.mark.parametrize("symbols", [32, 60])
 def test_large_alphabets(symbols: int, capacity: int | None) -> None:

@@ -90,6 +90,7 @@ def test_what_is_cut_is_known_once_the_distribution_is() -> None:
     assert model.undefined_after(start).tolist() == [[False, False, True]]
 
 
+@pytest.mark.slow
 def test_handles_may_be_used_again_after_their_release() -> None:
     random = np.random.default_rng(1)
     for seed in range(20):
