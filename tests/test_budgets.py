@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -26,6 +26,7 @@ from pdfalearn.models.price import Price
 from tests.learners.checks import assert_is_quotient
 from tests.learners.noted import Noted
 from tests.models.watched import PRICES, WatchedModel
+from tests.support import examples, mostly_slow
 
 BY = Quantization(1000)
 LEARNERS = pytest.mark.parametrize("learner", ["quant", "quant-paper"])
@@ -76,7 +77,7 @@ BOUNDS = st.one_of(
 
 
 @LEARNERS
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 30), st.integers(1, 3), st.sampled_from([None, 2]), BOUNDS, st.integers(0, 9))
 def test_every_bound_holds_and_the_automaton_is_whole(
     learner: str,
@@ -105,9 +106,9 @@ def test_every_bound_holds_and_the_automaton_is_whole(
 
 
 @LEARNERS
-@pytest.mark.parametrize("capacity", [None, 3, 9])
+@pytest.mark.parametrize("capacity", mostly_slow([None, 3, 9]))
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(bounds=BOUNDS, seed=st.integers(0, 9))
 def test_the_model_itself_is_not_asked_for_more(
     learner: str,
@@ -183,6 +184,7 @@ def test_one_state(learner: str) -> None:
     assert result.certificate.details["first_unresolved"] == [[0, "0"], [0, "1"], [0, "2"]]
 
 
+@pytest.mark.slow
 @LEARNERS
 def test_a_bound_that_is_just_enough_is_not_reached(learner: str) -> None:
     target = random_pdfa(40, distributions=2, seed=3)

@@ -26,6 +26,7 @@ from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.learners.checks import leaves
 from tests.models.hooked import HookedModel
+from tests.support import mostly_slow
 
 BY = Quantization(1000)
 TARGET = random_pdfa(12, 2, distributions=2, seed=5)
@@ -96,7 +97,7 @@ def partial_results(place: Callable[[str, Fuse], Result], name: str) -> Iterator
 
 
 @NAMES
-@pytest.mark.parametrize("place", [in_the_model, in_the_oracle, in_the_callback])
+@pytest.mark.parametrize("place", mostly_slow([in_the_model, in_the_oracle, in_the_callback]))
 def test_what_was_learnt_so_far_is_not_lost(
     place: Callable[[str, Fuse], Result], name: str
 ) -> None:
@@ -160,6 +161,7 @@ def test_other_errors_of_the_model_pass_through(name: str) -> None:
         learn(Unplugged(TARGET), oracle=ExactOracle(TARGET, by=BY), learner=name)
 
 
+@pytest.mark.slow
 @NAMES
 def test_nothing_is_asked_after_an_interrupt(name: str) -> None:
     target, by = random_pdfa(30, seed=3), Quantization(2)

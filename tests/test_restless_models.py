@@ -101,6 +101,7 @@ def test_an_answer_that_changes_its_class_is_refused_with_the_remedy(learner: st
         assert result.statistics.largest_difference == pytest.approx(1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize("by", [Exact(), Quantization(20)], ids=repr)
 def test_a_model_of_chance_is_found_out_on_the_way(by: Equivalence, learner: str) -> None:

@@ -42,6 +42,7 @@ def test_undefined_arcs(tmp_path: Path) -> None:
     assert [node["class"] for node in saved_json(tree, tmp_path)["nodes"]] == [None, None, [1, 2]]
 
 
+@pytest.mark.slow
 def test_trees_may_be_deeper_than_recursion_goes(tmp_path: Path) -> None:
     tree = deep(3000)
     assert to_dot(tree).count("->") == 2 * 2999

@@ -11,11 +11,12 @@ from pdfalearn.observations import tree
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.families import FAMILIES, drawn
 from tests.models.watched import PRICES, WatchedModel
+from tests.support import mostly_slow
 
 
 @pytest.mark.parametrize("few", [1, 10**9], ids=["all at once", "one by one"])
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 def test_labels_are_equal_iff_classes_are(
     family: str, prefixes_free: bool, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -39,6 +39,7 @@ from tests.learners.tables import (
 )
 from tests.models.hooked import HookedModel
 from tests.models.watched import PRICES, WatchedModel
+from tests.support import examples
 
 TARGET = random_pdfa(40, 2, distributions=3, seed=11)
 BY = Tolerance(0.001)
@@ -116,6 +117,7 @@ def test_a_learner_must_be_started(name: str) -> None:
         learner.hypothesis()
 
 
+@pytest.mark.slow
 @TABLE_LEARNERS
 def test_functions_and_models_with_few_handles(name: str) -> None:
     need_learner(name)
@@ -129,6 +131,7 @@ def test_functions_and_models_with_few_handles(name: str) -> None:
         assert len(set(model.asked)) == len(model.asked)
 
 
+@pytest.mark.slow
 @TABLE_LEARNERS
 def test_undefined_words_are_no_prefixes_and_no_states(name: str) -> None:
     need_learner(name)
@@ -156,6 +159,7 @@ def test_a_word_that_is_no_counterexample_is_refused(name: str, wrong: str) -> N
         learn(TARGET, learner=name, by=BY, oracle=Stubborn(TARGET, by=BY))
 
 
+@pytest.mark.slow
 @TABLE_LEARNERS
 def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
     need_learner(name)
@@ -198,7 +202,7 @@ BOUNDS: list[Callable[[int], Budget]] = [
 
 
 @TABLE_LEARNERS
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(1, 30), st.integers(1, 3), st.sampled_from(BOUNDS), st.integers(0, 40))
 def test_bounds_hold_and_the_automaton_is_whole(
     name: str, size: int, symbols: int, bound: Callable[[int], Budget], limit: int

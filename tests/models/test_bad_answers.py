@@ -23,6 +23,7 @@ from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.rows import Rows
 from tests.models.hooked import HookedModel
+from tests.support import mostly_slow
 
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 ORACLE = ExactOracle(TARGET, by=Quantization(1000))
@@ -47,7 +48,7 @@ def asked_words(name: str) -> Batch:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("when", [0, 1, 0.3, 0.99])
+@pytest.mark.parametrize("when", mostly_slow([0, 1, 0.3, 0.99]))
 @pytest.mark.parametrize(
     ("complaint", "row"), [(complaint, row) for complaint, rows in BAD_ROWS.items() for row in rows]
 )

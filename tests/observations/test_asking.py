@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, AutomatonModel, Exact, Quantization, combination_lock, random_pdfa
@@ -13,6 +13,7 @@ from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.models.watched import PRICES, WatchedModel
 from tests.observations.ways import one_by_one
 from tests.strategies import equivalences, pdfas
+from tests.support import examples
 
 Codes = tuple[int, ...]
 
@@ -25,7 +26,7 @@ def ask(tree: ObservationTree, words: list[Codes], few: bool) -> list[int]:
     return classes
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(pdfas(), equivalences(), st.booleans(), st.sampled_from([None, 3, 5]), st.data())
 def test_classes_are_those_of_the_model(
     pdfa: PDFA, by: Equivalence, prefixes_free: bool, capacity: int | None, data: st.DataObject

@@ -25,6 +25,7 @@ from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.models.hooked import HookedModel
 from tests.models.watched import Codes, WatchedModel
+from tests.support import mostly_slow
 
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 BY = Quantization(100)
@@ -48,7 +49,8 @@ class MoodyModel(WatchedModel):
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("capacity", [None, 5])
 @pytest.mark.parametrize(
-    "second", [[0.98, 0.01, 0.01], [np.nan, 0.5, 0.5], [7.0, 0.5, 0.5], [-3.0, 2.0, 2.0]]
+    "second",
+    mostly_slow([[0.98, 0.01, 0.01], [np.nan, 0.5, 0.5], [7.0, 0.5, 0.5], [-3.0, 2.0, 2.0]]),
 )
 def test_another_answer_is_caught(second: list[float], capacity: int | None, name: str) -> None:
     model = MoodyModel(capacity, np.array(second))
@@ -113,7 +115,7 @@ def test_another_shape_the_second_time_is_caught(spoilt: ArrayLike) -> None:
 
 
 @pytest.mark.parametrize("capacity", [None, 3])
-@pytest.mark.parametrize("audit", [1, 16, 10**5])
+@pytest.mark.parametrize("audit", mostly_slow([1, 16, 10**5]))
 def test_audited_words_are_counted_apart(audit: int, capacity: int | None) -> None:
     plain = WatchedModel(AutomatonModel(TARGET), room=capacity)
     unaudited = learn(plain, by=BY, oracle=ORACLE, audit=0).statistics

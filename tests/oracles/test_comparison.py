@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles import comparison
+from pdfalearn.oracles import comparison as comparing
 from pdfalearn.oracles.comparison import comparison, differing, first_differences
 from pdfalearn.tree_nodes import Word
 from pdfalearn.words import Words
@@ -84,6 +84,7 @@ def test_every_prefix_is_asked_once(count: int, symbols: int, prefixes_free: boo
     assert len(model.asked) == len(set(prefixes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_a_thousand_words_take_few_batches(prefixes_free: bool) -> None:
     model = watched(random_pdfa(50, seed=1), prefixes_free=prefixes_free)
@@ -93,6 +94,7 @@ def test_a_thousand_words_take_few_batches(prefixes_free: bool) -> None:
     assert len(model.batches) < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefixes_free", [True, False])
 @pytest.mark.parametrize("capacity", [8, 64])
 def test_hardly_a_symbol_is_led_through_twice(capacity: int, prefixes_free: bool) -> None:
@@ -116,7 +118,7 @@ def test_wide_rows_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     path = tree.ask_path(Words.of([[0, 1] * 20, [1] * 30]))
     states = np.arange(len(path)) % 30
     at_once = differing(path, states, hypothesis, tree)
-    monkeypatch.setattr(comparison, "_NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr(comparing, "_NUMBERS_AT_ONCE", 1)
     in_parts = differing(path, states, hypothesis, tree)
     assert at_once.any()
     assert not at_once.all()
@@ -149,6 +151,6 @@ def test_there_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     words = Words.of(np.random.default_rng(1).integers(2, size=(500, 12)).tolist())
     found = first_differences(words, hypothesis, tree)
     assert 3 < len(found) <= 64
-    monkeypatch.setattr(comparison, "_MOST", 3)
+    monkeypatch.setattr(comparing, "_MOST", 3)
     fewer = first_differences(words, hypothesis, tree)
     assert target.alphabet.decode_words(fewer) == target.alphabet.decode_words(found)[:3]

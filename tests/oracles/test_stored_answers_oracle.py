@@ -73,6 +73,7 @@ def test_stored_answers_are_counted_and_cost_nothing() -> None:
     assert after == before
 
 
+@pytest.mark.slow
 def test_stored_answers_save_questions() -> None:
     target = random_pdfa(300, distributions=2, seed=1)
 

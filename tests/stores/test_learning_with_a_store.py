@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -42,6 +42,7 @@ from pdfalearn.rows import Rows
 from tests.models.hooked import HookedModel
 from tests.models.watched import PRICES, WatchedModel
 from tests.strategies import pdfas
+from tests.support import examples, mostly_slow
 
 BY = Quantization(100)
 
@@ -67,7 +68,7 @@ def run(
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize("prefixes_free", [True, False])
 @pytest.mark.parametrize("capacity", [None, 5])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(target=pdfas(), piece=st.integers(1, 40), data=st.data())
 def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
     learner: str,
@@ -169,8 +170,8 @@ def test_a_name_and_a_hash_are_not_a_longer_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@pytest.mark.parametrize("capacity", [None, 3, 8])
-@pytest.mark.parametrize("fails_at", [7, 20, 40, 90])
+@pytest.mark.parametrize("capacity", mostly_slow([None, 3, 8]))
+@pytest.mark.parametrize("fails_at", mostly_slow([7, 20, 40, 90]))
 def test_failures_at_any_call_change_nothing(
     fails_at: int, capacity: int | None, prefixes_free: bool, learner: str, tmp_path: Path
 ) -> None:
@@ -338,6 +339,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_learning_and_loses_nothing(tmp_path: Path) -> None:
     assert resource.RLIMIT_FSIZE is not None
     path = tmp_path / "answers.db"
