@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import InputError, check_can_save_tree, learn, random_pdfa, save_tree
+from pdfalearn import InputError, check_can_save, learn, random_pdfa, save_tree
 from pdfalearn.formats.tree_dot import to_dot
 from pdfalearn.tree_nodes import TreeNode
 from tests.formats.sample_trees import FIGURE_3, deep, leaf
@@ -58,7 +58,7 @@ def test_json_cannot_hold_every_symbol(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["tree.npz", "tree", "tree.json.gz"])
 def test_endings(name: str, tmp_path: Path) -> None:
-    for refuse in (check_can_save_tree, lambda path: save_tree(FIGURE_3, path)):
+    for refuse in (lambda path: check_can_save(path, TreeNode), lambda path: save_tree(FIGURE_3, path)):
         with pytest.raises(InputError, match=r": \.json, \.dot, \.svg, \.png, \.pdf$"):
             refuse(tmp_path / name)
 
