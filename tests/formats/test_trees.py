@@ -58,7 +58,10 @@ def test_json_cannot_hold_every_symbol(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["tree.npz", "tree", "tree.json.gz"])
 def test_endings(name: str, tmp_path: Path) -> None:
-    for refuse in (lambda path: check_can_save(path, TreeNode), lambda path: save_tree(FIGURE_3, path)):
+    for refuse in (
+        lambda path: check_can_save(path, TreeNode),
+        lambda path: save_tree(FIGURE_3, path),
+    ):
         with pytest.raises(InputError, match=r": \.json, \.dot, \.svg, \.png, \.pdf$"):
             refuse(tmp_path / name)
 

@@ -10,7 +10,8 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.models.price import EVERY_WORD, Price
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.rows import Rows, given_rows
+from pdfalearn.row_checks import given_rows
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 

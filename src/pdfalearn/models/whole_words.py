@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from pdfalearn.arrays.growing import grown
 from pdfalearn.arrays.spelling import spelled
 from pdfalearn.models.protocol import Handles, LanguageModel, Session
-from pdfalearn.rows import Rows, given_rows
+from pdfalearn.row_checks import given_rows
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 _MOST_SYMBOLS = 2**20

@@ -16,7 +16,8 @@ from pdfalearn.observations._answers import Answers
 from pdfalearn.observations._leading import Leader, Led
 from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers
-from pdfalearn.rows import BadRowError, Rows, UndecidedError, given_rows
+from pdfalearn.row_checks import BadRowError, UndecidedError, given_rows
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 _MOST_BYTES = 2**26

@@ -27,7 +27,8 @@ from pdfalearn.observations._recording import Recording
 from pdfalearn.observations._stored import SAME, StoredAnswers
 from pdfalearn.observations._traces import Traces
 from pdfalearn.observations.suffixes import EMPTY, Suffixes
-from pdfalearn.rows import BadRowError, Floats, Rows, UndecidedError
+from pdfalearn.row_checks import BadRowError, UndecidedError
+from pdfalearn.rows import Floats, Rows
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words, offsets_of
 
