@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.arrays.spelling import spelled
 from pdfalearn.observations._sparse_children import SparseChildren
 from pdfalearn.observations.suffixes import Suffixes
+from pdfalearn.words import Words
 
 Nodes = NDArray[np.int64]
 Symbols = NDArray[np.integer]
@@ -303,6 +305,10 @@ class NodeTable:
         self.handles[nodes] = UNDEFINED
         if self._sparse is None:
             self._children[nodes] = nodes[:, None]
+
+    def words(self, nodes: Nodes) -> Words:
+        """Return the words of nodes."""
+        return Words(*spelled(self.parents, self.last_symbols, nodes))
 
     def word(self, node: int) -> list[int]:
         """Give the symbols of a node's word."""
