@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from numpy.typing import ArrayLike
 
@@ -45,7 +45,7 @@ class FunctionModel(LanguageModel):
 
     def __init__(
         self,
-        function: Callable[[list[tuple[Symbol, ...]]], ArrayLike | Rows],
+        function: Callable[[list[tuple[Symbol, ...]]], ArrayLike | Rows | Sequence[ArrayLike | None]],
         alphabet: Iterable[Symbol] | Alphabet,
         terminal: Symbol = "$",
         *,

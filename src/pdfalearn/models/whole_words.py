@@ -65,6 +65,11 @@ class WholeWords(Session):
         parts = np.split(handles, begins[1:])
         return Rows.joined([self._answer(part) for part in parts])
 
+    def close(self) -> None:
+        """Forget all words."""
+        self._parents, self._symbols = self._parents[:0], self._symbols[:0]
+        self._lengths = self._lengths[:0]
+
     def _answer(self, handles: Handles) -> Rows:
         words = Words(*spelled(self._parents, self._symbols, handles))
         rows: object = self._model.answer(words)

@@ -111,6 +111,15 @@ class Asker:
             self._answer(nodes, led)
             nodes = led.rest
 
+    def ask_once(self, nodes: Nodes) -> None:
+        """Ask for as many of the nodes as can be read at once."""
+        self.leader.start()
+        nodes = nodes[: self._at_once]
+        if self.leader.room is None:
+            self._answer(nodes, self.leader.lead(nodes))
+        else:
+            self._answer(nodes, self.leader.lead_few(nodes.tolist()))
+
     def ask_few(self, nodes: list[int]) -> None:
         """Do what `ask_many` does, for few nodes: less to set up, more for each."""
         self.leader.start()
@@ -253,6 +262,7 @@ class Asker:
             return self._listed(nodes)
         if self.leader.room is not None:
             return None
+        self.leader.start()
         rest = nodes
         while len(rest):
             rest = self.leader.lead(rest).rest

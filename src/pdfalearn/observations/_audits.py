@@ -105,7 +105,7 @@ class Audits:
             again, symbols = asked_rows(self._model, words)
             counts.audited += len(words)
             counts.audited_symbols += symbols
-            counts.audits += 1
+            counts.audits += 1 if self._asker.leader.room is None else len(words)
             difference = largest_difference(self._by, before, again, most)
         except (RestlessError, BadRowError, UndecidedError) as error:
             codes = list(words)[error.place]

@@ -437,7 +437,10 @@ class ObservationTree:
             part = self.meter.allowed(self._asker, nodes)
             new = self._asker.new = None if self._recording is None else []
             try:
-                self._ask_all(part)
+                if self.budget.max_cost is None:
+                    self._ask_all(part)
+                else:
+                    self._asker.ask_once(part)  # every reading is a call, which may cost
             finally:
                 if self._recording is not None and new:
                     self._recording.write(np.concatenate(new))
