@@ -14,6 +14,9 @@ from pdfalearn.row_checks import given_rows
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
+Answer = ArrayLike | Rows | Sequence[ArrayLike | None]
+"""What a function may return: a table, rows, or a list with None for undefined words."""
+
 
 class FunctionModel(LanguageModel):
     """A function from a batch of words to an array of distributions, as a language model.
@@ -45,7 +48,7 @@ class FunctionModel(LanguageModel):
 
     def __init__(
         self,
-        function: Callable[[list[tuple[Symbol, ...]]], ArrayLike | Rows | Sequence[ArrayLike | None]],
+        function: Callable[[list[tuple[Symbol, ...]]], Answer],
         alphabet: Iterable[Symbol] | Alphabet,
         terminal: Symbol = "$",
         *,

@@ -28,7 +28,7 @@ def function_of(pdfa: PDFA) -> FunctionModel:
         states = pdfa.states_after(words)
         return [pdfa.probabilities[q].tolist() if q >= 0 else None for q in states]
 
-    return FunctionModel(answer, pdfa.alphabet)  # type: ignore[arg-type]
+    return FunctionModel(answer, pdfa.alphabet)
 
 
 FORMS: dict[str, Callable[[PDFA], LanguageModel]] = {
