@@ -371,6 +371,7 @@ class _Run:
             words=counts.words,
             distributions=counts.distributions,
             symbols=self._observations.symbols,
+            cost=self._observations.cost,
             equivalence_queries=self._equivalence_queries,
             learning_seconds=seconds["learning"],
             equivalence_seconds=seconds["equivalence"],
