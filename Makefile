@@ -24,7 +24,7 @@ demo: $(VENV)/.installed ## Draw a random target, learn it and check what was le
 	run quotient target.json -o quotient.json --kappa 1000; \
 	run compare learnt.json quotient.json --kappa 1000
 
-quick: $(VENV)/.tested ## Check style, types and a sample of the tests in less than a minute
+quick: $(VENV)/.tested ## Check style, types and the tests that are not slow, in about a minute
 	@$(MAKE) --no-print-directory --jobs 2 style quick-tests
 
 test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra is skipped
