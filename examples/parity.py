@@ -1,6 +1,6 @@
 """A model that can go on from a word: its handles are the parity of b in the word.
 
-pdfalearn learn parity:model --kappa 10 --max-length 8
+pdfalearn learn parity.py:model --kappa 10 --max-length 8
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Parity(LanguageModel):
 
 
 class ParitySession(Session):
-    """Leads through the two states, which words share."""
+    """Words of the same parity share a handle, 0 or 1."""
 
     shared = True
 

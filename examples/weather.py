@@ -1,6 +1,6 @@
 """A function as a model.
 
-pdfalearn learn weather:tomorrow --alphabet "sun rain" --kappa 10 --max-length 8
+pdfalearn learn weather.py:tomorrow --alphabet "sun rain" --kappa 10 --max-length 8
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def test_exceptions_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(path: Path, error: Exception = error) -> None:
             raise error
 
-        monkeypatch.setattr(pdfalearn, "load", fail)
+        monkeypatch.setattr(pdfalearn, "load_pdfa", fail)
         assert SHOWN in printed("info", A, exit_code=2)
 
 
@@ -167,11 +167,11 @@ import warnings
 import pdfalearn
 from pdfalearn.cli import main
 
-def load(path):
+def load_pdfa(path):
     warnings.warn(str(path), RuntimeWarning)
     raise RuntimeError(str(path))
 
-pdfalearn.load = load
+pdfalearn.load_pdfa = load_pdfa
 main()
 """
 

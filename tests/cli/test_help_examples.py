@@ -14,8 +14,16 @@ from tests.stores.parts import some, stored
 from tests.support import mostly_slow, need_module, need_program
 
 MODULE = """
+import pdfalearn
+
 def my_model(words):
     return [[0.2, 0.3, 0.5] if len(word) % 2 else [0.4, 0.4, 0.2] for word in words]
+
+function = my_model
+model = pdfalearn.FunctionModel(my_model, "ab")
+
+def make_model():
+    return model
 """
 
 ARPA = """
@@ -59,6 +67,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         run("convert", "target.json", "target.npz")
         run("convert", "target.json", "small.json")
         (tmp_path / "my_module.py").write_text(MODULE)
+        (tmp_path / "my_file.py").write_text(MODULE)
         (tmp_path / "model.arpa").write_text(ARPA)
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")

@@ -101,6 +101,7 @@ def test_json(path: Path) -> None:
         "near_boundary": 8,
         "certificate": {"kind": "exact", "statement": "equivalent to the target"},
         "states": 4,
+        "notes": [],
     }
 
 

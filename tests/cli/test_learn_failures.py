@@ -32,16 +32,14 @@ def test_what_turns_out_too_large_for_a_format_is_not_lost(tmp_path: Path) -> No
     assert not tree.exists()
 
 
-def test_an_interrupt_before_the_first_hypothesis(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_before_the_first_answer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object, **options: object) -> None:
         raise LearningInterrupted(None)
 
     monkeypatch.setattr(pdfalearn, "learn", interrupted)
     for options in ([], ["--json"], ["-o", path.with_name("learnt.json")]):
         result = run("learn", path, *options, exit_code=130)
-        assert result.stderr == "interrupted before the first hypothesis: nothing was saved\n"
+        assert result.stderr == "interrupted before the first answer: nothing was saved\n"
         assert not result.stdout
     assert list(path.parent.iterdir()) == [path]
 

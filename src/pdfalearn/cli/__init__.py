@@ -20,6 +20,7 @@ from pdfalearn.cli._options import examples
 COMMANDS = (
     "random",
     "learn",
+    "models",
     "info",
     "compare",
     "evaluate",
@@ -36,7 +37,7 @@ class CommandLine(click.Group):
     """Import a command's module only when it is asked for, and report failures in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names of the commands in the order in which help shows them."""
+        """Return the names of the commands in the order in which help shows them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -78,7 +79,8 @@ def cli(context: click.Context) -> None:
     """Make, learn, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
 
     Files are .json, .json.gz or .npz, and .dot, .svg, .png or .pdf to look at; .arpa, .pautomac and
-    .pickle files of other programs can be read too (see convert --help). Every command has --help
+    .pickle files of other programs can be read too (see convert --help). Models that can only be
+    asked are named as 'pdfalearn models' says. Every command has --help
     with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2 for bad
     input.
     """

@@ -6,13 +6,14 @@ import click
 
 from pdfalearn.cli._options import all_of
 
-_BOUNDS = {
-    "max_words": (click.IntRange(min=1), "words asked of the model"),
-    "max_symbols": (click.IntRange(min=0), "symbols that the model is led through"),
-    "max_seconds": (click.FloatRange(min=0), "seconds"),
-    "max_states": (click.IntRange(min=1), "states"),
-    "max_word_length": (click.IntRange(min=0), "symbols in a word"),
-    "max_equivalence_queries": (click.IntRange(min=0), "equivalence queries"),
+_BOUNDS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
+    "max_words": (click.IntRange(min=1), "so many words asked of the model"),
+    "max_symbols": (click.IntRange(min=0), "so many symbols that the model is led through"),
+    "max_cost": (click.FloatRange(min=0), "this cost of asking, by the model's own price"),
+    "max_seconds": (click.FloatRange(min=0), "so many seconds"),
+    "max_states": (click.IntRange(min=1), "so many states"),
+    "max_word_length": (click.IntRange(min=0), "so many symbols in a word"),
+    "max_equivalence_queries": (click.IntRange(min=0), "so many equivalence queries"),
 }
 
 BOUNDS = tuple(_BOUNDS)
@@ -26,7 +27,7 @@ budget_options = all_of(
             name,
             type=kind,
             metavar="N",
-            help=f"Stop at so many {what}.",
+            help=f"Stop at {what}.",
         )
         for name, (kind, what) in _BOUNDS.items()
     ]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import pdfalearn
-from pdfalearn.cli._options import all_of
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel
 
-_OPTIONS = (
+CONSTRAINT_OPTIONS = (
     click.option(
         "--guide",
         metavar="REGEX",
@@ -38,12 +37,7 @@ _OPTIONS = (
         help="Only the fewest symbols with a mass of at least P.",
     ),
 )
-
-NAMES = ("guide", "temperature", "top_k", "top_p")
-
-
-constraint_options = all_of(_OPTIONS)
-"""Adds the options that constrain a model."""
+"""The options that constrain a model."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +48,11 @@ class Constraints:
     temperature: float | None
     top_k: int | None
     top_p: float | None
+
+    @classmethod
+    def taken_from(cls, chosen: dict[str, Any]) -> Constraints:
+        """Take the values of these options out of those of a command."""
+        return cls(**{field.name: chosen.pop(field.name) for field in fields(cls)})
 
     @property
     def is_any(self) -> bool:

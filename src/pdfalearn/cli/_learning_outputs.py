@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pdfalearn
+from pdfalearn.cli._output import print_line
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Result
@@ -38,6 +39,31 @@ class Outputs(NamedTuple):
             _save(result.pdfa, self.pdfa)
         if self.tree is not None:
             pdfalearn.save_tree(result.tree, self.tree)
+
+    def print_names(self) -> None:
+        """Tell where what was written is."""
+        if self.pdfa is not None:
+            print_line(f"{self.pdfa}: the learnt PDFA")
+        if self.tree is not None:
+            print_line(f"{self.tree}: the classification tree")
+
+    def interruption_text(self, result: Result | None, store: Path | None) -> str:
+        """Say after Ctrl-C what was saved, and where."""
+        lost = "nothing" if store is None else "no automaton"
+        if result is None:
+            text = f"interrupted before the first answer: {lost} was saved"
+        elif self.pdfa is None:
+            text = f"interrupted: {lost} was saved, as no -o was given"
+        else:
+            text = f"interrupted: {self.pdfa} holds the hypothesis so far, of {_states(result)}"
+        if store is None:
+            return text
+        return f"{text}; {store} holds all answers: start again to go on"
+
+
+def _states(result: Result) -> str:
+    count = len(result.pdfa)
+    return "1 state" if count == 1 else f"{count:,} states"
 
 
 def _save(pdfa: PDFA, path: Path) -> None:

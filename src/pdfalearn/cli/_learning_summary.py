@@ -6,16 +6,34 @@ from collections import Counter
 from statistics import median_low
 from typing import TYPE_CHECKING
 
+import pdfalearn
+from pdfalearn.text import shortened, symbol_text
+
 if TYPE_CHECKING:
     from pdfalearn import Certificate, Result, Statistics
-
+    from pdfalearn.equivalence.relations import Relation
 
 _NEAR = 1e-6
 """By more than this a network in float32 hardly differs from one batch to the next."""
 
 
+_SHOWN = 5
+"""At most this many unresolved transitions are shown."""
+
+
+def title_of(target: str, by: Relation) -> str:
+    """Return what was learnt from, and how."""
+    if isinstance(by, pdfalearn.Rounded):
+        return f"{title_of(target, by.by)}, rounded to {by.decimals} decimals"
+    if isinstance(by, pdfalearn.Tolerance):
+        return f"{target}, learnt within {by.tolerance:g}"
+    if isinstance(by, pdfalearn.Quantization):
+        return f"{target}, learnt at kappa {by.kappa}"
+    return f"{target}, learnt exactly"
+
+
 def facts_of(result: Result) -> dict[str, str]:
-    """Give the rows of the table."""
+    """Return the rows of the table."""
     statistics = result.statistics
     batches = _batches(statistics)
     return {
@@ -33,8 +51,23 @@ def facts_of(result: Result) -> dict[str, str]:
         "inner nodes": f"{statistics.inner_nodes:,}",
         "seconds for learning": f"{statistics.learning_seconds:,.3f}",
         "seconds for equivalence": f"{statistics.equivalence_seconds:,.3f}",
+        **_unresolved(result),
         "certificate": str(result.certificate),
     }
+
+
+def _unresolved(result: Result) -> dict[str, str]:
+    """Name some transitions that lead to the best match so far; nothing if there are none."""
+    count = len(result.unresolved)
+    if not count:
+        return {}
+    symbols = result.pdfa.alphabet.symbols
+    named = [
+        f"{state} by {shortened(symbol_text(symbols[symbol]), 20)}"
+        for state, symbol in result.unresolved[:_SHOWN].tolist()
+    ]
+    more = ", …" if count > _SHOWN else ""
+    return {"unresolved transitions": f"{count:,}: from {', '.join(named)}{more}"}
 
 
 def _near_boundary(result: Result) -> dict[str, str]:
@@ -46,19 +79,20 @@ def _near_boundary(result: Result) -> dict[str, str]:
 
 
 def object_of(result: Result, with_access_words: bool) -> dict[str, object]:
-    """Give the members of the JSON object."""
+    """Return the members of the JSON object."""
     members = {
         "certificate": certificate_object(result.certificate),
         "states": len(result.pdfa),
         "near_boundary": result.near_boundary(_NEAR) if result.has_boundaries else None,
         "statistics": {**vars(result.statistics), "batches": _batches(result.statistics)},
         "history": [vars(progress) for progress in result.history],
+        "notes": result.notes,
     }
     return {**members, "access_words": result.access_words} if with_access_words else members
 
 
 def certificate_object(certificate: Certificate) -> dict[str, object]:
-    """Give the members of a certificate's JSON object."""
+    """Return the members of a certificate's JSON object."""
     words = {"kind": certificate.kind, "statement": certificate.statement}
     return {**words, **certificate.details}
 

@@ -20,21 +20,21 @@ _OPTIONS = (
     click.option(
         "--oracle",
         type=click.Choice(["exact", "pac", "walks", "words"]),
-        help="Who looks for differences: exact, for the file of a PDFA (the default there); pac, "
+        help="Who looks for differences: exact, for a PDFA (the default there); pac, "
         "sampled words with a promise (the default else); walks, random ones from every state; "
         "words, all up to --max-length.",
     ),
     click.option(
         "--epsilon",
         type=float,
-        default=0.01,
+        show_default="0.01",
         metavar="E",
         help="pac: at most this share of the sampler's words shows a difference …",
     ),
     click.option(
         "--delta",
         type=float,
-        default=0.01,
+        show_default="0.01",
         metavar="D",
         help="… with probability at least 1 - D.",
     ),
@@ -44,20 +44,20 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME|FILE",
         help="pac: uniform, model, hypothesis, or a file with a word a line, as 'pdfalearn sample' "
-        "prints them; several are mixed in equal shares. Default: uniform, or hypothesis for a "
-        "constrained model.",
+        "prints them; several are mixed in equal shares. Default: uniform, or hypothesis where a "
+        "guide, top-k or top-p makes words undefined.",
     ),
     click.option(
         "--max-length",
         type=click.IntRange(min=0),
-        default=20,
+        show_default="20",
         metavar="N",
         help="The length of sampled words and walks, or of all words.",
     ),
     click.option(
         "--walks-per-state",
         type=click.IntRange(min=1),
-        default=20,
+        show_default="20",
         metavar="N",
         help="walks: how many from each state.",
     ),
@@ -68,51 +68,70 @@ oracle_options = all_of(_OPTIONS)
 """Adds the options that choose an equivalence oracle."""
 
 
+_WALKS_PER_STATE = 20
+
+
 @dataclass(frozen=True)
 class OracleChoice:
-    """What the options say."""
+    """What the options say; where they say nothing, what `learn` takes by itself."""
 
     oracle: str | None
-    epsilon: float
-    delta: float
+    epsilon: float | None
+    delta: float | None
     samplers: tuple[str, ...]
-    max_length: int
-    walks_per_state: int
-    default_sampler: str
-    """Uniform words are mostly undefined where a model is constrained."""
+    max_length: int | None
+    walks_per_state: int | None
 
     def make(self, model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
         """Make the oracle for a model."""
-        is_known = isinstance(model, pdfalearn.PDFA)
-        name = self.oracle or ("exact" if is_known else "pac")
-        if name == "exact":
-            if not isinstance(model, pdfalearn.PDFA):
-                raise InputError(
-                    "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
-                )
-            return pdfalearn.ExactOracle(model, by=by)
-        return pdfalearn.ChainOracle(pdfalearn.StoredAnswersOracle(), self._asking(name, seed))
+        from pdfalearn.learning.defaults import default_oracle
 
-    def _asking(self, name: str, seed: int) -> EquivalenceOracle:
-        if name == "words":
-            return pdfalearn.AllWordsOracle(self.max_length)
-        if name == "walks":
-            return pdfalearn.StatePrefixOracle(
-                walks_per_state=self.walks_per_state, walk_length=self.max_length, seed=seed
+        is_known = isinstance(model, pdfalearn.PDFA)
+        if self.oracle == "exact" and not is_known:
+            raise InputError(
+                "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
             )
+        is_usual = not any(given not in (None, ()) for given in vars(self).values())
+        if is_usual or (self.oracle or ("exact" if is_known else "pac")) == "exact":
+            return default_oracle(model, by, seed)
+        return pdfalearn.ChainOracle(pdfalearn.StoredAnswersOracle(), self._asking(model, seed))
+
+    def _asking(self, model: PDFA | LanguageModel, seed: int) -> EquivalenceOracle:
+        from pdfalearn.learning import defaults
+
+        length = defaults.MAX_LENGTH if self.max_length is None else self.max_length
+        if self.oracle == "words":
+            return pdfalearn.AllWordsOracle(length)
+        if self.oracle == "walks":
+            walks = self.walks_per_state or _WALKS_PER_STATE
+            return pdfalearn.StatePrefixOracle(walks_per_state=walks, walk_length=length, seed=seed)
         return pdfalearn.PACOracle(
-            epsilon=self.epsilon, delta=self.delta, sampler=self._sampler(), seed=seed
+            epsilon=defaults.EPSILON if self.epsilon is None else self.epsilon,
+            delta=defaults.DELTA if self.delta is None else self.delta,
+            sampler=self._sampler(model, length),
+            seed=seed,
         )
 
-    def _sampler(self) -> Sampler:
-        parts = [self._part(name) for name in self.samplers or (self.default_sampler,)]
+    def _sampler(self, model: PDFA | LanguageModel, length: int) -> Sampler:
+        names = self.samplers or (_usual_sampler(model),)
+        parts = [_sampler(name, length) for name in names]
         return parts[0] if len(parts) == 1 else pdfalearn.Mixture([(part, 1) for part in parts])
 
-    def _part(self, name: str) -> Sampler:
-        if name == "uniform":
-            return pdfalearn.UniformWords(self.max_length)
-        if name == "model":
-            return pdfalearn.ModelWords(self.max_length)
-        if name == "hypothesis":
-            return pdfalearn.HypothesisWords(self.max_length)
-        return pdfalearn.Corpus(name)
+
+def _usual_sampler(model: PDFA | LanguageModel) -> str:
+    """Return the name of the sampler for a model, the same as that of the default oracle."""
+    from pdfalearn.models.constrained.support import is_constrained
+
+    if isinstance(model, pdfalearn.PDFA):
+        return "uniform"
+    return "hypothesis" if is_constrained(model) else "uniform"
+
+
+def _sampler(name: str, length: int) -> Sampler:
+    if name == "uniform":
+        return pdfalearn.UniformWords(length)
+    if name == "model":
+        return pdfalearn.ModelWords(length)
+    if name == "hypothesis":
+        return pdfalearn.HypothesisWords(length)
+    return pdfalearn.Corpus(name)

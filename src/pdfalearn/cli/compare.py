@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_json, print_line, print_table
 from pdfalearn.text import are_characters, short_word_text, shortened, symbol_text
 
@@ -36,8 +36,8 @@ class _Difference(NamedTuple):
         "pdfalearn compare target.json learnt.json --tolerance 0.01 --json",
     )
 )
-@click.argument("a", type=options.FILE)
-@click.argument("b", type=options.FILE)
+@click.argument("a")
+@click.argument("b")
 @options.exact_option
 @options.kappa_option
 @options.tolerance_option
@@ -45,8 +45,8 @@ class _Difference(NamedTuple):
 @click.pass_context
 def compare(
     context: click.Context,
-    a: Path,
-    b: Path,
+    a: str,
+    b: str,
     exact: bool,
     kappa: int | None,
     tolerance: float | None,
@@ -57,11 +57,14 @@ def compare(
     They are if they have the same distribution after every word, where --exact, --kappa or
     --tolerance says what the same is. If not, you see a word that tells A and B apart and both
     distributions after it. Symbols are matched by name. The exit code is 0 for yes and 1 for no.
+
+    Both are looked into, so each has to be an automaton: a file, or FILE.py:NAME or module:NAME of
+    a PDFA ('pdfalearn models'). Models that can only be asked are compared by 'pdfalearn evaluate'.
     """
     by = options.relation(exact, kappa, tolerance)
-    difference = _difference(pdfalearn.load_pdfa(a), pdfalearn.load_pdfa(b), by)
+    difference = _difference(automaton_of(a), automaton_of(b), by)
     if as_json:
-        names = {"a": str(a), "b": str(b), "kappa": kappa, "tolerance": tolerance}
+        names = {"a": a, "b": b, "kappa": kappa, "tolerance": tolerance}
         print_json({**names, **_result(difference)})
     else:
         _print(a, b, _relation_text(kappa, tolerance), difference)
@@ -106,7 +109,7 @@ def _relation_text(kappa: int | None, tolerance: float | None) -> str:
     return "equivalent" if tolerance is None else f"similar within tolerance {tolerance}"
 
 
-def _print(a: Path, b: Path, relation: str, difference: _Difference | None) -> None:
+def _print(a: str, b: str, relation: str, difference: _Difference | None) -> None:
     if difference is None:
         print_line(f"yes: {a} and {b} are {relation}", style="green")
         return
@@ -120,7 +123,7 @@ def _print(a: Path, b: Path, relation: str, difference: _Difference | None) -> N
 
 
 def _shown_rows(difference: _Difference) -> list[tuple[str, str, str]]:
-    """Give a row for each symbol, or for those that tell most if there are too many."""
+    """Return a row for each symbol, or for those that tell most if there are too many."""
     row, other = difference.rows
     places = list(range(len(difference.symbols)))
     if len(places) > _MOST_ROWS:

@@ -8,6 +8,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_json, print_line
 
 
@@ -17,10 +18,10 @@ from pdfalearn.cli._output import print_json, print_line
         "pdfalearn convert target.npz target.json.gz",
     )
 )
-@click.argument("source", type=options.FILE)
+@click.argument("source")
 @click.argument("target", type=options.FILE)
 @options.json_option
-def convert(source: Path, target: Path, as_json: bool) -> None:
+def convert(source: str, target: Path, as_json: bool) -> None:
     """Turn a PDFA from one file format into another.
 
     The endings of SOURCE and TARGET name the formats: .json, .json.gz and .npz can be read and
@@ -30,9 +31,9 @@ def convert(source: Path, target: Path, as_json: bool) -> None:
     (.pickle, .pkl, .joblib, .pythautomata).
     """
     pdfalearn.check_can_save(target)
-    pdfa = pdfalearn.load_pdfa(source)
+    pdfa = automaton_of(source)
     pdfalearn.save(pdfa, target)
     if as_json:
-        print_json({"source": str(source), "target": str(target), "states": len(pdfa)})
+        print_json({"source": source, "target": str(target), "states": len(pdfa)})
     else:
         print_line(f"{target}: {len(pdfa):,} states")

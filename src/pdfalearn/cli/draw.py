@@ -8,6 +8,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_json, print_line
 
 _PICTURES = (".svg", ".png", ".pdf", ".dot")
@@ -19,10 +20,10 @@ _PICTURES = (".svg", ".png", ".pdf", ".dot")
         "pdfalearn draw small.json small.dot",
     )
 )
-@click.argument("file", type=options.FILE)
+@click.argument("file", metavar="PDFA")
 @click.argument("picture", type=options.FILE)
 @options.json_option
-def draw(file: Path, picture: Path, as_json: bool) -> None:
+def draw(file: str, picture: Path, as_json: bool) -> None:
     """Draw a picture of a PDFA.
 
     The ending of PICTURE is .svg, .png or .pdf, drawn by Graphviz, or .dot for its input. A
@@ -34,9 +35,9 @@ def draw(file: Path, picture: Path, as_json: bool) -> None:
             f"{picture} does not end in one of {endings}", param_hint="PICTURE"
         )
     pdfalearn.check_can_save(picture)
-    pdfa = pdfalearn.load_pdfa(file)
+    pdfa = automaton_of(file)
     pdfalearn.save(pdfa, picture)
     if as_json:
-        print_json({"file": str(file), "picture": str(picture), "states": len(pdfa)})
+        print_json({"file": file, "picture": str(picture), "states": len(pdfa)})
     else:
         print_line(f"{picture}: {len(pdfa):,} states")

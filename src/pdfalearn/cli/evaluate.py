@@ -1,20 +1,24 @@
-"""``pdfalearn evaluate``: measure how well a PDFA stands in for another."""
+"""``pdfalearn evaluate``: measure how well a model stands in for another."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._constraints import Constraints
+from pdfalearn.cli._models import looked_into, model_options, models_of, prints_aside
 from pdfalearn.cli._output import print_facts, print_json, print_table
+from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Evaluation
+    from pdfalearn import Evaluation
+    from pdfalearn.cli._models import Model
 
 
 @click.command(
@@ -22,10 +26,11 @@ if TYPE_CHECKING:
         "pdfalearn evaluate target.json learnt.json --kappa 1000",
         "pdfalearn evaluate target.json learnt.json --words 100000 --seed 7 --tolerance 0.01",
         "pdfalearn evaluate target.json learnt.json --all-words --json",
+        "pdfalearn evaluate my_file.py:make_model my_module:my_model --alphabet ab --words 100",
     )
 )
-@click.argument("a", type=options.FILE)
-@click.argument("b", type=options.FILE)
+@click.argument("a")
+@click.argument("b")
 @click.option(
     "--words", type=int, metavar="N", show_default="1000", help="How many words to draw from A."
 )
@@ -53,10 +58,11 @@ if TYPE_CHECKING:
     show_default="half the symbols, rounded up",
     help="Places that count for NDCG.",
 )
+@model_options
 @options.json_option
 def evaluate(
-    a: Path,
-    b: Path,
+    a: str,
+    b: str,
     words: int | None,
     seed: int,
     max_length: int,
@@ -67,28 +73,33 @@ def evaluate(
     tolerance: float | None,
     k: int | None,
     as_json: bool,
+    **chosen: Any,
 ) -> None:
-    """Measure how well the PDFA B stands in for the PDFA A.
+    """Measure how well the model B stands in for the model A.
 
-    The two are compared after every prefix of words drawn from A, and after whole words only. Word
-    error rate: how often B's likeliest symbol is not A's. NDCG: how well B orders the likeliest
-    symbols; 1 is perfect. Different: the share of distributions that --exact, --kappa or
-    --tolerance tells apart. L1 and KL: how far distributions are apart. Symbols are matched by
-    name.
+    Both are named as 'pdfalearn models' says. The two are compared after every prefix of words
+    drawn from A, and after whole words only. Word error rate: how often B's likeliest symbol is not
+    A's. NDCG: how well B orders the likeliest symbols; 1 is perfect. Different: the share of
+    distributions that --exact, --kappa or --tolerance tells apart. L1 and KL: how far distributions
+    are apart. Symbols are matched by name.
+
+    --guide, --temperature, --top-k and --top-p constrain A, as when B was learnt from it.
     """
     if (words is not None) + (corpus is not None) + all_words > 1:
         raise click.UsageError("Give only one of --words, --corpus and --all-words.")
     by = options.relation(exact, kappa, tolerance)
-    target, candidate = pdfalearn.load_pdfa(a), pdfalearn.load_pdfa(b)
-    if all_words:
-        result = pdfalearn.evaluate_exactly(target, candidate, by=by, k=k)
-    elif corpus is not None:
-        result = _on_corpus(target, candidate, corpus, by=by, k=k)
-    else:
-        result = _on_drawn_words(target, candidate, words, seed, max_length, by=by, k=k)
+    target, candidate = models_of([a, b], chosen.pop("alphabet"))
+    target = Constraints.taken_from(chosen).around(target)
+    with prints_aside():
+        if all_words:
+            result = _on_all_words((a, target), (b, candidate), by=by, k=k)
+        elif corpus is not None:
+            result = _on_corpus(target, candidate, corpus, by=by, k=k)
+        else:
+            result = _on_drawn_words(target, candidate, words, seed, max_length, by=by, k=k)
     fields = vars(result) | ({} if corpus else {"kl_of_words": result.kl_of_words})
     if as_json:
-        names = {"a": str(a), "b": str(b), "corpus": corpus, "kappa": kappa, "tolerance": tolerance}
+        names = {"a": a, "b": b, "corpus": corpus, "kappa": kappa, "tolerance": tolerance}
         print_json({**names, **_object_of(fields)})
         return
     difference = _difference_text(kappa, tolerance)
@@ -96,8 +107,22 @@ def evaluate(
     print_facts("the words", _facts(fields))
 
 
+def _on_all_words(
+    target: tuple[str, Model], candidate: tuple[str, Model], *, by: options.Relation, k: int | None
+) -> Evaluation:
+    pdfas = []
+    for name, model in (target, candidate):
+        pdfa = looked_into(model)
+        if pdfa is None:
+            raise InputError(
+                f"--all-words needs two automata, and {name} can only be asked: draw --words N"
+            )
+        pdfas.append(pdfa)
+    return pdfalearn.evaluate_exactly(*pdfas, by=by, k=k)
+
+
 def _on_corpus(
-    target: PDFA, candidate: PDFA, corpus: Path, *, by: options.Relation, k: int | None
+    target: Model, candidate: Model, corpus: Path, *, by: options.Relation, k: int | None
 ) -> Evaluation:
     from pdfalearn.formats.word_lines import WordLines
 
@@ -108,8 +133,8 @@ def _on_corpus(
 
 
 def _on_drawn_words(
-    target: PDFA,
-    candidate: PDFA,
+    target: Model,
+    candidate: Model,
     words: int | None,
     seed: int,
     max_length: int,
@@ -137,7 +162,7 @@ def _object_of(fields: dict[str, object]) -> dict[str, object]:
 def _comparison(
     result: Evaluation, difference: str
 ) -> tuple[tuple[str, str, str], list[tuple[str, str, str]]]:
-    """Give the header and the rows of the table of means."""
+    """Return the header and the rows of the table of means."""
     labels = {
         "word_error_rate": "word error rate",
         "ndcg": f"NDCG@{result.k}",

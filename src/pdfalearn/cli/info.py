@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_facts, print_json
 from pdfalearn.text import short_word_text, shortened, symbol_text
 
@@ -23,18 +23,19 @@ if TYPE_CHECKING:
         "pdfalearn info target.json --json",
     )
 )
-@click.argument("file", type=options.FILE)
+@click.argument("file", metavar="PDFA")
 @click.option(
     "--kappa", type=int, default=1000, metavar="K", help="Count classes with K intervals."
 )
 @options.json_option
-def info(file: Path, kappa: int, as_json: bool) -> None:
+def info(file: str, kappa: int, as_json: bool) -> None:
     """Describe a PDFA and say whether it can be reduced.
 
     It is weakly minimal if no two of its reachable states are equivalent at the given kappa. Its
     depth is the length of the longest word that is needed to reach a state. Of an n-gram model
     (.arpa) it says the order too, and the largest correction: how far from 1 the probabilities
-    after a context sum.
+    after a context sum. PDFA is a file, or FILE.py:NAME or module:NAME of an automaton ('pdfalearn
+    models'); a model that can only be asked has no states to count.
     """
     relation = pdfalearn.Quantization(kappa)
     pdfa, more = _read(file)
@@ -53,10 +54,10 @@ def info(file: Path, kappa: int, as_json: bool) -> None:
     }
     symbols, terminal = pdfa.alphabet.symbols, pdfa.alphabet.terminal
     if as_json:
-        print_json({"file": str(file), "alphabet": symbols, "terminal": terminal, **counts})
+        print_json({"file": file, "alphabet": symbols, "terminal": terminal, **counts})
         return
     print_facts(
-        str(file),
+        file,
         {
             "alphabet": short_word_text(symbols, joined=False, most=20),
             "terminal": shortened(symbol_text(terminal), 80),
@@ -65,10 +66,10 @@ def info(file: Path, kappa: int, as_json: bool) -> None:
     )
 
 
-def _read(file: Path) -> tuple[PDFA, dict[str, object]]:
+def _read(file: str) -> tuple[PDFA, dict[str, object]]:
     """Load a PDFA, and what only files of its kind say."""
-    if not file.name.lower().endswith((".arpa", ".arpa.gz")):
-        return pdfalearn.load_pdfa(file), {}
+    if not file.lower().endswith((".arpa", ".arpa.gz")):
+        return automaton_of(file), {}
     ngram = pdfalearn.read_arpa(file)
     return ngram.pdfa, {"order": ngram.order, "largest_correction": ngram.largest_correction}
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,18 +11,16 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._budgets import BOUNDS, budget_options
-from pdfalearn.cli._constraints import NAMES as CONSTRAINTS
-from pdfalearn.cli._constraints import Constraints, constraint_options
+from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._failures import INTERRUPTED
+from pdfalearn.cli._interrupts import HeldInterrupts, learnt
 from pdfalearn.cli._learning_outputs import Outputs
-from pdfalearn.cli._learning_summary import facts_of, object_of
+from pdfalearn.cli._learning_summary import facts_of, object_of, title_of
+from pdfalearn.cli._models import model_of, model_options
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
-from pdfalearn.cli._output import print_aside, print_facts, print_json, print_line
-from pdfalearn.cli._progress import live_progress
-from pdfalearn.cli._targets import model_of
+from pdfalearn.cli._output import print_aside, print_facts, print_json
 
 if TYPE_CHECKING:
-    from pdfalearn import Result
     from pdfalearn.equivalence.relations import Relation
 
 _LEARNERS = ("quant", "quant-classes", "quant-paper", "lpstar", "wlstar")
@@ -40,17 +35,13 @@ _DEFAULT_KAPPA = 1000
         "pdfalearn learn target.json --kappa 10 --tree tree.svg",
         "pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01 "
         "--delta 0.01 --store answers.db --model-id my-model-v1 -o out.json",
-        "pdfalearn learn my_module:my_model --alphabet ab --max-seconds 600 --max-states 100",
+        "pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000",
         "pdfalearn learn target.json --learner lpstar --tolerance 0.001 -o learnt.json",
         "pdfalearn learn model.arpa --kappa 100 --top-k 10 --epsilon 0.05 -o out.json",
     )
 )
-@click.argument("target")
-@click.option(
-    "--alphabet",
-    metavar="SYMBOLS",
-    help="The symbols of a function's words: ab, or 'yes no' if they are longer.",
-)
+@click.argument("target", metavar="MODEL")
+@model_options
 @click.option(
     "--kappa",
     type=int,
@@ -78,7 +69,6 @@ _DEFAULT_KAPPA = 1000
     help="The fast QuaNT, the same with shorter but more words, the paper's to the letter, or its "
     "rivals L_p* and WL*.",
 )
-@constraint_options
 @oracle_options
 @budget_options
 @click.option(
@@ -114,7 +104,6 @@ def learn(
     context: click.Context,
     /,
     target: str,
-    alphabet: str | None,
     kappa: int | None,
     exact: bool,
     tolerance: float | None,
@@ -130,14 +119,13 @@ def learn(
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    """Learn a PDFA from TARGET by asking it for distributions.
+    """Learn a PDFA from MODEL by asking it for distributions.
 
-    TARGET is a file of a PDFA or of an n-gram model (.arpa); or module:object, a function from a
-    list of words to an array with a distribution a row, terminal first, or an object with the
-    methods of a LanguageModel; or torch:FILE.py:make_model, a function that makes such an object.
+    MODEL is a file of a PDFA or of an n-gram model (.arpa); or FILE.py:NAME or module:NAME, a
+    model, a function of words, or a function that makes one of these; 'pdfalearn models' says more.
 
-    Reaching a bound is no error: what has been learnt is written, and the certificate says where
-    it stopped. Ctrl-C stops learning and saves the hypothesis so far if -o is given; the exit
+    Reaching a bound is not an error: what has been learnt is written, and the certificate says
+    where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given; the exit
     code is then 130.
     """
     if (learner in _RIVALS) != (tolerance is not None):
@@ -152,11 +140,11 @@ def learn(
     outputs = Outputs(output, tree)
     outputs.check([target, *chosen["samplers"], *([] if store is None else [store])])
     budget = pdfalearn.Budget(**{name: chosen.pop(name) for name in BOUNDS})
-    constraints = Constraints(**{name: chosen.pop(name) for name in CONSTRAINTS})
-    with redirect_stdout(sys.stderr):  # what a user's module prints is no part of the output
-        model = constraints.around(model_of(target, alphabet))
-    default_sampler = "hypothesis" if constraints.is_any else "uniform"
-    oracle = OracleChoice(**chosen, default_sampler=default_sampler).make(model, by, seed)
+    constraints = Constraints.taken_from(chosen)
+    # A name in the store stands for the model without constraints: with others it is another one.
+    identity = model_id if constraints.is_any else None
+    model = constraints.around(model_of(target, chosen.pop("alphabet"), identity))
+    oracle = OracleChoice(**chosen).make(model, by, seed)
     run = partial(
         pdfalearn.learn,
         model,
@@ -169,35 +157,29 @@ def learn(
         audit=audit,
         seed=seed,
     )
-    result, interrupted = _learnt(run, show_progress=not as_json)
-    if interrupted:
-        outputs = Outputs(output, None)
-    if result is not None:
-        try:
-            outputs.write(result)
-        finally:  # what was learnt is told even if it cannot be written
-            if as_json:
-                given: dict[str, object] = {"target": target, "kappa": kappa}
-                given |= {"learner": learner, "seed": seed}
-                given |= {} if tolerance is None else {"tolerance": tolerance}
-                files = {"output": outputs.pdfa, "tree": outputs.tree, "store": store}
-                print_json({**given, **files, **object_of(result, access_words)})
-            else:
-                print_facts(_title(target, by), facts_of(result))
-    if interrupted:
-        print_aside(_interruption_text(result, output, store))
-        context.exit(INTERRUPTED)
+    with HeldInterrupts() as interrupts:
+        result, is_interrupted = learnt(run, interrupts, show_progress=not as_json)
+        if is_interrupted:
+            outputs = Outputs(output, None)
+        if result is not None:
+            try:
+                outputs.write(result)
+            finally:  # what was learnt is told even if it cannot be written
+                if as_json:
+                    given: dict[str, object] = {"target": target, "kappa": kappa}
+                    given |= {"learner": learner, "seed": seed}
+                    given |= {} if tolerance is None else {"tolerance": tolerance}
+                    given |= {"output": outputs.pdfa, "tree": outputs.tree, "store": store}
+                    print_json({**given, **object_of(result, access_words)})
+                else:
+                    print_facts(title_of(target, by), facts_of(result))
+                for note in result.notes:
+                    print_aside(f"note: {note}")
+        if is_interrupted or interrupts.is_pressed:
+            print_aside(outputs.interruption_text(result, store))
+            context.exit(INTERRUPTED)
     if not as_json:
-        _print_written(outputs)
-
-
-def _learnt(run: Callable[..., Result], *, show_progress: bool) -> tuple[Result | None, bool]:
-    """Learn; give what has been learnt, if anything, and whether Ctrl-C has ended it."""
-    try:
-        with live_progress(show_progress) as progress, redirect_stdout(sys.stderr):
-            return run(progress=progress), False
-    except pdfalearn.LearningInterrupted as interrupt:
-        return interrupt.result, True
+        outputs.print_names()
 
 
 def _rounded(by: Relation, decimals: int | None) -> Relation:
@@ -206,31 +188,3 @@ def _rounded(by: Relation, decimals: int | None) -> Relation:
     if isinstance(by, pdfalearn.Tolerance):
         raise click.UsageError("--decimals rounds for --kappa and --exact, not for --tolerance.")
     return pdfalearn.Rounded(by, decimals)
-
-
-def _title(target: str, by: Relation) -> str:
-    if isinstance(by, pdfalearn.Rounded):
-        return f"{_title(target, by.by)}, rounded to {by.decimals} decimals"
-    if isinstance(by, pdfalearn.Tolerance):
-        return f"{target}, learnt within {by.tolerance:g}"
-    if isinstance(by, pdfalearn.Quantization):
-        return f"{target}, learnt at kappa {by.kappa}"
-    return f"{target}, learnt exactly"
-
-
-def _print_written(outputs: Outputs) -> None:
-    if outputs.pdfa is not None:
-        print_line(f"{outputs.pdfa}: the learnt PDFA")
-    if outputs.tree is not None:
-        print_line(f"{outputs.tree}: the classification tree")
-
-
-def _interruption_text(result: Result | None, output: Path | None, store: Path | None) -> str:
-    lost = "nothing" if store is None else "no automaton"
-    if result is None:
-        text = f"interrupted before the first hypothesis: {lost} was saved"
-    elif output is None:
-        text = f"interrupted: {lost} was saved, as no -o was given"
-    else:
-        text = f"interrupted: {output} holds the hypothesis so far, of {len(result.pdfa):,} states"
-    return text if store is None else f"{text}; {store} holds all answers: start again to go on"

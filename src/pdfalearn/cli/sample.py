@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._constraints import Constraints
+from pdfalearn.cli._models import looked_into, model_of, model_options, prints_aside
 from pdfalearn.cli._output import print_json
+
+if TYPE_CHECKING:
+    from pdfalearn import Sample
+    from pdfalearn.cli._models import Model
 
 
 @click.command(
     epilog=options.examples(
         "pdfalearn sample target.json",
         "pdfalearn sample target.json --count 1000 --seed 7 --max-length 50 --json",
+        "pdfalearn sample my_file.py:make_model --count 20 --max-length 30 --top-k 2",
         "pdfalearn sample target.json --count 1000 > words.txt",
         "pdfalearn evaluate target.json learnt.json --corpus words.txt",
         "pdfalearn learn target.json --oracle pac --sampler words.txt",
     )
 )
-@click.argument("file", type=options.FILE)
+@click.argument("name", metavar="MODEL")
 @click.option("--count", type=int, default=10, metavar="N", help="How many words.")
 @click.option("--seed", type=options.SEED, default=0, metavar="S", help="Same seed, same words.")
 @click.option("--max-length", type=int, default=1000, metavar="L", help="Cut longer words here.")
+@model_options
 @options.json_option
-def sample(file: Path, count: int, seed: int, max_length: int, as_json: bool) -> None:
-    """Draw words from a PDFA and print one a line.
+def sample(name: str, count: int, seed: int, max_length: int, as_json: bool, **chosen: Any) -> None:
+    """Draw words from a model and print one a line.
+
+    MODEL is a file of a PDFA, or FILE.py:NAME or module:NAME: see 'pdfalearn models'.
 
     The symbols of a word are side by side if each is one character, and have blanks between them
     otherwise: symbols with blanks are then quoted. What cannot be seen is escaped. A word that did
@@ -34,15 +44,37 @@ def sample(file: Path, count: int, seed: int, max_length: int, as_json: bool) ->
     themselves can spell the mark. 'evaluate --corpus' and 'learn --sampler' read such lines: to
     them, a word that was cut is a word like others, without its mark.
     """
-    pdfa = pdfalearn.load_pdfa(file)
-    words, cut = pdfa.sample(count, seed, max_length)
+    model = Constraints.taken_from(chosen).around(model_of(name, chosen.pop("alphabet")))
+    with prints_aside():
+        words, cut = _drawn(model, count, seed, max_length)
     if as_json:
         drawn = {"seed": seed, "max_length": max_length, "words": words, "cut": cut.tolist()}
-        print_json({"file": str(file), **drawn})
+        print_json({"file": name, **drawn})
         return
     from pdfalearn.formats.word_notation import WordNotation
 
-    notation = WordNotation(pdfa.alphabet)
+    notation = WordNotation(model.alphabet)
     marked = zip(words, cut.tolist(), strict=True)
     lines = (f"{notation.line(word, is_cut=is_cut)}\n" for word, is_cut in marked)
     click.echo("".join(lines), nl=False)
+
+
+def _drawn(model: Model, count: int, seed: int, max_length: int) -> Sample:
+    """Draw words; from a model that can only be asked, an observation tree draws them.
+
+    Whether a word of the maximal length ends there is drawn as well, as from a PDFA.
+    """
+    from pdfalearn.checks import checked_generator, checked_integer
+    from pdfalearn.models.automaton import as_model
+    from pdfalearn.observations.tree import ObservationTree
+    from pdfalearn.samplers.drawing import model_words
+
+    pdfa = looked_into(model)
+    if pdfa is not None:
+        return pdfa.sample(count, seed, max_length)
+    count = checked_integer(count, "count", 0)
+    max_length = checked_integer(max_length, "max_length", 0)
+    with ObservationTree(as_model(model), pdfalearn.Exact()) as observations:
+        words = model_words(count, max_length + 1, observations, checked_generator(seed))
+    decoded = model.alphabet.decode_words(words)
+    return pdfalearn.Sample([word[:max_length] for word in decoded], words.lengths > max_length)

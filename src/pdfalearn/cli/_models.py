@@ -1,0 +1,192 @@
+"""The models that the command line can name: files, and objects of Python files and modules."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import click
+
+import pdfalearn
+from pdfalearn.cli._constraints import CONSTRAINT_OPTIONS
+from pdfalearn.cli._importing import imported
+from pdfalearn.cli._options import all_of
+from pdfalearn.errors import InputError
+from pdfalearn.text import described
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA, LanguageModel
+
+    Model = PDFA | LanguageModel
+    Function = Callable[..., Any]
+
+_NETWORK = "RecurrentModel makes a model of a network"
+
+model_options = all_of(
+    [
+        click.option(
+            "--alphabet",
+            metavar="SYMBOLS",
+            help="The symbols of a function's words: ab, or 'yes no' if they are longer.",
+        ),
+        *CONSTRAINT_OPTIONS,
+    ]
+)
+"""Adds the options that go with the name of a model."""
+
+
+def prints_aside() -> AbstractContextManager[Any]:
+    """Send what a user's code prints to the standard error: it is not part of the output."""
+    return redirect_stdout(sys.stderr)
+
+
+def model_of(name: str, alphabet: str | None = None, identity: str | None = None) -> Model:
+    """Make a model of its name; see `models_of`."""
+    return models_of([name], alphabet, identity)[0]
+
+
+def models_of(
+    names: Sequence[str], alphabet: str | None = None, identity: str | None = None
+) -> list[Model]:
+    """Make models of their names on the command line.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Each is a file, ``FILE.py:NAME``, ``module:NAME`` or ``torch:FILE.py:NAME``.
+    alphabet : str, optional
+        The symbols of functions' words: characters side by side, or separated by blanks.
+    identity : str, optional
+        The identity of models that have none of their own.
+    """
+    with prints_aside():
+        things = [_found(name, has_alphabet=alphabet is not None) for name in names]
+        if alphabet is not None and all(map(_is_model, things)):
+            raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
+        named = zip(names, things, strict=True)
+        return [_model(thing, name, alphabet, identity) for name, thing in named]
+
+
+def automaton_of(name: str) -> PDFA:
+    """Make an automaton of its name, for a command that looks into it."""
+    model = looked_into(model_of(name))
+    if model is None:
+        raise InputError(
+            f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
+            "with 'pdfalearn learn', or compare by words with 'pdfalearn evaluate'"
+        )
+    return model
+
+
+def looked_into(model: Model) -> PDFA | None:
+    """Return the automaton of a model; None if the model can only be asked."""
+    if type(model) is pdfalearn.AutomatonModel:
+        return model.pdfa
+    return model if isinstance(model, pdfalearn.PDFA) else None
+
+
+def _found(name: str, *, has_alphabet: bool) -> Model | Function:
+    """Find what a name stands for: a model, or a function of words."""
+    if name.startswith("torch:"):
+        return _of_torch(name)
+    place, colon, member = name.rpartition(":")
+    if Path(name).exists() or not (colon and place and member.isidentifier()):
+        if name.endswith(".py"):
+            raise InputError(f"{name} is a Python file: name a model in it, as {name}:make_model")
+        return pdfalearn.load_pdfa(name)
+    thing = imported(place, member)
+    if _makes(thing, has_alphabet=has_alphabet):
+        return _made(thing, name)
+    return _accepted(thing, f"{name} is")
+
+
+def _of_torch(name: str) -> Model | Function:
+    """Return what a function of a file makes."""
+    place, colon, member = name.removeprefix("torch:").rpartition(":")
+    if not (colon and place.endswith(".py") and member.isidentifier()):
+        raise InputError(f"{name} is not of the form torch:FILE.py:make_model")
+    make = imported(place, member)
+    if not callable(make):
+        raise InputError(
+            f"{member} in {place} is {described(make)}, not a function that makes a model"
+        )
+    return _made(make, name)
+
+
+def _made(make: Function, name: str) -> Model | Function:
+    """Call a function without arguments; return the model, or the function of words."""
+    from pdfalearn.cli._explained import explained
+
+    return _accepted(explained(make, f"{name}()")(), f"{name}() returned")
+
+
+def _accepted(thing: object, subject: str) -> Model | Function:
+    """Return a model or a function of words; refuse anything else."""
+    if _is_model(thing):
+        return thing
+    if isinstance(thing, type):
+        remedy = "name an object of the class, or a function without parameters that makes one"
+    elif _has(thing, "state_dict"):
+        remedy = _NETWORK
+    elif callable(thing):
+        return thing
+    elif _has(thing, "alphabet") or _has(thing, "open"):
+        remedy = "a class of your own has to be a subclass of LanguageModel"
+    elif subject.startswith("torch:"):
+        remedy = _NETWORK
+    else:
+        remedy = "'pdfalearn models' says what can be named"
+    raise InputError(
+        f"{subject} {described(thing)}, neither a LanguageModel nor a PDFA nor a function: {remedy}"
+    )
+
+
+def _is_model(thing: object) -> TypeGuard[Model]:
+    return isinstance(thing, pdfalearn.PDFA | pdfalearn.LanguageModel)
+
+
+def _has(thing: object, name: str) -> bool:
+    """Return whether something has a member, without running any of its code."""
+    nothing = object()
+    return inspect.getattr_static(thing, name, nothing) is not nothing
+
+
+def _makes(thing: object, *, has_alphabet: bool) -> TypeGuard[Function]:
+    """Return whether something is to be called without arguments, as it needs none.
+
+    With an alphabet, a function that can take words is a function of words.
+    """
+    if isinstance(thing, type):
+        if not issubclass(thing, pdfalearn.PDFA | pdfalearn.LanguageModel):
+            return False
+    elif not (inspect.isroutine(thing) or isinstance(thing, partial)):
+        return False
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):  # it has no signature
+        return False
+    if has_alphabet:
+        return not parameters
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return all(one.kind in several or one.default is not one.empty for one in parameters)
+
+
+def _model(thing: Model | Function, name: str, alphabet: str | None, identity: str | None) -> Model:
+    """Make a model whose failures are told in one line; an automaton has none."""
+    from pdfalearn.cli._explained import ExplainedModel, explained
+
+    if isinstance(thing, pdfalearn.PDFA) or type(thing) is pdfalearn.AutomatonModel:
+        return thing
+    if isinstance(thing, pdfalearn.LanguageModel):
+        return ExplainedModel(thing, name, identity)
+    if alphabet is None:
+        raise InputError(f"{name} is a function: say with --alphabet what its symbols are")
+    symbols = alphabet.split() if " " in alphabet else alphabet
+    return pdfalearn.FunctionModel(
+        explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity
+    )

@@ -1,0 +1,73 @@
+"""``pdfalearn models``: how to name a model."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+from pdfalearn.cli import _options as options
+from pdfalearn.cli._output import print_json
+
+
+class Kind(NamedTuple):
+    """One way to name a model."""
+
+    name: str
+    """The form of the name."""
+    what: str
+    """What stands there."""
+    example: str
+    """A command."""
+
+
+KINDS = (
+    Kind(
+        "FILE",
+        "a PDFA, a run, or an n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, .pickle",
+        "pdfalearn learn target.json --kappa 1000 -o learnt.json",
+    ),
+    Kind(
+        "FILE.py:NAME",
+        "an object of a Python file: a LanguageModel or a PDFA",
+        "pdfalearn learn my_file.py:model --max-words 5000 -o learnt.json",
+    ),
+    Kind(
+        "module:NAME",
+        "the same of a module, in the current folder or installed",
+        "pdfalearn evaluate my_module:model learnt.json --words 100",
+    ),
+    Kind(
+        "FILE.py:function",
+        "a function from a list of words to a distribution each, terminal first; with --alphabet",
+        "pdfalearn sample my_file.py:function --alphabet ab --max-length 20",
+    ),
+    Kind(
+        "FILE.py:make_model",
+        "a function without parameters that makes one of these",
+        "pdfalearn learn my_file.py:make_model --max-seconds 600 -o learnt.json",
+    ),
+    Kind(
+        "torch:FILE.py:make_model",
+        "the same, for a network of torch (RecurrentModel)",
+        "pdfalearn learn torch:my_network.py:make_model --kappa 10 --max-words 5000",
+    ),
+)
+
+_ENDING = """\
+Functions and makers can be in modules, too. learn, evaluate and sample take all of these, and
+constrain them by --guide, --temperature, --top-k and --top-p. compare, info, quotient, convert and
+draw look into an automaton: they take those that are a PDFA."""
+
+
+@click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))
+@options.json_option
+def models(as_json: bool) -> None:
+    """Say how to name a model, with an example each."""
+    if as_json:
+        print_json({"models": [kind._asdict() for kind in KINDS]})
+        return
+    click.echo("A model is named in one of these ways:\n")
+    for kind in KINDS:
+        click.echo(f"{kind.name}\n    {kind.what}\n    $ {kind.example}")
+    click.echo(f"\n{_ENDING}")

@@ -1,0 +1,19 @@
+"""Folders that many tests of the command line begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pdfalearn import random_pdfa, save
+from tests.cli.black_boxes import MODULE
+
+
+@pytest.fixture
+def black_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with models of every kind."""
+    monkeypatch.chdir(tmp_path)
+    save(random_pdfa(30, seed=1), tmp_path / "target.json")
+    (tmp_path / "asked_model.py").write_text(MODULE)
+    return tmp_path

@@ -1,0 +1,214 @@
+"""Ctrl-C at any moment of ``pdfalearn learn``: what was learnt is saved, as the message says."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import pdfalearn
+from pdfalearn import PDFA, load, random_pdfa, save
+from tests.cli.program import one_error, run
+
+MODEL = """
+import os
+import signal
+import time
+from pathlib import Path
+
+import pdfalearn
+from pdfalearn.models.protocol import Session
+from pdfalearn.rows import Rows
+
+TARGET = pdfalearn.load("target.json")
+INTERRUPT_AT = os.environ.get("INTERRUPT_AT", "").split()
+SECONDS = float(os.environ.get("SECONDS_A_CALL", "0"))
+
+
+def step(name):
+    if name in INTERRUPT_AT:
+        INTERRUPT_AT.remove(name)
+        os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(SECONDS)
+
+
+class Slow(pdfalearn.AutomatonModel):
+    def open(self):
+        step("open")
+        return SlowSession(super().open())
+
+
+class SlowSession(Session):
+    def __init__(self, session):
+        self.session, self.calls = session, 0
+
+    def start(self):
+        step("start")
+        return self.session.start()
+
+    def extend(self, handles, words):
+        step("extend")
+        return self.session.extend(handles, words)
+
+    def read(self, handles):
+        self.calls += 1
+        step(f"read-{self.calls}")
+        Path("began").touch()
+        return self.session.read(handles)
+
+    def close(self):
+        step("close")
+
+
+step("import")
+model = Slow(TARGET)
+
+
+def make():
+    step("make")
+    return model
+"""
+COMMAND = (
+    "learn",
+    "slow.py:make",
+    "--kappa",
+    "10",
+    "--learner",
+    "quant-paper",
+    "-o",
+    "learnt.json",
+)
+NOTHING = "interrupted before the first answer: nothing was saved\n"
+SAVED = re.compile(r"interrupted: learnt.json holds the hypothesis so far, of (\d+) states?\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    prepared(tmp_path)
+    return tmp_path
+
+
+def prepared(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    save(random_pdfa(60, distributions=3, seed=1), folder / "target.json")
+    (folder / "slow.py").write_text(MODEL)
+    return folder
+
+
+def check_saved(message: str, folder: Path) -> None:
+    found = SAVED.search(message)
+    assert found, message
+    assert len(load(folder / "learnt.json")) == int(found[1])
+
+
+def test_random_moments(tmp_path: Path) -> None:
+    random = Random(1)  # noqa: S311
+    outcomes = {"nothing": 0, "saved": 0}
+    for group in range(5):
+        folders = [prepared(tmp_path / f"{group}-{place}") for place in range(4)]
+        programs = [started(folder) for folder in folders]
+        wait_for_all(folder / "began" for folder in folders)
+        for program in programs:
+            time.sleep(random.random() / 8)
+            program.send_signal(signal.SIGINT)
+        for program, folder in zip(programs, folders, strict=True):
+            output, error = program.communicate(timeout=60)
+            assert program.returncode == 130, error
+            assert "Traceback" not in error
+            assert (error == NOTHING) is not (folder / "learnt.json").exists()
+            outcomes["nothing" if error == NOTHING else "saved"] += 1
+            if error != NOTHING:
+                check_saved(error, folder)
+                assert re.search(r"certificate +│ interrupted", output)
+    assert outcomes["saved"] >= 15
+
+
+def started(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "pdfalearn", *COMMAND],
+        cwd=folder,
+        env=os.environ | {"SECONDS_A_CALL": "0.003"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def wait_for_all(paths: Iterable[Path]) -> None:
+    waiting, deadline = list(paths), time.monotonic() + 60
+    while waiting:
+        assert time.monotonic() < deadline
+        waiting = [path for path in waiting if not path.exists()]
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "moment", ["import", "make", "open", "start", "read-1", "extend", "read-2", "read-9", "close"]
+)
+def test_certain_moments(moment: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTERRUPT_AT", moment)
+    result = run(*COMMAND, exit_code=130)
+    if moment in ("import", "make"):
+        assert one_error(result.stderr.lstrip("\n")) == "interrupted"
+    elif moment in ("open", "start", "read-1"):
+        assert result.stderr == NOTHING
+    else:
+        check_saved(result.stderr, folder)
+        return
+    assert not (folder / "learnt.json").exists()
+    assert not result.stdout
+
+
+def test_before_the_first_hypothesis_there_is_an_automaton(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERRUPT_AT", "read-2")
+    run(*COMMAND, exit_code=130)
+    learnt = load(folder / "learnt.json")
+    assert len(learnt) == 1
+    assert (learnt.next_distribution("") == load("target.json").next_distribution("")).all()
+
+
+def saving(presses: int) -> Callable[[PDFA, Path], None]:
+    def pressed(pdfa: PDFA, path: Path) -> None:
+        for _ in range(presses):
+            os.kill(os.getpid(), signal.SIGINT)
+        save(pdfa, path)
+
+    return pressed
+
+
+def test_while_the_automaton_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(*COMMAND)
+    whole = load("learnt.json")
+    monkeypatch.setattr(pdfalearn, "save", saving(presses=1))
+    result = run(*COMMAND, "--tree", "tree.json", exit_code=130)
+    check_saved(result.stderr, folder)
+    assert load("learnt.json") == whole
+    assert Path("tree.json").exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_time_it_ends_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdfalearn, "save", saving(presses=2))
+    result = run(*COMMAND, exit_code=130)
+    assert one_error(result.stderr.lstrip("\n")) == "interrupted"
+    assert not (folder / "learnt.json").exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_once_more_while_what_was_learnt_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERRUPT_AT", "read-9")
+    monkeypatch.setattr(pdfalearn, "save", saving(presses=1))
+    check_saved(run(*COMMAND, exit_code=130).stderr, folder)
