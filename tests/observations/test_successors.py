@@ -26,7 +26,6 @@ from pdfalearn.observations.tree import ObservationTree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.noted import Noted
 from tests.models.hooked import HookedModel
-from tests.models.watched import WatchedModel
 
 BY = Quantization(100)
 
@@ -55,7 +54,12 @@ def test_symbols_follow_the_support(undefined: bool) -> None:
 
 def test_a_model_that_does_not_say_is_led_to_all() -> None:
     target = random_pdfa(6, 40, zero_probability=0.8, undefined=True, seed=3)
-    tree = ObservationTree(WatchedModel(AutomatonModel(target)), BY)
+
+    class Silent(HookedModel):
+        def possible(self, inner: Session, handles: Handles) -> None:
+            return None
+
+    tree = ObservationTree(Silent(target), BY)
     tree.classes(np.array([0]), np.array([0]))
     places, _ = tree.successors(np.array([0]))
     assert len(places) == 40

@@ -127,7 +127,7 @@ def test_the_empty_word_must_be_defined(name: str) -> None:
             return -1
 
     target = stopping()
-    with pytest.raises(ModelError, match="empty word cannot be undefined"):
+    with pytest.raises(ModelError, match="the empty word is undefined"):
         learn(Nothing(target), oracle=ExactOracle(target, by=Quantization(1000)), learner=name)
 
 

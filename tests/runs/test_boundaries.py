@@ -14,7 +14,8 @@ from pdfalearn.learning.boundaries import POWERS_OF_TEN, BoundaryDistances
 
 
 def distances_of(kappa: int, rows: np.ndarray) -> BoundaryDistances:
-    found = BoundaryDistances.of(Quantization(kappa), rows)
+    parts = [rows[begin : begin + 21] for begin in range(0, len(rows), 21)]
+    found = BoundaryDistances.of(Quantization(kappa), parts)
     assert found is not None
     return found
 
@@ -22,7 +23,6 @@ def distances_of(kappa: int, rows: np.ndarray) -> BoundaryDistances:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boundaries, "MOST_DISTANCES", 100)
-    monkeypatch.setattr(boundaries, "_PART", 64)
 
 
 @pytest.mark.parametrize("kappa", [1, 2, 10, 1000, 10**6])
@@ -70,8 +70,11 @@ def test_only_quantization_has_boundaries() -> None:
 def test_many_rows_are_looked_at_a_part_at_a_time() -> None:
     rows = np.broadcast_to(np.random.default_rng(0).random(2**16), (400, 2**16))
     tracemalloc.start()
-    distances = distances_of(1000, rows)
+    distances = BoundaryDistances.of(
+        Quantization(1000), (rows[place, None] for place in range(400))
+    )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
+    assert distances is not None
     assert distances.within(1) == rows.size
     assert peak < 40 * 2**20

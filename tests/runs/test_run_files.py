@@ -53,7 +53,7 @@ def test_interrupted_anywhere(
 
 def test_the_tree_may_know_of_more_states(tmp_path: Path) -> None:
     result = run_of("interrupted")
-    assert len(result.kept_words) > len(result.pdfa) == len(result.access_words)
+    assert len(result.kept_words) >= len(result.pdfa) == len(result.access_words)
     again = load_bytes(bytes_of(result, tmp_path), tmp_path)
     assert again.tree == result.tree
     assert len(again.kept_words) == len(result.kept_words)
@@ -143,7 +143,7 @@ def test_every_thing_has_its_endings(tmp_path: Path) -> None:
         save(result, tmp_path / "run.json")
     with pytest.raises(InputError, match=r"x\.ZIP: a file in \.zip holds a whole run, .* \.npz"):
         save(result.pdfa, tmp_path / "x.ZIP")
-    with pytest.raises(InputError, match=r"^3 cannot be saved; what can: PDFA, TreeNode, Result$"):
+    with pytest.raises(InputError, match=r"^3 cannot be saved; what can: PDFA, TreeNode, Result; "):
         save(3, tmp_path / "x.json")
     with pytest.raises(InputError, match=r"^<.*> is no Result, such as learn"):
         save(type("Result", (), {})(), tmp_path / "x.zip")

@@ -23,7 +23,8 @@ from pdfalearn.models.constrained._inner import possible_after
 from pdfalearn.models.constrained._wrapper import Wrapper
 from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
-from pdfalearn.rows import BadRowError, Rows, UndecidedError, given_rows
+from pdfalearn.row_checks import BadRowError, UndecidedError, given_rows
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 Given = ParamSpec("Given")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.observations.tree import UNDEFINED, UNKNOWN, Nodes, ObservationTree
 from pdfalearn.oracles.comparison import comparison, levels
 from pdfalearn.pdfa import PDFA
@@ -64,9 +65,11 @@ def agreeing(
     Returns
     -------
     Agreeing or None
-        None if nothing is contradicted, or if it would take too long.
+        None if nothing is contradicted, or if it would take too long; and for similarities, by
+        which an automaton need not agree with every answer.
     """
-    if len(observations) > _MOST_WORDS or hypothesis.transitions.size > _MOST_TRANSITIONS:
+    is_large = len(observations) > _MOST_WORDS or hypothesis.transitions.size > _MOST_TRANSITIONS
+    if is_large or not isinstance(observations.by, Equivalence):
         return None
     words = _words(hypothesis, observations)
     room = (observations.budget.max_states or 2**31) - len(hypothesis)

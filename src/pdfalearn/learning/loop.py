@@ -130,7 +130,7 @@ def learn(
 
     Examples
     --------
-    >>> from pdfalearn import figure_3
+    >>> from pdfalearn import Quantization, figure_3
     >>> result = learn(figure_3(), by=Quantization(10))
     >>> result.pdfa
     PDFA(4 states, alphabet=('0', '1'), initial=0)
@@ -272,7 +272,6 @@ class _Run:
             return self._noted(self._result)
         try:
             self._settle()
-            self._agree()
         except Exception:  # half-made states, where a second Ctrl-C came in between
             if self.hypothesis is None:
                 return None
