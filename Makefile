@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all checks graphviz clean
+.PHONY: help demo quick test test-all style quick-tests checks graphviz clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -24,16 +24,24 @@ demo: $(VENV)/.installed ## Draw a random target, learn it and check what was le
 	run quotient target.json -o quotient.json --kappa 1000; \
 	run compare learnt.json quotient.json --kappa 1000
 
+quick: $(VENV)/.tested ## Check style, types and the tests that are not slow, in about a minute
+	@$(MAKE) --no-print-directory --jobs 2 style quick-tests
+
 test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra is skipped
 	@$(MAKE) --no-print-directory checks
 
 test-all: $(VENV)/.complete graphviz ## Install every extra, then check without skipping anything
 	@PDFALEARN_NO_SKIPS=1 $(MAKE) --no-print-directory checks
 
-checks:
+style:
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
+
+quick-tests:
+	$(BIN)/python -m pytest --quiet -m "not slow" --hypothesis-profile=quick
+
+checks: style
 	$(BIN)/python -m pytest
 
 graphviz:

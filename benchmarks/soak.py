@@ -19,7 +19,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.support import print_header, print_row
 from pdfalearn import (
@@ -42,7 +41,10 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.automaton import AutomatonSession
+from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.whole_words import WholeWords
+from pdfalearn.rows import Rows
 from pdfalearn.samplers.drawing import Sampler
 
 BY = Quantization(50)
@@ -57,17 +59,37 @@ class Interrupting(AutomatonModel):
         super().__init__(pdfa)
         self._random = random
 
-    def distributions(self, handles: Handles) -> NDArray[np.float64]:
+    def open(self) -> AutomatonSession:
+        """Begin a conversation that may be broken off."""
+        return InterruptingSession(self.pdfa, self._random)
+
+
+class InterruptingSession(AutomatonSession):
+    """A conversation that is interrupted now and then."""
+
+    def __init__(self, pdfa: PDFA, random: np.random.Generator) -> None:
+        super().__init__(pdfa)
+        self._random = random
+
+    def read(self, handles: Handles) -> Rows:
         """Answer, or be interrupted."""
         if self._random.random() < 0.05:
             raise KeyboardInterrupt
-        return super().distributions(handles)
+        return super().read(handles)
 
 
-class Small(AutomatonModel):
+class Small(FunctionModel):
     """A model that bears few handles."""
 
-    capacity = 20  # type: ignore[assignment]
+    def open(self) -> Session:
+        """Begin a conversation."""
+        return SmallSession(self)
+
+
+class SmallSession(WholeWords):
+    """A conversation with room for few handles."""
+
+    room = 20
 
 
 def one_run(random: np.random.Generator, folder: Path) -> None:
@@ -80,7 +102,7 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
         AutomatonModel(target),
         FunctionModel(target.next_distributions, target.alphabet),
         Interrupting(target, random),
-        Small(target),
+        Small(target.next_distributions, target.alphabet),
     ]
     model = models[random.integers(len(models))]
     samplers: list[Sampler] = [UniformWords(10), ModelWords(10), HypothesisWords(10)]

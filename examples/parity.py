@@ -1,4 +1,4 @@
-"""An object as a model, whose handles are the parity of b in a word.
+"""A model that can go on from a word: its handles are the parity of b in the word.
 
 pdfalearn learn parity.py:model --kappa 10 --max-length 8
 """

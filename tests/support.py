@@ -1,10 +1,10 @@
-"""What tests need that may not be there: they skip and say why, or fail where nothing may skip."""
+"""What many tests need: packages and programs that may not be there, and what is quick or slow."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
 _NOBODY = 65534
 
@@ -49,6 +50,18 @@ def without_privileges() -> Iterator[None]:
         yield
     finally:
         os.seteuid(0)
+
+
+def examples(count: int) -> settings:
+    """Try so many examples of a property, and a twentieth of them in the quick suite."""
+    share = settings().max_examples / 100
+    return settings(max_examples=max(1, round(share * count)))
+
+
+def mostly_slow(values: Collection[object], quick: int = 1) -> list[object]:
+    """Give the values of a parameter; all but the first few are left out of the quick suite."""
+    first, rest = list(values)[:quick], list(values)[quick:]
+    return [*first, *(pytest.param(value, marks=pytest.mark.slow) for value in rest)]
 
 
 def _skip(reason: str) -> None:

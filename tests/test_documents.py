@@ -23,10 +23,12 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support import need_module
+from tests.support import mostly_slow, need_module
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+QUICK = ("learning", "networks")
+DOCUMENTS.sort(key=lambda path: path.stem not in QUICK)
 NOT_RUN = re.compile(r"(make|pip|git)\b")
 UNTESTED_NAMES = {"bash", "sh", "shell", "py", "pycon"}
 
@@ -90,7 +92,11 @@ def matches(expected: str, output: str) -> bool:
     return re.fullmatch(pattern, printed) is not None
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "document",
+    mostly_slow(DOCUMENTS, len(QUICK)),
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_every_block_of_a_document_runs(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ FLOORS = [
     {"alphabet"},
     {"checks"},
     {"runs", "rows", "budgets", "certificates", "word_trees"},
-    {"packed_rows"},
+    {"packed_rows", "row_checks"},
     {"dfa", "pdfa", "tree_nodes"},
     {"reachability"},
     {"equivalence", "formats", "generate"},

@@ -24,7 +24,8 @@ from pdfalearn import (
 )
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.protocol import LanguageModel
-from tests.learners.checks import untimed
+from tests.learners.checks import assert_is_quotient, untimed
+from tests.models.watched import WatchedModel
 
 TARGET = random_pdfa(40, 2, distributions=3, seed=11)
 NAMES = pytest.mark.parametrize("name", LEARNERS)
@@ -134,20 +135,43 @@ ORACLE = ExactOracle(TARGET, by=Quantization(1000))
 
 
 @pytest.mark.parametrize("oracle", [None, ORACLE])
-@pytest.mark.parametrize("model", [lambda words: [[0.5, 0.5] for _ in words], "model.json", None])
-def test_what_is_no_model_is_refused(model: LanguageModel, oracle: ExactOracle | None) -> None:
-    with pytest.raises(InputError, match=r"neither a PDFA nor a LanguageModel.*FunctionModel"):
+@pytest.mark.parametrize(
+    ("model", "remedy"),
+    [
+        (lambda words: [[0.5, 0.5] for _ in words], "FunctionModel"),
+        ("model.json", "a subclass of LanguageModel"),
+        (None, "a subclass of LanguageModel"),
+    ],
+)
+def test_what_is_no_model_is_refused(
+    model: LanguageModel, remedy: str, oracle: ExactOracle | None
+) -> None:
+    with pytest.raises(InputError, match=f"neither a PDFA nor a LanguageModel.*{remedy}"):
         learn(model, oracle=oracle)
 
 
 @pytest.mark.parametrize(
     "model",
-    [AutomatonModel(TARGET), FunctionModel(lambda words: [[0.5, 0.5] for _ in words], "a")],
+    [AutomatonModel(TARGET), FunctionModel(TARGET.next_distributions, TARGET.alphabet)],
     ids=["automaton", "function"],
 )
-def test_other_models_need_an_oracle(model: LanguageModel) -> None:
-    with pytest.raises(InputError, match="needs an equivalence oracle"):
-        learn(model)
+def test_other_models_are_sampled_where_no_oracle_is_given(model: LanguageModel) -> None:
+    result = learn(model)
+    assert_is_quotient(result.pdfa, TARGET, Quantization(1000))
+    details = result.certificate.details
+    assert result.certificate.kind == "pac"
+    assert (details["epsilon"], details["delta"]) == (0.01, 0.01)
+    assert details["sampler"] == "uniform words of up to 20 symbols"
+    assert "agrees with all stored answers" in result.certificate.statement
+
+
+def test_the_seed_chooses_the_words_that_are_sampled() -> None:
+    asked = []
+    for seed in (1, 1, 2):
+        model = WatchedModel(AutomatonModel(TARGET))
+        learn(model, seed=seed, audit=0)
+        asked.append(model.asked)
+    assert asked[0] == asked[1] != asked[2]
 
 
 def test_the_oracle_of_another_alphabet_is_refused() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
+from weakref import ReferenceType, ref
 
 import numpy as np
 import pytest
@@ -22,10 +24,12 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
-from tests.models.watched import WatchedModel
+from tests.models.hooked import HookedModel
+from tests.models.watched import Codes, WatchedModel
 
 TARGET = random_pdfa(60, 3, zero_probability=0.3, undefined=True, seed=3)
 COMPLETE = random_pdfa(60, 3, seed=3)
@@ -54,6 +58,7 @@ def test_bad_arguments_are_refused_before_anything_is_asked(arguments: dict[str,
     with pytest.raises(InputError):
         learn(model, **(usual | arguments))
     assert not model.batches
+    assert not model.sessions
 
 
 @pytest.mark.parametrize("capacity", [None, 5, 40])
@@ -61,12 +66,59 @@ def test_all_handles_are_given_back(capacity: int | None) -> None:
     model = WatchedModel(AutomatonModel(COMPLETE), room=capacity)
     first, second = (learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY)) for _ in range(2))
     assert first.pdfa == second.pdfa
+    assert first.notes == second.notes == ()
+    assert len(model.sessions) >= 2
+    assert not model.open_sessions
+
+
+@pytest.mark.parametrize("capacity", [None, 5])
+def test_handles_are_given_back_after_an_error(capacity: int | None) -> None:
+    class Failing(WatchedModel):
+        def answered(self, batch: list[Codes], rows: Rows) -> Rows:
+            if len(self.batches) == 5:
+                raise ConnectionError("the line is dead")
+            return rows
+
+    model = Failing(AutomatonModel(COMPLETE), room=capacity)
+    with pytest.raises(ConnectionError):
+        learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY))
+    assert not model.open_sessions
+
+
+def test_an_error_of_closing_is_only_noted() -> None:
+    class Stuck(Session):
+        shared = True
+
+        def __init__(self, inner: Session) -> None:
+            self.start, self.extend, self.read = inner.start, inner.extend, inner.read  # type: ignore[method-assign]
+
+        def close(self) -> None:
+            raise OSError("the line is busy")
+
+    class Sticking(AutomatonModel):
+        def open(self) -> Stuck:  # type: ignore[override]
+            return Stuck(super().open())
+
+    result = learn(Sticking(COMPLETE), by=BY, oracle=ExactOracle(COMPLETE, by=BY), audit=0)
+    assert result.pdfa == learn(COMPLETE, by=BY).pdfa
+    (note,) = result.notes
+    assert "Stuck.close raised OSError: the line is busy" in note
 
 
 def test_all_words_of_a_function_are_forgotten() -> None:
-    model = FunctionModel(lambda words: COMPLETE.next_distributions(words), COMPLETE.alphabet)
+    opened: list[ReferenceType[Session]] = []
+
+    class Noted(FunctionModel):
+        def open(self) -> Session:
+            session = super().open()
+            opened.append(ref(session))
+            return session
+
+    model = Noted(lambda words: COMPLETE.next_distributions(words), COMPLETE.alphabet)
     learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY))
-    assert not model._links
+    gc.collect()
+    assert opened
+    assert all(session() is None for session in opened)
 
 
 def test_handles_of_access_words_are_kept_longest() -> None:
@@ -77,15 +129,15 @@ def test_handles_of_access_words_are_kept_longest() -> None:
     assert led < 2.5 * plain
 
 
-class Extending(AutomatonModel):
+class Extending(HookedModel):
     """A PDFA whose answers to `extend` are changed."""
 
     def __init__(self, pdfa: PDFA, change: Answer) -> None:
         super().__init__(pdfa)
         self._change = change
 
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        changed: Any = self._change(super().extend(handles, words))
+    def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
+        changed: Any = self._change(inner.extend(handles, words))
         return changed  # type: ignore[no-any-return]
 
 
@@ -101,7 +153,7 @@ class Extending(AutomatonModel):
     ids=["short", "nothing", "floats", "table", "long"],
 )
 def test_extend_has_to_give_a_handle_for_every_symbol(change: Answer) -> None:
-    with pytest.raises(ModelError, match="extend gave"):
+    with pytest.raises(ModelError, match=r"extend returned .* a handle for every symbol"):
         learn(Extending(TARGET, change), by=BY, oracle=ExactOracle(TARGET, by=BY))
 
 
@@ -134,7 +186,9 @@ class Answering(ExactOracle):
     "answer", [None, ["0"], Words.of([[7]]), Words.of([[-1]])], ids=["none", "list", "7", "-1"]
 )
 def test_oracles_have_to_give_words_of_their_alphabet(answer: object, learner: str) -> None:
-    with pytest.raises(OracleError, match="the oracle gave"):
+    with pytest.raises(
+        OracleError, match=r"the oracle (gave words with the codes|returned .*, not Words)"
+    ):
         learn(TARGET, by=BY, oracle=Answering(answer), learner=learner)
 
 

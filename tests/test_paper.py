@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -23,6 +23,7 @@ from pdfalearn import (
 )
 from pdfalearn.equivalence.quotients import state_classes
 from tests.strategies import KAPPAS, all_words, pdfas
+from tests.support import examples
 
 
 def test_figure_1_maps_a_to_the_n_to_half_to_the_n() -> None:
@@ -104,7 +105,7 @@ def test_figure_3_distinguishing_words() -> None:
     assert len(quotient(pdfa, by=by)) == 4
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(pdfas())
 def test_proposition_1_congruence(pdfa: PDFA) -> None:
     """Equivalent states have equal distributions and equivalent successors, reachable or not."""
@@ -117,7 +118,7 @@ def test_proposition_1_congruence(pdfa: PDFA) -> None:
                 assert left.tolist() == right.tolist()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(pdfas(max_states=5))
 def test_proposition_2_the_quotient_computes_the_same_function(pdfa: PDFA) -> None:
     smaller = quotient(pdfa, by=Exact())
@@ -126,7 +127,7 @@ def test_proposition_2_the_quotient_computes_the_same_function(pdfa: PDFA) -> No
     assert same_function(pdfa, smaller)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data())
 def test_corollary_1_equivalence_implies_the_same_function(data: st.DataObject) -> None:
     a = data.draw(pdfas(max_states=3, alphabet="ab"))
@@ -135,7 +136,7 @@ def test_corollary_1_equivalence_implies_the_same_function(data: st.DataObject) 
         assert same_function(a, b)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(pdfas(max_states=4, alphabet="ab", allow_undefined=False))
 def test_proposition_3_what_is_not_weakly_minimal_is_not_minimal(pdfa: PDFA) -> None:
     """The paper's proof is about reachable states: unreachable ones can be dropped at once."""
@@ -145,7 +146,7 @@ def test_proposition_3_what_is_not_weakly_minimal_is_not_minimal(pdfa: PDFA) -> 
         assert len(smaller) < len(reachable_part(pdfa))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(pdfas(max_states=5), st.sampled_from(KAPPAS), st.data())
 def test_proposition_4_equal_at_kappa_means_similar_at_one_over_kappa(
     pdfa: PDFA, kappa: int, data: st.DataObject
@@ -156,7 +157,7 @@ def test_proposition_4_equal_at_kappa_means_similar_at_one_over_kappa(
         assert distinguish(pdfa, pdfa, by=Tolerance(1 / kappa), states=(p, q)) is None
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(pdfas(), st.sampled_from(KAPPAS))
 def test_the_quotient_at_kappa_is_a_member_of_the_set(pdfa: PDFA, kappa: int) -> None:
     """A/≡_κ holds the κ-equivalent automata with one state a class of the reachable part."""

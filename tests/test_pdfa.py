@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -26,6 +26,7 @@ from pdfalearn import (
     reachable_part,
 )
 from tests.strategies import all_words, pdfas
+from tests.support import examples
 
 
 def two_states(**changes: object) -> PDFA:
@@ -126,7 +127,7 @@ def run_by_hand(pdfa: PDFA, word: str, state: int) -> tuple[int, list[float]]:
     return state, factors if state >= 0 else [0.0]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(pdfas(alphabet="ab"), st.lists(st.text("ab", max_size=9), max_size=8), st.data())
 def test_operations_follow_the_definitions(
     pdfa: PDFA, words: list[str], data: st.DataObject
@@ -154,7 +155,7 @@ def test_operations_follow_the_definitions(
                 assert last == row[column]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(pdfas(alphabet="ab"), st.lists(st.text("ab", max_size=12), max_size=90))
 def test_many_words_at_once_give_what_each_gives_alone(pdfa: PDFA, words: list[str]) -> None:
     batches: list[tuple[Callable[..., object], Callable[..., object]]] = [
@@ -170,7 +171,7 @@ def test_many_words_at_once_give_what_each_gives_alone(pdfa: PDFA, words: list[s
         assert np.isnan(row).all() if alone is None else np.array_equal(row, alone)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(pdfas(max_states=4, alphabet="ab"))
 def test_probabilities_up_to_a_length_and_what_is_left_sum_to_one(pdfa: PDFA) -> None:
     words = all_words("ab", 6)
@@ -188,6 +189,7 @@ def test_undefined_words() -> None:
     assert pdfa.states_after(["a", "ab", "aba"]).tolist() == [0, -1, -1]
 
 
+@pytest.mark.slow
 def test_words_of_a_hundred_thousand_symbols() -> None:
     pdfa = random_pdfa(50, seed=1)
     word = "01" * 50_000
@@ -249,6 +251,7 @@ def test_batches_may_be_empty() -> None:
     assert pdfa.sample(0, seed=1).words == []
 
 
+@pytest.mark.slow
 def test_samples_follow_the_distribution() -> None:
     pdfa = figure_3()
     sample = pdfa.sample(40_000, seed=7)
@@ -288,7 +291,7 @@ def test_a_word_of_just_the_maximal_length_is_whole() -> None:
     assert pdfa.sample(1, seed=0, max_length=0).cut.all()
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(pdfas())
 def test_reachable_states_are_in_shortlex_order(pdfa: PDFA) -> None:
     order, depths = [pdfa.initial], {pdfa.initial: 0}

@@ -28,10 +28,12 @@ from pdfalearn import (
     stability,
 )
 from pdfalearn.certificates import Certificate
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
+from tests.models.hooked import HookedModel
+from tests.models.watched import WatchedModel
 
 TARGET = random_pdfa(60, 3, seed=5)
 NOISE = 3e-8
@@ -99,6 +101,7 @@ def test_an_answer_that_changes_its_class_is_refused_with_the_remedy(learner: st
         assert result.statistics.largest_difference == pytest.approx(1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize("by", [Exact(), Quantization(20)], ids=repr)
 def test_a_model_of_chance_is_found_out_on_the_way(by: Equivalence, learner: str) -> None:
@@ -120,20 +123,19 @@ def test_words_that_are_undefined_the_second_time() -> None:
     rows /= rows.sum(axis=1, keepdims=True)
     target = PDFA(alphabet="ab", transitions=target.transitions, probabilities=rows)
 
-    class Forgetful(AutomatonModel):
-        capacity = 3  # type: ignore[assignment]
+    class Forgetful(HookedModel):
         calls = 0
 
-        def extend(self, handles: Handles, words: Words) -> Handles:
+        def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
             self.calls += 1
-            states = super().extend(handles, words)
+            states = inner.extend(handles, words)
             if self.calls > 100 and len(words) == 1 and words.symbols[0] == 0:
                 states[:] = -1
             return states
 
     oracle = ExactOracle(target, by=Quantization(20))
     with pytest.raises(ModelError, match=r"was defined, and now|then undefined"):
-        learn(Forgetful(target), by=Quantization(20), oracle=oracle)
+        learn(WatchedModel(Forgetful(target), room=3), by=Quantization(20), oracle=oracle)
 
 
 def test_rounding_checks_its_arguments() -> None:
@@ -185,10 +187,10 @@ def test_stability_finds_what_batches_change() -> None:
 
 
 def test_stability_of_a_model_with_small_capacity() -> None:
-    class Small(AutomatonModel):
-        capacity = 3  # type: ignore[assignment]
-
-    assert stability(Small(TARGET), max_length=5).largest_difference == 0.0
+    model = WatchedModel(AutomatonModel(TARGET), room=3)
+    assert stability(model, max_length=5).largest_difference == 0.0
+    assert model.most_live == 3
+    assert not model.open_sessions
 
 
 def test_stability_checks_its_arguments() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
-from tests.support import need_module, need_program
+from tests.support import examples, mostly_slow, need_module, need_program
 
 NEEDS = pytest.mark.parametrize("need", [need_module, need_program])
 
@@ -31,3 +32,18 @@ def test_what_is_missing_fails_where_nothing_may_be_skipped(
 
 def test_a_module_that_is_there_is_imported() -> None:
     assert need_module("json").dumps([1]) == "[1]"
+
+
+def test_all_but_the_first_values_are_slow() -> None:
+    for values in (["a", "b", "c"], dict.fromkeys("abc").keys()):
+        first, *rest = mostly_slow(values)
+        assert first == "a"
+        assert rest == [pytest.param(value, marks=pytest.mark.slow) for value in "bc"]
+    assert mostly_slow(range(3), 2)[:2] == [0, 1]
+
+
+@pytest.mark.parametrize(("profile", "expected"), [("here", 200), ("ci", 200), ("quick", 10)])
+def test_the_quick_suite_has_fewer_examples(profile: str, expected: int) -> None:
+    share = settings.get_profile(profile).max_examples / settings().max_examples
+    assert share * examples(200).max_examples == pytest.approx(expected)
+    assert examples(1).max_examples == 1

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pdfalearn.formats import save as save
     from pdfalearn.formats.arpa import Ngram as Ngram
     from pdfalearn.formats.arpa import read_arpa as read_arpa
-    from pdfalearn.formats.trees import check_can_save_tree as check_can_save_tree
     from pdfalearn.formats.trees import save_tree as save_tree
     from pdfalearn.generate.examples import chain as chain
     from pdfalearn.generate.examples import combination_lock as combination_lock
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from pdfalearn.generate.examples import tomita as tomita
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
     from pdfalearn.learners.lpstar import LPStar as LPStar
+    from pdfalearn.learners.protocol import Learner as Learner
     from pdfalearn.learners.wlstar import WLStar as WLStar
     from pdfalearn.learning.loop import learn as learn
     from pdfalearn.learning.results import LearningInterrupted as LearningInterrupted
@@ -72,9 +72,12 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.top import TopK as TopK
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.function import FunctionModel as FunctionModel
+    from pdfalearn.models.price import Price as Price
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
+    from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
+    from pdfalearn.observations.tree import ObservationTree as ObservationTree
     from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
     from pdfalearn.oracles.chain import ChainOracle as ChainOracle
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.reachability import reachable as reachable
     from pdfalearn.reachability import reachable_part as reachable_part
+    from pdfalearn.rows import Rows as Rows
     from pdfalearn.samplers.corpus import Corpus as Corpus
     from pdfalearn.samplers.drawing import HypothesisWords as HypothesisWords
     from pdfalearn.samplers.drawing import ModelWords as ModelWords
@@ -96,6 +100,8 @@ if TYPE_CHECKING:
     from pdfalearn.samplers.mixture import Mixture as Mixture
     from pdfalearn.stores.store import AnswerStore as AnswerStore
     from pdfalearn.stores.store import StoredModel as StoredModel
+    from pdfalearn.tree_nodes import TreeNode as TreeNode
+    from pdfalearn.words import Words as Words
 
 _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
@@ -103,9 +109,9 @@ _NAMES_BY_MODULE = {
     "certificates": ["Certificate"],
     "dfa": ["DFA"],
     "equivalence.differences": ["distinguish"],
+    "equivalence.equivalences": ["Equivalence", "Exact", "Quantization", "Rounded"],
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],
-    "equivalence.equivalences": ["Equivalence", "Exact", "Quantization", "Rounded"],
     "equivalence.tolerance": ["Tolerance"],
     "errors": [
         "DamagedStoreError",
@@ -121,7 +127,7 @@ _NAMES_BY_MODULE = {
     "experiments.running": ["Outcome", "run_experiments"],
     "formats": ["check_can_save", "load", "load_pdfa", "save"],
     "formats.arpa": ["Ngram", "read_arpa"],
-    "formats.trees": ["check_can_save_tree", "save_tree"],
+    "formats.trees": ["save_tree"],
     "generate.examples": [
         "chain",
         "combination_lock",
@@ -133,8 +139,11 @@ _NAMES_BY_MODULE = {
     ],
     "generate.targets": ["random_pdfa"],
     "learners.lpstar": ["LPStar"],
+    "learners.protocol": ["Learner"],
     "learners.wlstar": ["WLStar"],
     "learning.loop": ["learn"],
+    "learning.results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
+    "learning.stability": ["Stability", "stability"],
     "metrics.distributions": [
         "distribution_differences",
         "kl_divergences",
@@ -150,24 +159,27 @@ _NAMES_BY_MODULE = {
     "models.constrained.temperature": ["Temperature"],
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
-    "models.protocol": ["LanguageModel"],
+    "models.price": ["Price"],
+    "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
+    "observations.tree": ["ObservationTree"],
     "oracles.all_words": ["AllWordsOracle"],
     "oracles.chain": ["ChainOracle"],
-    "samplers.corpus": ["Corpus"],
     "oracles.exact": ["ExactOracle"],
-    "samplers.mixture": ["Mixture"],
     "oracles.pac": ["PACOracle", "UnreachableSymbolWarning"],
     "oracles.protocol": ["EquivalenceOracle"],
-    "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "oracles.state_prefix": ["StatePrefixOracle"],
     "oracles.stored_answers": ["StoredAnswersOracle"],
     "oracles.weiss": ["WeissOracle"],
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
-    "learning.results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
-    "learning.stability": ["Stability", "stability"],
+    "rows": ["Rows"],
+    "samplers.corpus": ["Corpus"],
+    "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
+    "samplers.mixture": ["Mixture"],
     "stores.store": ["AnswerStore", "StoredModel"],
+    "tree_nodes": ["TreeNode"],
+    "words": ["Words"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

@@ -69,6 +69,23 @@ class WordTree(ArrayValue):
         last[0] = 0
         return cls(numbers[parents[needed]], last, numbers[nodes])
 
+    def followed_by(self, others: WordTree) -> WordTree:
+        """Return these words, and after them others.
+
+        Examples
+        --------
+        >>> tree = WordTree(np.array([0, 0]), np.array([0, 1]), np.array([1]))
+        >>> tree.followed_by(tree).decoded(Alphabet("ab"))
+        [('b',), ('b',)]
+        """
+        numbers = np.arange(len(others.parents), dtype=np.int32) + np.int32(len(self.parents) - 1)
+        numbers[0] = 0
+        return WordTree(
+            np.concatenate((self.parents, numbers[others.parents[1:]])),
+            np.concatenate((self.symbols, others.symbols[1:])),
+            np.concatenate((self.ends, numbers[others.ends])),
+        )
+
     def __len__(self) -> int:
         return len(self.ends)
 

@@ -12,6 +12,7 @@ from benchmarks import guided
 from pdfalearn import AutomatonModel
 
 
+@pytest.mark.slow
 def test_a_table_is_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,6 +57,7 @@ def test_peers_find_the_quotient(name: str, target: PDFA) -> None:
     assert is_quotient(cast(Machine, outcome.learnt), target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 def test_learners_agree(target: PDFA) -> None:
     need_module("aalpy")
@@ -104,6 +105,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     save(random_pdfa(20, distributions=2, seed=1), folder / "d2-0.json.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", learning.FAMILIES)
 @pytest.mark.usefixtures("tiny")
 def test_family_prints_a_table(family: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.models.networks import needed_torch
 
 
+@pytest.mark.slow
 def test_steps_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     needed_torch()
     from benchmarks import networks

@@ -15,10 +15,12 @@ from tests.strategies import all_words
 RUNS = 300
 
 
+@pytest.mark.slow
 def test_the_promise_is_kept() -> None:
     assert pac_coverage.share_above(outcomes_of(PACOracle, RUNS)) <= DELTA
 
 
+@pytest.mark.slow
 def test_it_would_be_broken_with_a_tenth_of_the_words() -> None:
     assert pac_coverage.share_above(outcomes_of(TenthOracle, RUNS)) > DELTA
 
@@ -43,6 +45,7 @@ def test_every_fault_is_worth_finding(seed: int) -> None:
     assert error_of(learnt, target, max_length) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 5])
 def test_errors_are_those_of_counting_words(seed: int) -> None:
     target, _ = drawn_target(seed)

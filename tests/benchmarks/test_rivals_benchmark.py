@@ -25,6 +25,7 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gc, "collect", lambda: 0)  # slow beside all that tests leave behind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", rivals.TABLES)
 def test_a_table_is_printed(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     if table == "authors":
@@ -49,6 +50,7 @@ def test_the_slope_is_that_of_a_line() -> None:
     assert rivals.slope([50, 100, 300], [11, 21, 61]) == pytest.approx(0.2)
 
 
+@pytest.mark.slow
 def test_without_pymodelextractor_a_line_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,6 +23,7 @@ def test_what_is_written_is_whole(new_rows: int, tmp_path: Path) -> None:
         assert written.verify().answers == 3072, "no word is asked twice"
 
 
+@pytest.mark.slow
 def test_it_prints_a_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

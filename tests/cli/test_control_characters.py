@@ -13,6 +13,7 @@ from pdfalearn import PDFA, AnswerStore, InputError, LearningInterrupted, figure
 from pdfalearn.text import escaped
 from tests.cli.program import error_of, run, run_program
 from tests.stores.parts import some, stored
+from tests.support import mostly_slow
 
 EVIL = "\x1b[31m\x1b]0;title\x07\r\x08\x7f\x9b2J\u202e"
 """Colours, the window's title, a bell, back to the line's begin, and so on."""
@@ -58,7 +59,9 @@ OUTPUTS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", OUTPUTS, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize(
+    "arguments", mostly_slow(OUTPUTS, len(OUTPUTS) - 1), ids=lambda arguments: arguments[0]
+)
 def test_names_of_files(arguments: list[str]) -> None:
     assert SHOWN in printed(*arguments)
     if arguments[0] != "sample":

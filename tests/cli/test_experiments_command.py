@@ -14,6 +14,7 @@ from tests.support import need_module
 SMALL = ("--values", "5,10", "--learners", "quant,lpstar")
 
 
+@pytest.mark.slow
 def test_run_and_report(tmp_path: Path) -> None:
     need_module("matplotlib")
     folder = tmp_path / "results"
@@ -26,6 +27,7 @@ def test_run_and_report(tmp_path: Path) -> None:
     assert (folder / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_json(tmp_path: Path) -> None:
     need_module("matplotlib")
     done = run_json("experiments", "run", 3, "-o", tmp_path, "--values", 10, "--learners", "quant")
@@ -41,6 +43,7 @@ def test_json(tmp_path: Path) -> None:
     assert f"{tmp_path}/exp3-time.svg" in written["figures"]
 
 
+@pytest.mark.slow
 def test_corrupted_rows_are_warned_of(tmp_path: Path) -> None:
     need_module("matplotlib")
     run("experiments", "run", 1, "-o", tmp_path, *SMALL)
@@ -86,6 +89,7 @@ def test_bad_input(
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_other_parameters_are_refused(tmp_path: Path) -> None:
     run("experiments", "run", 1, "-o", tmp_path, *SMALL)
     message = error_of("experiments", "run", 1, "-o", tmp_path, *SMALL, "--seed", 7)
@@ -97,6 +101,7 @@ def test_a_report_of_nothing(tmp_path: Path) -> None:
     assert "holds no runs; run experiments first" in error_of("experiments", "report", tmp_path)
 
 
+@pytest.mark.slow
 def test_progress_is_shown_and_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
     arguments = ("experiments", "run", 5, "-o", "results", "--values", "4,6", "--scale", "paper")
     program = Program(*arguments, folder=tmp_path, TERM="xterm", COLUMNS="80")

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -127,12 +128,14 @@ def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pdfalearn", "info", str(pipe)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8")
     with process, pipe.open("wb"):  # the pipe opens when the program reads
+        time.sleep(0.5)  # until it waits: a signal just before would be seen only after that
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=60)
     assert process.returncode == 130
     assert error.strip("\n") == "error: interrupted"
 
 
+@pytest.mark.slow
 def test_who_ignores_interrupts_goes_on_doing_so(source: Path) -> None:
     pipe = source.with_name("late.json")
     os.mkfifo(pipe)
@@ -153,6 +156,7 @@ def test_who_ignores_interrupts_goes_on_doing_so(source: Path) -> None:
 INTERRUPTED = f"{Path(__file__).name}::test_an_interrupt_is_one_line"
 
 
+@pytest.mark.slow
 def test_interrupts_are_tested_where_the_tests_run_in_the_background() -> None:
     line = f"'{sys.executable}' -m pytest -q -p no:cacheprovider {INTERRUPTED} & wait $!"
     done = subprocess.run(
@@ -162,6 +166,7 @@ def test_interrupts_are_tested_where_the_tests_run_in_the_background() -> None:
     assert "1 passed" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["sample source.json --count 50000", "--help"])
 def test_a_closed_pipe_ends_quietly(arguments: str, source: Path) -> None:
     line = f"'{sys.executable}' -m pdfalearn {arguments} | head -n 1; exit ${{PIPESTATUS[0]}}"
@@ -173,6 +178,7 @@ def test_a_closed_pipe_ends_quietly(arguments: str, source: Path) -> None:
     assert done.returncode in (0, 141)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["info", "compare source.json", "learn", "sample"])
 def test_a_pipe_that_nobody_reads_does_not_mean_no(arguments: str, source: Path) -> None:
     command = f"'{sys.executable}' -m pdfalearn {arguments} source.json"
@@ -184,6 +190,7 @@ def test_a_pipe_that_nobody_reads_does_not_mean_no(arguments: str, source: Path)
     assert done.returncode == 141
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["sample"]])
 def test_a_full_disk_is_one_line(arguments: list[str], source: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pdfalearn.cli import COMMANDS
 from tests.cli.program import run
 from tests.stores.parts import some, stored
-from tests.support import need_module, need_program
+from tests.support import mostly_slow, need_module, need_program
 
 MODULE = """
 import pdfalearn
@@ -52,7 +52,11 @@ STORE_COMMANDS = ("store info", "store verify", "store compact", "store export")
 EXPERIMENT_COMMANDS = ("experiments run", "experiments report")
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS, *STORE_COMMANDS, *EXPERIMENT_COMMANDS])
+QUICK = ["", *(name for name in COMMANDS if name != "experiments"), *STORE_COMMANDS]
+SLOW = ["experiments", *EXPERIMENT_COMMANDS]
+
+
+@pytest.mark.parametrize("name", mostly_slow([*QUICK, *SLOW], len(QUICK)))
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if name in ("draw", "learn"):

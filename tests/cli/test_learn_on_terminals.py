@@ -46,6 +46,7 @@ def test_an_interrupt_saves_the_hypothesis(folder: Path) -> None:
     assert not (folder / "tree.dot").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupt_without_a_file_says_that_nothing_was_saved(folder: Path) -> None:
     before = set(folder.iterdir())
     message, output = interrupted(folder)
@@ -54,6 +55,7 @@ def test_an_interrupt_without_a_file_says_that_nothing_was_saved(folder: Path) -
     assert set(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_progress_is_one_line_that_is_gone_in_the_end(folder: Path) -> None:
     program = Program("learn", "small.npz", "--learner", "quant-paper", folder=folder)
     code, output = program.finish_reading()
@@ -68,6 +70,7 @@ def test_progress_is_one_line_that_is_gone_in_the_end(folder: Path) -> None:
     assert program.shown.endswith("\x1b[1A\x1b[2K"), "the line is still there"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "settings"), [(["--json"], {}), ([], {"TERM": "dumb"})], ids=str
 )
@@ -79,12 +82,14 @@ def test_no_progress_on_a_terminal(
     assert (code, program.shown.strip()) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"FORCE_COLOR": "1"}, {"TTY_COMPATIBLE": "1"}], ids=str)
 def test_no_progress_elsewhere(settings: dict[str, str], folder: Path) -> None:
     done = run_program("learn", "small.npz", folder=folder, **settings)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_gets_the_beginning_of_the_line(folder: Path) -> None:
     program = Program(*SLOW, folder=folder, COLUMNS="20")
     program.wait_for("states, ")
@@ -93,6 +98,7 @@ def test_a_narrow_terminal_gets_the_beginning_of_the_line(folder: Path) -> None:
     assert program.finish_reading()[0] == 130
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_gone_costs_nothing(folder: Path) -> None:
     arguments = ["learn", "small.npz", "--learner", "quant-paper", "-o", "learnt.json"]
     program = Program(*arguments, folder=folder)
@@ -104,6 +110,7 @@ def test_a_terminal_that_is_gone_costs_nothing(folder: Path) -> None:
     assert len(load(folder / "learnt.json")) > 100
 
 
+@pytest.mark.slow
 def test_json_goes_to_the_output_alone(folder: Path) -> None:
     done = run_program("learn", "small.npz", "--json", folder=folder)
     assert json.loads(done.stdout)["certificate"]["kind"] == "exact"

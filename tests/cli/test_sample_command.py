@@ -82,6 +82,7 @@ def test_words_can_be_used_by_other_commands(
     assert f"words of the corpus {words}" in learnt["certificate"]["statement"]
 
 
+@pytest.mark.slow
 def test_words_that_a_shell_writes_to_a_file(tmp_path: Path) -> None:
     saved(tmp_path, ["a", " "], stop=0.3)
     program = f"'{sys.executable}' -m pdfalearn"

@@ -12,6 +12,7 @@ import pytest
 import pdfalearn
 from pdfalearn.cli import COMMANDS, cli
 from tests.cli.program import run, run_program
+from tests.support import mostly_slow
 
 PROGRAM = Path(sys.executable).with_name("pdfalearn")
 
@@ -27,13 +28,17 @@ finally:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        [],
-        ["--help"],
-        ["--version"],
-        *([name, "--help"] for name in COMMANDS),
-        ["store", "info", "--help"],
-    ],
+    mostly_slow(
+        [
+            [],
+            ["--help"],
+            ["learn", "--help"],
+            ["--version"],
+            *([name, "--help"] for name in COMMANDS if name != "learn"),
+            ["store", "info", "--help"],
+        ],
+        3,
+    ),
 )
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     command = [sys.executable, "-c", MODULES_AFTER, *arguments]

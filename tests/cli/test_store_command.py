@@ -143,6 +143,7 @@ def test_a_failing_export_leaves_the_old_file(damaged: Path, tmp_path: Path) -> 
     assert error_of("store", "export", damaged, "-o", nowhere).startswith(f"{nowhere}: No such")
 
 
+@pytest.mark.slow
 def test_a_reader_who_has_seen_enough(tmp_path: Path) -> None:
     path = stored(tmp_path / "answers.db", some(1, count=1000))
     command = f"'{sys.executable}' -m pdfalearn store export '{path}'"

@@ -10,6 +10,7 @@ import pytest
 from pdfalearn import PDFA, save
 from pdfalearn.text import short_word_text, shortened, symbol_text, word_text
 from tests.cli.program import run_program
+from tests.support import mostly_slow
 
 SETTINGS = [
     {"NO_COLOR": "1"},
@@ -31,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("settings", mostly_slow(SETTINGS), ids=str)
 def test_odd_symbols_on_odd_terminals(settings: dict[str, str], folder: Path) -> None:
     done = run_program("compare", "a.json", "b.json", folder=folder, **settings)
     assert done.returncode == 1
@@ -44,6 +45,7 @@ def test_odd_symbols_on_odd_terminals(settings: dict[str, str], folder: Path) ->
         assert r"\x1b[31m" in lines
 
 
+@pytest.mark.slow
 def test_json_is_ascii_and_whole(folder: Path) -> None:
     settings = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "COLUMNS": "10"}
     done = run_program("info", "a.json", "--json", folder=folder, **settings)

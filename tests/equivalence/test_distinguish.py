@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -23,6 +23,7 @@ from pdfalearn.arrays import union_find
 from pdfalearn.arrays.union_find import UnionFind
 from pdfalearn.equivalence.relations import Equivalence
 from tests.strategies import all_words, equivalences, pdfas
+from tests.support import examples
 
 Relation = Equivalence | Tolerance
 
@@ -42,7 +43,7 @@ def differ_after(a: PDFA, p: int, b: PDFA, q: int, word: str, by: Relation) -> b
     return bool(classes[0] != classes[1])
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.data(), relations())
 def test_agrees_with_brute_force(data: st.DataObject, by: Relation) -> None:
     a = data.draw(pdfas(max_states=3, alphabet="ab"))

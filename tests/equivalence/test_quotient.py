@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -23,6 +23,7 @@ from pdfalearn.equivalence import refinement
 from pdfalearn.equivalence.quotients import state_classes
 from pdfalearn.equivalence.relations import Equivalence
 from tests.strategies import equivalences, pdfas, shuffled
+from tests.support import examples
 
 
 def moore_classes(pdfa: PDFA, by: Equivalence) -> list[int]:
@@ -43,13 +44,13 @@ def same_partition(left: list[int], right: list[int]) -> bool:
     return len(set(left)) == len(set(right)) == len(set(zip(left, right, strict=True)))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(pdfas(), equivalences())
 def test_classes_are_those_of_brute_force(pdfa: PDFA, by: Equivalence) -> None:
     assert same_partition(state_classes(pdfa, by=by).tolist(), moore_classes(pdfa, by))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(pdfas(), equivalences())
 def test_hopcroft_alone_gives_the_same_classes(pdfa: PDFA, by: Equivalence) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -80,7 +81,7 @@ def test_the_hand_over_gives_the_same_classes(
     assert same_partition(state_classes(pdfa, by=by).tolist(), moore_classes(pdfa, by))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(pdfas(), equivalences())
 def test_quotient_is_idempotent_equivalent_and_weakly_minimal(pdfa: PDFA, by: Equivalence) -> None:
     result = quotient(pdfa, by=by)
@@ -91,7 +92,7 @@ def test_quotient_is_idempotent_equivalent_and_weakly_minimal(pdfa: PDFA, by: Eq
     assert is_weakly_minimal(pdfa, by=by) == (len(result) == len(reachable(pdfa).states))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(pdfas(), equivalences(), st.randoms(use_true_random=False))
 def test_quotient_does_not_depend_on_the_numbering(
     pdfa: PDFA, by: Equivalence, random: object

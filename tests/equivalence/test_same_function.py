@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pdfalearn import (
     PDFA,
@@ -17,6 +17,7 @@ from pdfalearn import (
     same_function,
 )
 from tests.strategies import all_words, pdfas
+from tests.support import examples
 
 
 def brute_force(a: PDFA, b: PDFA) -> bool:
@@ -26,13 +27,13 @@ def brute_force(a: PDFA, b: PDFA) -> bool:
     return bool(np.allclose(left, right, rtol=1e-9, atol=0))
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(pdfas(max_states=3, alphabet="ab"), pdfas(max_states=3, alphabet="ab"))
 def test_agrees_with_brute_force(a: PDFA, b: PDFA) -> None:
     assert same_function(a, b) == brute_force(a, b)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(pdfas(max_states=6, alphabet="ab"))
 def test_the_quotient_computes_the_same_function(pdfa: PDFA) -> None:
     assert same_function(pdfa, quotient(pdfa, by=Exact()))

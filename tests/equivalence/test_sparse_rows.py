@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pdfalearn import Equivalence, Exact, Quantization, Rounded, Tolerance
 from pdfalearn.equivalence import sparse
 from pdfalearn.equivalence.relations import Relation, SparseKeys, different_rows
-from pdfalearn.rows import Rows, UndecidedError
+from pdfalearn.row_checks import UndecidedError
+from pdfalearn.rows import Rows
 from tests.sparse_rows import OpenRow, as_rows, open_rows
 from tests.strategies import KAPPAS
 

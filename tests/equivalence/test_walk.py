@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Tolerance
@@ -17,13 +17,14 @@ from pdfalearn.equivalence.pairs import Judge, Walk
 from pdfalearn.equivalence.relations import Equivalence
 from tests.learners.tables import tolerances
 from tests.strategies import equivalences, pdfas
+from tests.support import examples
 
 Pair = tuple[int, int]
 Word = list[int]
 
 
 @pytest.mark.parametrize("few", [1, 4, 1000])
-@settings(max_examples=150)
+@examples(150)
 @given(st.data(), st.one_of(equivalences(), tolerances()))
 def test_differences_and_words_are_those_of_a_naive_search(
     few: int, data: st.DataObject, by: Equivalence | Tolerance

@@ -10,6 +10,7 @@ from tests.support import need_module
 PAGE = Path(__file__).parents[2] / "docs" / "phone-trigram.md"
 
 
+@pytest.mark.slow
 def test_it_prints_the_figures_of_its_page(capsys: pytest.CaptureFixture[str]) -> None:
     need_module("pocketsphinx")
     main()

@@ -10,6 +10,7 @@ from tests.models.networks import needed_torch
 PAGE = Path(__file__).parents[2] / "docs" / "reber.md"
 
 
+@pytest.mark.slow
 def test_the_grammar_comes_out_of_a_network(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -91,6 +91,7 @@ def text_of(page: str) -> str:
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", body)))
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else(page: str) -> None:
     checker = checked(page)
     assert not {"script", "link", "iframe", "object"} & {*checker.tags}
@@ -106,6 +107,7 @@ def test_the_page_needs_nothing_else(page: str) -> None:
     assert len(alternatives) == len(set(alternatives)) == len(FIGURES)
 
 
+@pytest.mark.slow
 def test_figures_are_beside_the_page(results: Path) -> None:
     need_module("matplotlib")
     report = write_report(results)
@@ -117,6 +119,7 @@ def test_figures_are_beside_the_page(results: Path) -> None:
         assert begin == (b"\x89PNG\r\n\x1a\n" if path.suffix == ".png" else b"<?xml ve")
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_files(results: Path) -> None:
     need_module("matplotlib")
     contents = [
@@ -126,6 +129,7 @@ def test_the_same_runs_give_the_same_files(results: Path) -> None:
     assert contents[0] == contents[1]
 
 
+@pytest.mark.slow
 def test_the_page_says_what_has_come_out(page: str, results: Path) -> None:
     text = text_of(page)
     runs = read_table(results / "runs.csv").runs
@@ -145,6 +149,7 @@ def test_the_page_says_what_has_come_out(page: str, results: Path) -> None:
     assert "author" not in text
 
 
+@pytest.mark.slow
 def test_tables_have_the_medians(page: str, results: Path) -> None:
     runs = read_table(results / "runs.csv").runs.values()
     sizes = sorted({run.target_states for run in runs if run.target.startswith("n20-")})
@@ -156,6 +161,7 @@ def test_tables_have_the_medians(page: str, results: Path) -> None:
     assert "NDCG" in page
 
 
+@pytest.mark.slow
 def test_runs_beside_others_are_marked(results: Path, tmp_path: Path) -> None:
     need_module("matplotlib")
     runs = read_table(results / "runs.csv").runs.values()
@@ -190,6 +196,7 @@ def test_sentences_follow_the_figures() -> None:
     assert "QuaNT is 10 times as fast" in said(10.0, 10.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("are_given", [False, True])
 def test_runs_that_are_not_there_are_counted(are_given: bool, tmp_path: Path) -> None:
     need_module("matplotlib")
@@ -207,6 +214,7 @@ def test_runs_that_are_not_there_are_counted(are_given: bool, tmp_path: Path) ->
     assert f"Of experiment 1, {runs - 1} of {runs} runs are there." in page.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_busy_machine_is_told(finished: Path) -> None:
     need_module("matplotlib")
     for load, told in ((4.0, True), (0.5, False), (None, False)):
@@ -216,6 +224,7 @@ def test_a_busy_machine_is_told(finished: Path) -> None:
         assert ("its load was 4.00 for each processor" in text) is told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -246,6 +255,7 @@ def test_perplexities_are_compared_both_ways(
     assert perplexity_ratio(run) == ratio
 
 
+@pytest.mark.slow
 def test_what_is_named_by_others_is_escaped(finished: Path) -> None:
     need_module("matplotlib")
     runs = read_table(finished / "runs.csv").runs.values()
@@ -255,6 +265,7 @@ def test_what_is_named_by_others_is_escaped(finished: Path) -> None:
     assert "&lt;b&gt;&amp;" in page
 
 
+@pytest.mark.slow
 def test_a_corrupted_row_is_left_out_and_stays(finished: Path) -> None:
     need_module("matplotlib")
     path = finished / "runs.csv"
@@ -266,6 +277,7 @@ def test_a_corrupted_row_is_left_out_and_stays(finished: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_page_says_how_it_was_run_as_far_as_that_is_known(finished: Path) -> None:
     need_module("matplotlib")
     text = text_of(write_report(finished).page.read_text(encoding="utf-8"))
@@ -280,6 +292,7 @@ def test_the_page_says_how_it_was_run_as_far_as_that_is_known(finished: Path) ->
     )
 
 
+@pytest.mark.slow
 def test_a_row_without_its_value_is_left_out(results: Path, tmp_path: Path) -> None:
     need_module("matplotlib")
     folder = shutil.copytree(results, tmp_path / "results")
@@ -321,6 +334,7 @@ def put_published(folder: Path, change: dict[str, object] | None = None) -> Path
     return folder
 
 
+@pytest.mark.slow
 def test_published_medians_stand_beside_ours(tmp_path: Path) -> None:
     need_module("matplotlib")
     run_small(tmp_path / "results", values=[100], learners=["quant", "lpstar"])

@@ -26,6 +26,7 @@ from tests.experiments.small import RUNS_OF_A_VALUE, change_row, rows_of, run_sm
 from tests.support import need_module, paper_data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", EXPERIMENTS)
 def test_every_experiment_is_learnt_perfectly(number: int, tmp_path: Path) -> None:
     experiment = EXPERIMENTS[number]
@@ -47,6 +48,7 @@ def test_every_experiment_is_learnt_perfectly(number: int, tmp_path: Path) -> No
             assert float(row[f"{part}_process_seconds"]) >= 0
 
 
+@pytest.mark.slow
 def test_all_learners_can_be_chosen(tmp_path: Path) -> None:
     need_module("sklearn")
     run_small(tmp_path, values=[10], learners=LEARNER_NAMES)
@@ -55,6 +57,7 @@ def test_all_learners_can_be_chosen(tmp_path: Path) -> None:
     assert {row["states"] == row["target_states"] for row in rows} == {True}
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_rows(tmp_path: Path) -> None:
     for name, seed in (("one", 3), ("two", 3), ("other", 4)):
         run_small(tmp_path / name, seed=seed)
@@ -62,6 +65,7 @@ def test_the_same_seed_gives_the_same_rows(tmp_path: Path) -> None:
     assert one == two != other
 
 
+@pytest.mark.slow
 def test_targets_of_several_kappas_are_the_same(tmp_path: Path) -> None:
     run_experiments("3", tmp_path, values=[10, 100], learners=["quant"])
     seeds = {(row["target"], row["target_seed"]) for row in rows_of(tmp_path)}
@@ -112,6 +116,7 @@ run_experiments("1", sys.argv[1], values=[40, 50], learners=["quant-paper"],
 """
 
 
+@pytest.mark.slow
 def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     process = subprocess.Popen(
@@ -248,6 +253,7 @@ def test_results_of_other_parameters_are_refused(
     )
 
 
+@pytest.mark.slow
 def test_tolerances_that_pair_with_other_kappas_are_refused(tmp_path: Path) -> None:
     given: dict[str, Any] = {"values": [10, 20, 30], "learners": ["quant"]}
     run_experiments("3", tmp_path, tolerances=[0.1, 0.1, 0.2], **given)
@@ -336,6 +342,7 @@ def put_target(folder: Path, name: str, *, symbols: int = 2) -> Path:
     return folder / name
 
 
+@pytest.mark.slow
 def test_given_targets_are_learnt_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name in ("n5-10.json", "n5-9.json.gz", "n5-2.npz", "n50-0.json"):
         put_target(tmp_path / "targets" / "exp1", name)
@@ -381,6 +388,7 @@ def test_the_papers_targets_are_learnt(tmp_path: Path) -> None:
     assert {row["certificate"] for row in rows} == {"exact"}
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_told_and_the_others_are_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

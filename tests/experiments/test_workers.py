@@ -33,6 +33,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[tuple[str, 
     return untimed(rows_of(folder))
 
 
+@pytest.mark.slow
 def test_a_killed_process_costs_no_result(tmp_path: Path, expected: list[Any]) -> None:
     killed = []
 
@@ -56,6 +57,7 @@ def test_a_single_process_has_no_runs_beside_it() -> None:
         assert two.name not in UNDISTURBED
 
 
+@pytest.mark.slow
 def test_a_run_that_always_loses_its_worker_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +118,7 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         started.stop()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_of_a_cluster_costs_no_result(tmp_path: Path, expected: list[Any]) -> None:
     results = tmp_path / "results"
     with cluster(tmp_path) as dask:
@@ -133,6 +136,7 @@ def test_a_killed_worker_of_a_cluster_costs_no_result(tmp_path: Path, expected: 
     assert all(row["executor"].startswith("Dask, ") for row in rows)
 
 
+@pytest.mark.slow
 def test_without_its_scheduler_an_experiment_keeps_what_is_done(tmp_path: Path) -> None:
     results = tmp_path / "results"
     with cluster(tmp_path) as dask:
@@ -147,6 +151,7 @@ def test_without_its_scheduler_an_experiment_keeps_what_is_done(tmp_path: Path) 
     assert rows_of(results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "reason"),
     [("nowhere", "missing port"), ("carrier-pigeon://x:1", "unknown address scheme")],

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Alphabet, FileFormatError, load, memory, reachable, read_arpa
 from tests.formats.ngrams import END, RandomModel, SlowModel
+from tests.support import examples
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def words_up_to(symbols: list[str], length: int) -> list[tuple[str, ...]]:
     return [word for size in range(length + 1) for word in product(symbols, repeat=size)]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     seed=st.integers(0, 2**32),
     order=st.integers(1, 4),

@@ -126,6 +126,7 @@ def test_a_pipe_is_written_to(ending: str, tmp_path: Path) -> None:
     assert load_bytes(received[0], ending, tmp_path) == SMALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_the_standard_output_is_written_to(ending: str, tmp_path: Path) -> None:
     link = tmp_path / f"link{ending}"

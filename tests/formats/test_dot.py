@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pdfalearn import PDFA, InputError, MissingExtraError, chain, figure_2, figure_3, save
 from pdfalearn.formats.dot import notebook_svg, render, to_dot
 from tests.formats.samples import odd_pdfas
-from tests.support import need_program
+from tests.support import examples, need_program
 
 SIGNATURES = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
@@ -103,7 +103,7 @@ def test_symbols_are_seen_as_they_are(symbol: object, shown: str) -> None:
     assert texts_of(svg) == ["q₀", "0", f"{shown}/1"]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(pdfa=odd_pdfas())
 def test_graphviz_draws_any_symbols(pdfa: PDFA) -> None:
     need_program("dot")
@@ -117,6 +117,7 @@ def test_pictures_are_saved(kind: str, tmp_path: Path) -> None:
     assert (tmp_path / f"picture.{kind}").read_bytes().startswith(SIGNATURES[kind])
 
 
+@pytest.mark.slow
 def test_dense_pictures_do_not_take_long() -> None:
     need_program("dot")
     pdfa = PDFA(

@@ -8,16 +8,17 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import FileFormatError
 from tests.formats.foreign import FOREIGN
 from tests.formats.samples import ENDINGS, SMALL, bytes_of, load_bytes, members_of, zipped
+from tests.support import examples
 
 endings = pytest.mark.parametrize("ending", ENDINGS)
 foreign = pytest.mark.parametrize("ending", FOREIGN)
-thoroughly = settings(max_examples=400)
+thoroughly = examples(400)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def test_random_bytes(data: bytes, ending: str, folder: Path) -> None:
 
 
 @foreign
-@settings(max_examples=200)
+@examples(200)
 @given(changes=mutations())
 def test_mutated_foreign_files(
     changes: list[tuple[str, float, bytes]], ending: str, folder: Path, valid: dict[str, bytes]
@@ -117,6 +118,7 @@ def test_mutated_members_zipped(
     only_our_error(data, ".npz", folder)
 
 
+@pytest.mark.slow
 @endings
 def test_every_truncation(ending: str, folder: Path, valid: dict[str, bytes]) -> None:
     whole = valid[ending].rstrip(b"\n")
@@ -125,6 +127,7 @@ def test_every_truncation(ending: str, folder: Path, valid: dict[str, bytes]) ->
             load_bytes(whole[:length], ending, folder)
 
 
+@pytest.mark.slow
 @foreign
 def test_every_truncation_of_foreign_files(
     ending: str, folder: Path, valid: dict[str, bytes]
@@ -133,6 +136,7 @@ def test_every_truncation_of_foreign_files(
         only_our_error(valid[ending][:length], ending, folder)
 
 
+@pytest.mark.slow
 @endings
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
 def test_every_byte_flipped(mask: int, ending: str, folder: Path, valid: dict[str, bytes]) -> None:

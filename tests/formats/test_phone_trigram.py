@@ -96,6 +96,7 @@ def test_the_automaton_says_what_the_file_says(path: Path, pdfa: PDFA) -> None:
     assert np.allclose(pdfa.next_distributions(words), rows, rtol=1e-9, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kappa", [10, 100, 1000])
 def test_learning_it_as_a_black_box_gives_its_quotient(kappa: int, pdfa: PDFA) -> None:
     by = Quantization(kappa)

@@ -29,6 +29,7 @@ def test_what_is_loaded_equals_what_was_saved(pdfa: PDFA, ending: str, folder: P
     assert [type(s) for s in loaded.alphabet] == [type(s) for s in pdfa.alphabet]
 
 
+@pytest.mark.slow
 @endings
 def test_a_large_pdfa(ending: str, tmp_path: Path) -> None:
     pdfa = random_pdfa(10**6 if ending == ".npz" else 10**4, 3, zero_probability=0.3, seed=1)

@@ -20,6 +20,7 @@ from pdfalearn import (
     tomita,
 )
 from tests.strategies import all_words
+from tests.support import mostly_slow
 
 
 def odd_ones_then_odd_zeros(word: str) -> bool:
@@ -38,7 +39,7 @@ LANGUAGES: dict[int, Callable[[str], bool]] = {
 }
 
 
-@pytest.mark.parametrize("number", LANGUAGES)
+@pytest.mark.parametrize("number", mostly_slow(LANGUAGES, 2))
 def test_tomita_grammars_accept_their_languages(number: int) -> None:
     pdfa = tomita(number)
     for word in all_words("01", 9):

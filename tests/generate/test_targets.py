@@ -6,10 +6,11 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, InputError, random_pdfa, reachable
+from tests.support import examples
 
 
 def digest(pdfa: PDFA) -> str:
@@ -17,7 +18,7 @@ def digest(pdfa: PDFA) -> str:
     return hashlib.sha256(arrays).hexdigest()[:16]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     st.integers(1, 200),
     st.integers(1, 6),

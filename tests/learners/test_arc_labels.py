@@ -11,11 +11,12 @@ from pdfalearn.observations import tree
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.families import FAMILIES, drawn
 from tests.models.watched import PRICES, WatchedModel
+from tests.support import mostly_slow
 
 
 @pytest.mark.parametrize("few", [1, 10**9], ids=["all at once", "one by one"])
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 def test_labels_are_equal_iff_classes_are(
     family: str, prefixes_free: bool, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -30,14 +31,11 @@ def test_labels_are_equal_iff_classes_are(
         width, table = len(target.alphabet), observations.suffixes
         for length in range(4):
             suffix = table.add_word(random.integers(width, size=length).tolist())
-            drawn_words = [random.integers(width, size=4).tolist() for _ in range(8)]
-            words = [table.add_word(word) for word in drawn_words]
-            nodes = np.array([observations._nodes.descend_one(0, word, table) for word in words])
-            nodes = np.unique(nodes)
+            words = [random.integers(width, size=4).tolist() for _ in range(8)]
+            nodes = np.unique([observations.node(word) for word in words])
             found = labels.after(nodes, np.full(len(nodes), suffix))
             expected = []
-            for node in nodes.tolist():
-                word = observations._nodes.word(node)
+            for word in observations.words(nodes):
                 prefixes = [table.word(suffix)[:end] for end in range(1, length + 1)] or [[]]
                 if not prefixes_free:
                     prefixes = prefixes[-1:]

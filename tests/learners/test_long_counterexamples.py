@@ -9,10 +9,11 @@ from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
+from tests.support import mostly_slow
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES))
+@pytest.mark.parametrize("name", mostly_slow(LEARNERS))
 def test_long_counterexamples_lead_to_the_quotient(name: str, family: str) -> None:
     for seed in range(25):
         target, by = drawn(family, 12, seed)

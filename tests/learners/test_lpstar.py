@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from numpy.typing import NDArray
 
 from pdfalearn import (
@@ -35,6 +35,7 @@ from tests.learners.tables import (
     tolerances,
 )
 from tests.strategies import pdfas
+from tests.support import examples, mostly_slow
 
 
 def learner_of(target: PDFA, by: Tolerance) -> LPStar:
@@ -45,7 +46,7 @@ def lpstar(target: PDFA, by: Tolerance) -> PDFA:
     return learn(target, learner="lpstar", by=by, audit=0).pdfa
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(pdfas(), tolerances())
 def test_every_distribution_is_within_the_tolerance(target: PDFA, by: Tolerance) -> None:
     learnt = lpstar(target, by)
@@ -53,7 +54,7 @@ def test_every_distribution_is_within_the_tolerance(target: PDFA, by: Tolerance)
     assert len(learnt) <= len(quotient(target, by=Exact()))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(pdfas(), tolerances())
 def test_where_the_tolerance_separates_all_states_the_quotient_is_learnt(
     target: PDFA, by: Tolerance
@@ -62,6 +63,7 @@ def test_where_the_tolerance_separates_all_states_the_quotient_is_learnt(
     assert_is_exact_quotient(lpstar(target, by), target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [0.05, 0.1, 0.2, 0.3])
 def test_targets_whose_distributions_are_near_to_one_another(tolerance: float) -> None:
     by = Tolerance(tolerance)
@@ -70,7 +72,7 @@ def test_targets_whose_distributions_are_near_to_one_another(tolerance: float) -
         assert is_within(lpstar(target, by), target, by), seed
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 def test_targets_of_every_kind(family: str) -> None:
     by = Tolerance(1e-4)
     for seed in range(30):
@@ -100,7 +102,7 @@ def assert_closed_and_consistent(learner: LPStar) -> None:
                 assert np.array_equal(rows[successors], rows[others])
 
 
-@pytest.mark.parametrize("tolerance", [0.001, 0.1, 0.3])
+@pytest.mark.parametrize("tolerance", mostly_slow([0.001, 0.1, 0.3]))
 def test_the_table_is_closed_and_consistent_in_every_round(tolerance: float) -> None:
     by = Tolerance(tolerance)
     for seed in range(15):

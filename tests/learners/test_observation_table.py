@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,6 +77,7 @@ def test_equal_rows_have_equal_numbers() -> None:
     assert undefined == -1
 
 
+@pytest.mark.slow
 def test_many_prefixes_and_suffixes_fit() -> None:
     target = figure_3()
     table = table_of(target)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pdfalearn import PDFA, Quantization, combination_lock, learn, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.strategies import equivalences, pdfas
+from tests.support import examples, mostly_slow
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(pdfas(max_states=10, max_symbols=4), equivalences())
 def test_both_learners_on_small_targets(target: PDFA, by: Equivalence) -> None:
     assert_is_quotient(learn(target, by=by).pdfa, target, by)
     assert_is_quotient(learn(target, by=by, learner="quant-paper").pdfa, target, by)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_fast_quant_on_hundreds_of_targets(family: str) -> None:
     for seed in range(220):
@@ -26,7 +28,7 @@ def test_fast_quant_on_hundreds_of_targets(family: str) -> None:
         assert_is_quotient(learn(target, by=by, audit=0).pdfa, target, by)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 def test_the_papers_quant_on_dozens_of_targets(family: str) -> None:
     for seed in range(30):
         target, by = drawn(family, 12, seed)
@@ -34,7 +36,7 @@ def test_the_papers_quant_on_dozens_of_targets(family: str) -> None:
         assert_is_quotient(learnt, target, by)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 def test_fast_quant_on_targets_of_hundreds_of_states(family: str) -> None:
     for seed in range(4):
         target, by = drawn(family, 300, seed)
@@ -43,13 +45,16 @@ def test_fast_quant_on_targets_of_hundreds_of_states(family: str) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    [
-        random_pdfa(40, distributions=2, seed=1),
-        random_pdfa(40, 3, distributions=4, zero_probability=0.3, undefined=True, seed=2),
-        random_pdfa(300, seed=3),
-        random_pdfa(10, 40, distributions=2, seed=4),
-        combination_lock(14, 3, seed=5),
-    ],
+    mostly_slow(
+        [
+            random_pdfa(40, distributions=2, seed=1),
+            random_pdfa(40, 3, distributions=4, zero_probability=0.3, undefined=True, seed=2),
+            random_pdfa(300, seed=3),
+            random_pdfa(10, 40, distributions=2, seed=4),
+            combination_lock(14, 3, seed=5),
+        ],
+        2,
+    ),
     ids=repr,
 )
 def test_the_papers_quant_on_larger_targets(target: PDFA) -> None:

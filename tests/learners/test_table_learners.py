@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -27,7 +27,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.equivalence.relations import Relation
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import untimed
@@ -37,7 +37,9 @@ from tests.learners.tables import (
     is_within,
     need_learner,
 )
+from tests.models.hooked import HookedModel
 from tests.models.watched import PRICES, WatchedModel
+from tests.support import examples
 
 TARGET = random_pdfa(40, 2, distributions=3, seed=11)
 BY = Tolerance(0.001)
@@ -115,6 +117,7 @@ def test_a_learner_must_be_started(name: str) -> None:
         learner.hypothesis()
 
 
+@pytest.mark.slow
 @TABLE_LEARNERS
 def test_functions_and_models_with_few_handles(name: str) -> None:
     need_learner(name)
@@ -128,6 +131,7 @@ def test_functions_and_models_with_few_handles(name: str) -> None:
         assert len(set(model.asked)) == len(model.asked)
 
 
+@pytest.mark.slow
 @TABLE_LEARNERS
 def test_undefined_words_are_no_prefixes_and_no_states(name: str) -> None:
     need_learner(name)
@@ -155,21 +159,22 @@ def test_a_word_that_is_no_counterexample_is_refused(name: str, wrong: str) -> N
         learn(TARGET, learner=name, by=BY, oracle=Stubborn(TARGET, by=BY))
 
 
+@pytest.mark.slow
 @TABLE_LEARNERS
 def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
     need_learner(name)
     target = random_pdfa(12, 2, distributions=2, seed=5)
 
-    class Fused(AutomatonModel):
+    class Fused(HookedModel):
         def __init__(self, calls: int) -> None:
             super().__init__(target)
             self.calls = calls
 
-        def extend(self, handles: Handles, words: Words) -> Handles:
+        def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
             self.calls -= 1
             if self.calls < 0:
                 raise KeyboardInterrupt
-            return super().extend(handles, words)
+            return inner.extend(handles, words)
 
     oracle, sizes = ExactOracle(target, by=BY), []
     for calls in range(1000):
@@ -177,11 +182,13 @@ def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
             learn(Fused(calls), learner=name, by=BY, oracle=oracle, audit=0)
             break
         except LearningInterrupted as interrupt:
-            if (result := interrupt.result) is not None:
-                sizes.append(len(result.pdfa))
-                assert len(result.access_words) == len(result.pdfa)
-                rows = target.next_distributions(result.access_words)
-                assert np.array_equal(result.pdfa.probabilities, rows)
+            result = interrupt.result
+            assert result is not None  # the empty word has been answered
+            sizes.append(len(result.pdfa))
+            assert len(result.access_words) == len(result.pdfa)
+            rows = target.next_distributions(result.access_words)
+            assert np.array_equal(result.pdfa.probabilities, rows)
+    assert sizes == sorted(sizes)
     assert max(sizes) > 1
 
 
@@ -195,7 +202,7 @@ BOUNDS: list[Callable[[int], Budget]] = [
 
 
 @TABLE_LEARNERS
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(1, 30), st.integers(1, 3), st.sampled_from(BOUNDS), st.integers(0, 40))
 def test_bounds_hold_and_the_automaton_is_whole(
     name: str, size: int, symbols: int, bound: Callable[[int], Budget], limit: int
@@ -227,3 +234,5 @@ def test_a_table_that_a_bound_kept_open_leads_to_the_nearest_states() -> None:
     assert result.access_words == [(), ("a",)]
     assert result.pdfa.transitions.tolist() == [[1, 1], [1, 1]]
     assert result.unresolved.tolist() == [[0, 1]]
+    assert result.certificate.details["unresolved"] == 1
+    assert result.certificate.details["first_unresolved"] == [[0, "b"]]

@@ -13,6 +13,7 @@ from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
 from tests.models.watched import PRICES, WatchedModel
+from tests.support import mostly_slow
 
 BORDERS = [
     (_counterexamples, "FEW"),
@@ -26,7 +27,7 @@ BORDERS = [
     (_nodes, "_LONG"),
 ]
 FEW = pytest.mark.parametrize("few", [1, 5, 10**9], ids=["all at once", "mixed", "one by one"])
-EVERY_FAMILY = pytest.mark.parametrize("family", FAMILIES)
+EVERY_FAMILY = pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 
 
 def learnt(target: PDFA, by: Equivalence, seed: int) -> Result:

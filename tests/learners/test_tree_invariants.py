@@ -10,9 +10,10 @@ from pdfalearn.observations.tree import ObservationTree
 from tests.learners.checks import assert_is_quotient, assert_tree_is_sound
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.rounds import hypotheses
+from tests.support import mostly_slow
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_tree_is_sound_after_every_round(name: str, family: str) -> None:
     for seed in range(25):

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -36,7 +36,7 @@ from tests.learners.tables import (
     tolerances,
 )
 from tests.strategies import pdfas
-from tests.support import need_module
+from tests.support import examples, mostly_slow, need_module
 
 TARGETS = [figure_3(), *(tomita(number) for number in range(1, 8))]
 
@@ -54,7 +54,9 @@ def wlstar(target: PDFA, by: Tolerance, **limits: float) -> Result:
     return learn(target, learner=made, by=by, audit=0)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=["figure 3", *(f"tomita {n}" for n in range(1, 8))])
+@pytest.mark.parametrize(
+    "target", mostly_slow(TARGETS), ids=["figure 3", *(f"tomita {n}" for n in range(1, 8))]
+)
 def test_figure_3_and_the_tomita_grammars(target: PDFA) -> None:
     by = Tolerance(0.1)
     assert_is_exact_quotient(learn(target, learner="wlstar", by=by).pdfa, target)
@@ -65,7 +67,7 @@ def test_figure_3_and_the_tomita_grammars(target: PDFA) -> None:
         assert result.certificate.kind == "tested"
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(pdfas(), tolerances())
 def test_where_the_tolerance_separates_all_states_the_quotient_is_learnt(
     target: PDFA, by: Tolerance
@@ -74,6 +76,7 @@ def test_where_the_tolerance_separates_all_states_the_quotient_is_learnt(
     assert_is_exact_quotient(wlstar(target, by).pdfa, target)
 
 
+@pytest.mark.slow
 def test_targets_whose_distributions_are_near_to_one_another() -> None:
     for seed in range(40):
         target = near_target(np.random.default_rng(seed), undefined=bool(seed % 2))
@@ -187,6 +190,7 @@ CIRCLE = PDFA(
 )
 
 
+@pytest.mark.slow
 def test_a_table_that_goes_round_in_circles_is_noticed() -> None:
     with pytest.raises(LearningError, match=r"50 counterexamples in a row.* t=0\.3 is not trans"):
         learn(CIRCLE, learner="wlstar", by=Tolerance(0.3))
@@ -208,6 +212,7 @@ def _partition(labels: NDArray[np.integer]) -> set[frozenset[int]]:
     return {frozenset(np.flatnonzero(labels == label).tolist()) for label in np.unique(labels)}
 
 
+@pytest.mark.slow
 def test_clusters_are_similar_within_and_agree_on_successors() -> None:
     random = np.random.default_rng(7)
     for _ in range(100):

@@ -22,7 +22,7 @@ from pdfalearn import (
     ndcg_scores,
     word_errors,
 )
-from pdfalearn.equivalence.relations import Floats
+from pdfalearn.rows import Floats
 from tests.metrics import slow
 from tests.strategies import distributions, equivalences
 

@@ -173,6 +173,7 @@ def test_chains_and_random_automata_whose_words_are_long() -> None:
         assert result.perplexity == pytest.approx(result.target_perplexity)
 
 
+@pytest.mark.slow
 def test_a_cycle_with_words_of_a_thousand_million_symbols(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn import (
-    AutomatonModel,
     ExactOracle,
     FunctionModel,
     ModelError,
@@ -20,7 +20,10 @@ from pdfalearn import (
 )
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.rows import Rows
+from tests.models.hooked import HookedModel
+from tests.support import mostly_slow
 
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 ORACLE = ExactOracle(TARGET, by=Quantization(1000))
@@ -45,7 +48,7 @@ def asked_words(name: str) -> Batch:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("when", [0, 1, 0.3, 0.99])
+@pytest.mark.parametrize("when", mostly_slow([0, 1, 0.3, 0.99]))
 @pytest.mark.parametrize(
     ("complaint", "row"), [(complaint, row) for complaint, rows in BAD_ROWS.items() for row in rows]
 )
@@ -89,13 +92,20 @@ def _flat(rows: NDArray[np.float64]) -> ArrayLike:
     return rows.ravel()
 
 
-SHAPES = [_too_wide, _too_narrow, _too_many, _too_few, _one_number, _flat]
+SHAPES = {
+    _too_wide: "the array for",
+    _too_narrow: "the array for",
+    _too_many: "the array for",
+    _too_few: "the array for",
+    _one_number: "it is an array of shape ()",
+    _flat: "it is an array of shape",
+}
 
 
-@pytest.mark.parametrize("spoilt", SHAPES)
+@pytest.mark.parametrize(("spoilt", "complaint"), SHAPES.items())
 @pytest.mark.parametrize("calls_before", [0, 5])
 def test_a_wrong_shape_is_named(
-    spoilt: Callable[[NDArray[np.float64]], ArrayLike], calls_before: int
+    spoilt: Callable[[NDArray[np.float64]], ArrayLike], complaint: str, calls_before: int
 ) -> None:
     batches: list[Batch] = []
 
@@ -104,28 +114,40 @@ def test_a_wrong_shape_is_named(
         rows = TARGET.next_distributions(words)
         return rows if len(batches) <= calls_before else spoilt(rows)
 
-    with pytest.raises(ModelError, match="has shape") as caught:
+    with pytest.raises(ModelError, match=r"shape.*the terminal first") as caught:
         learn(FunctionModel(function, "01"), oracle=ORACLE)
     assert len(batches) == calls_before + 1
-    assert f"answer to the word {batches[-1][0]}: the array for" in str(caught.value)
+    assert f"answer to the word {batches[-1][0]}: {complaint}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "answer", [[[0.5, 0.5], [0.5]], [["high", "low", "low"]], [[0.2, 0.3, {}]]]
 )
 def test_what_is_no_array_of_numbers_is_named(answer: ArrayLike) -> None:
-    with pytest.raises(ModelError, match=r"answer to the word \(\): it is no array of numbers"):
+    with pytest.raises(ModelError, match=r"answer to the word \(\): it is not an array of numbers"):
         learn(FunctionModel(lambda _: answer, "01"), oracle=ORACLE)
+
+
+@pytest.mark.parametrize("undefined", [None, [np.nan] * 3])
+def test_a_word_of_positive_probability_cannot_be_undefined(undefined: list[float] | None) -> None:
+    def function(lost: tuple[str, ...]) -> FunctionModel:
+        rows: dict[bool, Any] = {True: undefined, False: [0.2, 0.3, 0.5]}
+        return FunctionModel(lambda words: [rows[word == lost] for word in words], "01")
+
+    with pytest.raises(ModelError, match="the empty word is undefined"):
+        learn(function(()), oracle=ORACLE)
+    with pytest.raises(ModelError, match=r"after the word \(\) the model gives the symbol '1' pro"):
+        learn(function(("1",)), oracle=ORACLE)
 
 
 @pytest.mark.parametrize("symbols", [2, 70])
 def test_the_word_is_found_in_large_batches_and_alphabets(symbols: int) -> None:
     target = random_pdfa(60, symbols, seed=1)
 
-    class OneBadState(AutomatonModel):
-        def distributions(self, handles: Handles) -> NDArray[np.float64]:
-            rows = super().distributions(handles)
-            rows[handles == 40] = np.nan
+    class OneBadState(HookedModel):
+        def read(self, inner: Session, handles: Handles) -> Rows:
+            rows = inner.read(handles)
+            rows.values[handles == 40, 0] = np.nan
             return rows
 
     with pytest.raises(ModelError) as caught:

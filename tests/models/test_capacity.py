@@ -9,7 +9,7 @@ from pdfalearn import (
     AutomatonModel,
     ExactOracle,
     FunctionModel,
-    InputError,
+    ModelError,
     Quantization,
     chain,
     combination_lock,
@@ -20,6 +20,7 @@ from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.models.watched import PRICES, WatchedModel
+from tests.support import mostly_slow
 
 TARGETS = [
     random_pdfa(60, distributions=2, seed=1),
@@ -30,9 +31,9 @@ TARGETS = [
 ]
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=repr)
+@pytest.mark.parametrize("target", mostly_slow(TARGETS), ids=repr)
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@pytest.mark.parametrize("capacity", [3, 4, 7, 50])
+@pytest.mark.parametrize("capacity", mostly_slow([3, 4, 7, 50]))
 def test_few_handles_give_the_same_automaton(
     capacity: int, prefixes_free: bool, target: PDFA
 ) -> None:
@@ -46,7 +47,7 @@ def test_few_handles_give_the_same_automaton(
     assert model.most_live == capacity
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 @pytest.mark.parametrize("name", LEARNERS)
 def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
     for seed in range(12):
@@ -63,7 +64,7 @@ def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
 
 
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@pytest.mark.parametrize("capacity", [None, 3, 20])
+@pytest.mark.parametrize("capacity", mostly_slow([None, 3, 20]))
 def test_no_word_is_asked_twice(capacity: int | None, prefixes_free: bool) -> None:
     for target in TARGETS:
         model = WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
@@ -75,7 +76,8 @@ def test_no_word_is_asked_twice(capacity: int | None, prefixes_free: bool) -> No
 def test_a_capacity_that_is_too_small_is_refused(capacity: int) -> None:
     target = chain(3)
     model = WatchedModel(AutomatonModel(target), room=capacity)
-    with pytest.raises(InputError, match=f"capacity is {capacity}; it needs 3 or more"):
+    refusal = rf"WatchedSession\.room is {capacity}: .*at least 3"
+    with pytest.raises(ModelError, match=refusal):
         learn(model, oracle=ExactOracle(target, by=Quantization(1000)))
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -34,6 +34,7 @@ from tests.models.networks import (
 )
 from tests.models.watched import WatchedModel
 from tests.strategies import KAPPAS, pdfas
+from tests.support import examples
 
 MEMORY = 2**24
 """Bytes for more words than any run here has."""
@@ -46,7 +47,7 @@ def torch() -> Any:
 
 @pytest.mark.parametrize("room", [3, 16, None])
 @pytest.mark.usefixtures("torch")
-@settings(max_examples=40)
+@examples(40)
 @given(target=pdfas(allow_undefined=False), kappa=st.sampled_from(KAPPAS))
 def test_a_network_that_computes_a_pdfa_gives_its_quotient(
     room: int | None, target: PDFA, kappa: int
@@ -60,6 +61,7 @@ def test_a_network_that_computes_a_pdfa_gives_its_quotient(
     assert watched.live == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("room", [3, None])
 @pytest.mark.usefixtures("torch")
@@ -78,6 +80,7 @@ def learnt(room: int | None) -> tuple[Result, WatchedModel]:
     return learn(model, by=Quantization(2), oracle=oracle), model
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("torch")
 def test_few_hidden_states_give_the_same_automaton() -> None:
     all_at_once, unlimited = learnt(None)

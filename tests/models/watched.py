@@ -33,6 +33,9 @@ class WatchedModel(LanguageModel):
         self.price = inner.price if price is None else price
         self.room = room
         self.symbols = 0
+        """How many symbols sessions were led through, undefined ones included."""
+        self.defined_symbols = 0
+        """How many of them have got a handle."""
         self.batches: list[list[Codes]] = []
         """The words of every call for distributions."""
         self.most_live = 0
@@ -63,6 +66,10 @@ class WatchedModel(LanguageModel):
 
     def led(self, word: Codes) -> None:
         """Note a word that has just got a handle, or is undefined."""
+
+    def answered(self, batch: list[Codes], rows: Rows) -> Rows:
+        """Return what is answered; tests override it to tamper with that."""
+        return rows
 
 
 class WatchedSession(Session):
@@ -100,7 +107,7 @@ class WatchedSession(Session):
         rows = self._inner.read(inner)
         if rows.undefined is not None:
             self._undefined.update(batch[place] for place in rows.undefined.nonzero()[0])
-        return rows
+        return self._model.answered(batch, rows)
 
     def possible(self, handles: Handles) -> Mask | Words | None:
         return self._inner.possible(self._inner_handles(handles))
@@ -141,6 +148,7 @@ class WatchedSession(Session):
         if inner < 0:
             self._undefined.add(word)
             return -1
+        self._model.defined_symbols += len(word) > 0
         self._model.next_handle += 1
         handle = self._model.next_handle
         self.words[handle] = word

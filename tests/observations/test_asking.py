@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, AutomatonModel, Exact, Quantization, combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.models.watched import PRICES, WatchedModel
+from tests.observations.ways import one_by_one
 from tests.strategies import equivalences, pdfas
+from tests.support import examples
 
 Codes = tuple[int, ...]
 
 
 def ask(tree: ObservationTree, words: list[Codes], few: bool) -> list[int]:
     """Ask for the classes after words, in one of the two ways."""
-    suffixes = [tree.suffixes.add_word(word) for word in words]
-    if few:
-        return tree.classes(np.zeros(len(words), dtype=np.int64), np.array(suffixes)).tolist()
-    classes: list[int] = tree.classes(np.zeros(len(words), np.int64), np.array(suffixes)).tolist()
+    suffixes = np.array([tree.suffixes.add_word(word) for word in words], dtype=np.int64)
+    with one_by_one(few):
+        classes: list[int] = tree.classes(np.zeros(len(words), np.int64), suffixes).tolist()
     return classes
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(pdfas(), equivalences(), st.booleans(), st.sampled_from([None, 3, 5]), st.data())
 def test_classes_are_those_of_the_model(
     pdfa: PDFA, by: Equivalence, prefixes_free: bool, capacity: int | None, data: st.DataObject
@@ -94,7 +95,7 @@ def test_counts_are_those_of_the_model(prefixes_free: bool, capacity: int | None
         ask(tree, words, few=bool(number % 2))
     assert tree.counts.batches == [len(batch) for batch in model.batches]
     assert tree.counts.distributions == len(model.asked) == len(set(model.asked))
-    assert tree.symbols == model.symbols
+    assert tree.symbols == model.defined_symbols < model.symbols
     if prefixes_free:
         assert len(wanted & set(model.asked)) >= tree.counts.words
     else:
@@ -116,11 +117,12 @@ def test_batches_are_reported_as_they_are_answered() -> None:
 def test_rows_and_words_of_nodes() -> None:
     pdfa = random_pdfa(10, seed=2)
     tree = ObservationTree(AutomatonModel(pdfa), Quantization(10))
-    node = tree._nodes.descend_one(0, tree.suffixes.add_word((1, 0, 1)), tree.suffixes)
-    (class_,) = tree.classes(np.array([node]), np.array([0])).tolist()
+    node = tree.node((1, 0, 1))
+    (class_,) = tree.asked_classes(np.array([node])).tolist()
     row = pdfa.next_distribution("101")
     assert row is not None
     assert tree.word(node) == ("1", "0", "1")
+    assert list(tree.words(np.array([node, 0]))) == [[1, 0, 1], []]
     assert tree.rows(np.array([node])).tolist() == [row.tolist()]
     assert tree.arc_label(class_) == tuple(Quantization(10).intervals(row).tolist())
     assert tree.arc_label(UNDEFINED) is None

@@ -8,6 +8,7 @@ import pytest
 from pdfalearn import PDFA, AutomatonModel, Quantization, learn, random_pdfa
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.checks import assert_is_quotient
+from tests.support import mostly_slow
 
 
 def two_states(symbols: int) -> PDFA:
@@ -20,7 +21,7 @@ def two_states(symbols: int) -> PDFA:
     return PDFA(alphabet=range(symbols), transitions=transitions, probabilities=rows)
 
 
-@pytest.mark.parametrize("symbols", [31, 32, 33, 34])
+@pytest.mark.parametrize("symbols", mostly_slow([31, 32, 33, 34]))
 def test_around_the_size_where_children_are_kept_differently(symbols: int) -> None:
     for seed in range(10):
         target = random_pdfa(

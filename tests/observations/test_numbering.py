@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pdfalearn.arrays import row_numbers
 from pdfalearn.arrays.int_map import IntMap
 from pdfalearn.arrays.row_numbers import RowNumbers
+from tests.support import mostly_slow
 
 SIZES = [0, 1, 5, 23, 24, 100, 1023, 1024, 3000]
 KINDS = ["few", "many", "negative", "far apart", "one after the other"]
@@ -81,7 +82,7 @@ def check_rows(random: np.random.Generator, width: int) -> None:
         expected.check(list(map(tuple, rows.tolist())), found, len(numbers))
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize("width", mostly_slow([1, 2, 3, 7, 100], 2))
 def test_rows(width: int) -> None:
     for seed in range(4):
         check_rows(np.random.default_rng(seed), width)

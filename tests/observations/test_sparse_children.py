@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pdfalearn.observations._nodes import NodeTable
 
 
+@pytest.mark.slow
 def test_children_are_found_again_however_they_were_made() -> None:
     for seed in range(20):
         random = np.random.default_rng(seed)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pdfalearn import (
     PDFA,
@@ -22,9 +21,11 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.protocol import Handles, Mask, Session
 from pdfalearn.observations.tree import ObservationTree
 from tests.learners.checks import assert_is_quotient
+from tests.learners.noted import Noted
+from tests.models.hooked import HookedModel
 from tests.models.watched import WatchedModel
 
 BY = Quantization(100)
@@ -41,7 +42,7 @@ def test_only_large_alphabets_leave_out_what_is_undefined(symbols: int, undefine
     if symbols > 32:
         expected = (target.transitions[target.initial] >= 0).nonzero()[0]
     assert places.tolist() == expected.tolist()
-    assert [tree._nodes.word(node) for node in successors.tolist()] == [[s] for s in places]
+    assert list(tree.words(successors)) == [[symbol] for symbol in places]
 
 
 @pytest.mark.parametrize("undefined", [True, False])
@@ -61,9 +62,9 @@ def test_a_model_that_does_not_say_is_led_to_all() -> None:
 
 
 def test_undefined_with_a_positive_probability_is_an_error() -> None:
-    class Lying(AutomatonModel):
-        def undefined_after(self, handles: Handles) -> NDArray[np.bool_]:
-            return np.tile(np.arange(60) == 59, (len(handles), 1))
+    class Lying(HookedModel):
+        def possible(self, inner: Session, handles: Handles) -> Mask:
+            return np.tile(np.arange(60) < 59, (len(handles), 1))
 
     target = random_pdfa(6, 60, seed=3)
     with pytest.raises(
@@ -74,11 +75,14 @@ def test_undefined_with_a_positive_probability_is_an_error() -> None:
 
 def test_what_a_bound_leaves_unresolved_is_defined() -> None:
     target = random_pdfa(20, 60, zero_probability=0.9, undefined=True, seed=2)
-    result = learn(target, by=BY, budget=Budget(max_states=4))
-    access, symbols = result.access_words, target.alphabet.symbols
+    noted = Noted("quant")
+    result = learn(target, by=BY, learner=noted, budget=Budget(max_states=4))
+    access, details = result.access_words, result.certificate.details
+    unresolved = [[state, str(code)] for state, code in noted.unresolved()]
     assert len(access) == 4
-    assert len(result.unresolved)
-    words = [(*access[state], symbols[code]) for state, code in result.unresolved.tolist()]
+    assert details["unresolved"] == len(unresolved) > 10
+    assert details["first_unresolved"] == unresolved[:10]
+    words = [(*access[state], str(code)) for state, code in noted.unresolved()]
     assert target.states_after(words).min() >= 0
     expected = target.states_after(access)
     assert ((result.pdfa.transitions < 0) == (target.transitions[expected] < 0)).all()

@@ -18,11 +18,13 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
+from tests.models.hooked import HookedModel
 from tests.models.watched import PRICES, WatchedModel
+from tests.observations.ways import one_by_one
 
 BY = Quantization(10)
 
@@ -38,11 +40,11 @@ def stopping(symbols: int = 2) -> PDFA:
     return PDFA(alphabet=map(str, range(symbols)), transitions=transitions, probabilities=rows)
 
 
-class LyingModel(AutomatonModel):
+class LyingModel(HookedModel):
     """Says that words are undefined after the last symbol, whatever its probability."""
 
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        found = super().extend(handles, words)
+    def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
+        found = inner.extend(handles, words)
         for begin, end in zip(words.offsets[:-1], words.offsets[1:], strict=True):
             last = (words.symbols[begin:end] == len(self.alphabet) - 1).nonzero()[0]
             if len(last):
@@ -63,11 +65,11 @@ def test_undefined_words_are_never_asked_further(
 
     def asked(words: list[tuple[int, ...]]) -> list[int]:
         suffixes = np.array([tree.suffixes.add_word(word) for word in words])
-        classes: list[int] = tree.classes(np.zeros(len(words), np.int64), suffixes).tolist()
-        assert (
-            classes
-            == tree.classes(np.zeros(len(words), dtype=np.int64), np.array(suffixes)).tolist()
-        )
+        nodes = np.zeros(len(words), dtype=np.int64)
+        with one_by_one(few=False):
+            classes: list[int] = tree.classes(nodes, suffixes).tolist()
+        with one_by_one(few=True):
+            assert classes == tree.classes(nodes, suffixes).tolist()
         return classes
 
     assert asked([(0, 1, 0, 1), (1, 0)])[0] == UNDEFINED
@@ -110,10 +112,8 @@ def test_the_error_comes_whenever_the_word_before_is_asked(
     suffixes = [tree.suffixes.add_word(word) for word in words]
 
     def ask_all() -> None:
-        for suffix in suffixes:
-            if few:
-                tree.classes(np.array([0]), np.array([suffix])).tolist()
-            else:
+        with one_by_one(few):
+            for suffix in suffixes:
                 tree.classes(np.array([0]), np.array([suffix]))
 
     with pytest.raises(ModelError, match=r"after the word \('0',\) the model gives the symbol '1'"):
@@ -122,12 +122,12 @@ def test_the_error_comes_whenever_the_word_before_is_asked(
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_empty_word_must_be_defined(name: str) -> None:
-    class Nothing(AutomatonModel):
-        def start(self) -> int:
+    class Nothing(HookedModel):
+        def start(self, inner: Session) -> int:
             return -1
 
     target = stopping()
-    with pytest.raises(ModelError, match="empty word is undefined"):
+    with pytest.raises(ModelError, match="empty word cannot be undefined"):
         learn(Nothing(target), oracle=ExactOracle(target, by=Quantization(1000)), learner=name)
 
 
@@ -145,8 +145,6 @@ def test_many_words_that_share_an_undefined_prefix(prefixes_free: bool) -> None:
     words = Words.of([list(word) for word in product([0, 1], repeat=6)])
     ends = tree.path(words)[words.ends]
     classes = tree.classes(ends, np.zeros(len(ends), dtype=np.int64))
-    defined = [
-        target.state_after(target.alphabet.decode(tree._nodes.word(n))) for n in ends.tolist()
-    ]
+    defined = [target.state_after(tree.word(node)) for node in ends.tolist()]
     assert [class_ != UNDEFINED for class_ in classes] == [state is not None for state in defined]
     assert tree.counts.words == sum(state is not None for state in defined)

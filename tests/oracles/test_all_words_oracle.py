@@ -88,6 +88,7 @@ def test_absurdly_many_words_are_refused(symbols: int, length: int, count: str) 
         AllWordsOracle(length).counterexamples(target, tree(target))
 
 
+@pytest.mark.slow
 def test_one_symbol_has_few_words() -> None:
     oracle = AllWordsOracle(2000)
     assert oracle.counterexamples(chain(1000), tree(chain(1001))).lengths.tolist() == [999]

@@ -95,6 +95,7 @@ def test_words_that_others_have_resolved_are_skipped(target: PDFA, name: str) ->
     assert_is_quotient(learn(target, by=BY, oracle=twice, learner=name).pdfa, target, BY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_all_counterexamples_at_once_will_do(name: str) -> None:
     words = [tuple(word) for word in all_words("01", 7)]

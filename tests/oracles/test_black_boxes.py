@@ -29,6 +29,7 @@ from pdfalearn import (
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import assert_is_quotient
+from tests.support import mostly_slow
 from tests.test_paper_targets import targets
 
 BY = Quantization(1000)
@@ -49,7 +50,7 @@ def test_the_targets_of_experiment_1_are_learnt_exactly() -> None:
 
 @pytest.mark.parametrize("by", [BY, Exact()], ids=repr)
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("number", range(1, 8))
+@pytest.mark.parametrize("number", mostly_slow(range(1, 8), 3))
 def test_the_tomita_grammars_are_learnt_exactly(number: int, learner: str, by: Equivalence) -> None:
     target = tomita(number)
     oracle = PACOracle(epsilon=0.02, delta=0.01, sampler=UniformWords(12), seed=number)
@@ -65,6 +66,7 @@ SAMPLERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 def test_shared_distributions_are_learnt_exactly(sampler: Sampler) -> None:
     target = random_pdfa(60, distributions=2, seed=4)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles import _comparison
-from pdfalearn.oracles._comparison import comparison, differing, first_differences
+from pdfalearn.oracles import comparison as comparing
+from pdfalearn.oracles.comparison import comparison, differing, first_differences
 from pdfalearn.tree_nodes import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
@@ -72,27 +72,29 @@ def test_the_shortest_differing_prefixes_are_found(
 @pytest.mark.parametrize("count", [3, 300])
 def test_every_prefix_is_asked_once(count: int, symbols: int, prefixes_free: bool) -> None:
     target = random_pdfa(50, symbols, seed=1)
-    model = watched(target, price=PRICES[prefixes_free])
+    model = watched(target, prefixes_free=prefixes_free)
     tree = ObservationTree(model, Quantization(1000))
     random = np.random.default_rng(1)
     codes = [tuple(random.integers(symbols, size=random.integers(30))) for _ in range(count)]
     path = tree.ask_path(Words.of(codes))
     prefixes = [word[:end] for word in codes for end in range(len(word) + 1)]
-    assert [tuple(tree._nodes.word(node)) for node in path.tolist()] == prefixes
+    assert list(map(tuple, tree.words(path))) == prefixes
     assert sorted(model.asked) == sorted(set(prefixes))
     tree.ask_path(Words.of(codes))
     assert len(model.asked) == len(set(prefixes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_a_thousand_words_take_few_batches(prefixes_free: bool) -> None:
-    model = watched(random_pdfa(50, seed=1), price=PRICES[prefixes_free])
+    model = watched(random_pdfa(50, seed=1), prefixes_free=prefixes_free)
     tree = ObservationTree(model, Quantization(1000))
     symbols = np.random.default_rng(1).integers(2, size=100_000, dtype=np.int32)
     tree.ask_path(Words(symbols, np.arange(1001) * 100))
     assert len(model.batches) < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefixes_free", [True, False])
 @pytest.mark.parametrize("capacity", [8, 64])
 def test_hardly_a_symbol_is_led_through_twice(capacity: int, prefixes_free: bool) -> None:
@@ -116,7 +118,7 @@ def test_wide_rows_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     path = tree.ask_path(Words.of([[0, 1] * 20, [1] * 30]))
     states = np.arange(len(path)) % 30
     at_once = differing(path, states, hypothesis, tree)
-    monkeypatch.setattr(_comparison, "_NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr(comparing, "_NUMBERS_AT_ONCE", 1)
     in_parts = differing(path, states, hypothesis, tree)
     assert at_once.any()
     assert not at_once.all()
@@ -149,6 +151,6 @@ def test_there_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     words = Words.of(np.random.default_rng(1).integers(2, size=(500, 12)).tolist())
     found = first_differences(words, hypothesis, tree)
     assert 3 < len(found) <= 64
-    monkeypatch.setattr(_comparison, "_MOST", 3)
+    monkeypatch.setattr(comparing, "_MOST", 3)
     fewer = first_differences(words, hypothesis, tree)
     assert target.alphabet.decode_words(fewer) == target.alphabet.decode_words(found)[:3]

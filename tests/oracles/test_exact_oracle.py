@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import (
@@ -24,9 +24,10 @@ from tests.learners.checks import label_after
 from tests.learners.tables import tolerances
 from tests.oracles.helpers import differs
 from tests.strategies import equivalences, pdfas, shuffled
+from tests.support import examples
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data(), equivalences())
 def test_counterexamples_are_true_and_found_iff_there_are_any(
     data: st.DataObject, by: Equivalence

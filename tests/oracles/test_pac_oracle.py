@@ -26,9 +26,10 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
+from tests.models.hooked import HookedModel
 from tests.models.watched import PRICES, WatchedModel
 
 BY = Quantization(10)
@@ -128,13 +129,13 @@ def test_nothing_is_certified_that_has_not_passed() -> None:
 
 
 def test_a_query_that_is_broken_off_counts_and_certifies_nothing() -> None:
-    class Failing(AutomatonModel):
+    class Failing(HookedModel):
         fails = False
 
-        def extend(self, handles: Handles, words: Words) -> Handles:
+        def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
             if self.fails:
                 raise KeyboardInterrupt
-            return super().extend(handles, words)
+            return inner.extend(handles, words)
 
     model = Failing(TARGET)
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(30))

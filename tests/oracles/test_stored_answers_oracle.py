@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,8 +40,7 @@ def test_stored_answers_are_all_that_is_compared(
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
     model = WatchedModel(AutomatonModel(target), price=PRICES[False])
     observations = ObservationTree(model, by)
-    suffixes = [observations.suffixes.add_word(word) for word in codes]
-    observations.classes(np.zeros(len(codes), dtype=np.int64), np.array(suffixes)).tolist()
+    observations.ask(np.array([observations.node(word) for word in codes], dtype=np.int64))
     before = model.symbols, len(model.batches), len(observations)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored_answers, "_ENOUGH", enough)
@@ -73,6 +73,7 @@ def test_stored_answers_are_counted_and_cost_nothing() -> None:
     assert after == before
 
 
+@pytest.mark.slow
 def test_stored_answers_save_questions() -> None:
     target = random_pdfa(300, distributions=2, seed=1)
 

@@ -19,7 +19,7 @@ from pdfalearn.stores._connection import opened_alone
 from pdfalearn.stores.writer import Writer
 from tests.stores.parts import ALPHABET, Part, assert_same, read, some, stored
 from tests.stores.writing import Writing
-from tests.support import without_privileges
+from tests.support import mostly_slow, without_privileges
 
 
 @pytest.fixture
@@ -157,6 +157,7 @@ def test_a_folder_that_may_not_be_written(open_folder: Path) -> None:
     assert list(open_folder.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_a_log_beside_a_store_in_a_folder_that_may_not_be_written(open_folder: Path) -> None:
     """What a killed writer has left is read too, or the store is refused; never half of it."""
     path = open_folder / "answers.db"
@@ -222,6 +223,7 @@ for place, part in enumerate(endless_parts(3)):
 """
 
 
+@pytest.mark.slow
 def test_a_system_that_refuses_to_write_more(path: Path) -> None:
     command = [sys.executable, "-c", LIMITED, str(path)]
     done = subprocess.run(
@@ -281,7 +283,7 @@ FOREIGN = {
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize("script", FOREIGN)
+@pytest.mark.parametrize("script", mostly_slow(FOREIGN, 4))
 def test_other_schemas_are_refused_and_left_alone(script: str, read_only: bool, path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.executescript(script)

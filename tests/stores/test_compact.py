@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import AnswerStore, InputError, StoreError
 from pdfalearn.stores import _batches, _connection
 from tests.stores.parts import ALPHABET, assert_same, new_path, part_of, read, some, stored
+from tests.support import examples
 
 PALETTE = [(0.5, 0.5, 0.0), (0.5, 0.25, 0.25), (1.0, 0.0, 0.0), (1 - 5e-324, 5e-324, 0.0), None]
 
@@ -29,7 +30,7 @@ def exported(path: Path, key: str = "model") -> list[tuple[str, str | None]]:
         ]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.lists(words, min_size=1), min_size=1, max_size=4), st.sampled_from([50, 2**26]))
 def test_one_writer_has_every_answer_once(writers: list[list[str]], most: int) -> None:
     expected = {

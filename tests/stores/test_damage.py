@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import AnswerStore, DamagedStoreError, StoreError
 from pdfalearn.stores._batches import insert
 from pdfalearn.stores._models import now, registered
 from tests.stores.parts import ALPHABET, Part, assert_same, joined, new_path, read, some, stored
+from tests.support import examples
 
 
 def content() -> bytes:
@@ -42,7 +43,7 @@ def is_noticed(path: Path) -> bool:
     return False
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, len(CONTENT) - 1), st.integers(1, 255))
 def test_one_wrong_byte(place: int, change: int) -> None:
     damaged = bytearray(CONTENT)
@@ -52,7 +53,7 @@ def test_one_wrong_byte(place: int, change: int) -> None:
         is_noticed(path)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.integers(1, len(CONTENT) - 1))
 def test_a_file_that_is_cut_off(length: int) -> None:
     with new_path() as path:
@@ -60,7 +61,7 @@ def test_a_file_that_is_cut_off(length: int) -> None:
         assert is_noticed(path) or not any(CONTENT[length:])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.integers(0, len(CONTENT) // 512 - 1), st.integers(0, 255))
 def test_a_wrong_sector(place: int, value: int) -> None:
     damaged = bytearray(CONTENT)

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from pdfalearn import load
 from tests.stores import killed
@@ -33,6 +34,7 @@ def check_integrity(path: Path) -> None:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@pytest.mark.slow
 def test_twenty_kills_cost_at_most_a_batch_each(tmp_path: Path) -> None:
     assert started(tmp_path, "whole", "other.db").wait(60) == 0
     whole = words_asked(tmp_path, "whole")
@@ -56,6 +58,7 @@ def test_twenty_kills_cost_at_most_a_batch_each(tmp_path: Path) -> None:
     assert words_asked(tmp_path, "killed") <= whole + kills * BATCH + runs * asked_again
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_store(tmp_path: Path) -> None:
     both = [started(tmp_path, "one"), started(tmp_path, "two")]
     assert [process.wait(60) for process in both] == [0, 0]

@@ -6,11 +6,12 @@ import resource
 import subprocess
 import sys
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -35,9 +36,13 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.price import FREE, Price
+from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.rows import Rows
+from tests.models.hooked import HookedModel
 from tests.models.watched import PRICES, WatchedModel
 from tests.strategies import pdfas
+from tests.support import examples, mostly_slow
 
 BY = Quantization(100)
 
@@ -46,13 +51,12 @@ def run(
     target: PDFA,
     store: Path | None,
     *,
-    prefixes_free: bool = True,
-    capacity: int | None = None,
+    price: Price = FREE,
+    room: int | None = None,
     learner: str = "quant",
     budget: Budget | None = None,
 ) -> tuple[Result, WatchedModel]:
-    model = WatchedModel(AutomatonModel(target), room=capacity)
-    model.prefixes_free = prefixes_free
+    model = WatchedModel(AutomatonModel(target), room=room, price=price)
     oracle = ExactOracle(target, by=BY)
     result = learn(
         model, by=BY, oracle=oracle, learner=learner, store=store, model_id="m",
@@ -64,7 +68,7 @@ def run(
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize("prefixes_free", [True, False])
 @pytest.mark.parametrize("capacity", [None, 5])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(target=pdfas(), piece=st.integers(1, 40), data=st.data())
 def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
     learner: str,
@@ -156,7 +160,9 @@ def test_a_name_and_a_hash_are_not_a_longer_name(tmp_path: Path) -> None:
     store = tmp_path / "answers.db"
     target = random_pdfa(9, seed=1)
     learn(target, by=BY, store=store, model_id="a")
-    hashed = AutomatonModel(target).fingerprint[:20]
+    hashed = sha256(AutomatonModel(target).identity.encode()).hexdigest()[:20]
+    with AnswerStore(store, read_only=True) as opened:
+        assert [model.key for model in opened.models()] == [f"a#{hashed}"]
     oracle = ExactOracle(target, by=BY)
     result = learn(as_function(target), by=BY, oracle=oracle, store=store, model_id=f"a {hashed}")
     assert result.statistics.stored_words == 0
@@ -164,21 +170,21 @@ def test_a_name_and_a_hash_are_not_a_longer_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize("prefixes_free", [True, False])
-@pytest.mark.parametrize("capacity", [None, 3, 8])
-@pytest.mark.parametrize("fails_at", [7, 40, 90])
+@pytest.mark.parametrize("capacity", mostly_slow([None, 3, 8]))
+@pytest.mark.parametrize("fails_at", mostly_slow([7, 20, 40, 90]))
 def test_failures_at_any_call_change_nothing(
     fails_at: int, capacity: int | None, prefixes_free: bool, learner: str, tmp_path: Path
 ) -> None:
     target = random_pdfa(25, distributions=6, seed=4)
 
-    class Failing(AutomatonModel):
+    class Failing(HookedModel):
         calls = 0
 
-        def distributions(self, handles: Handles) -> NDArray[np.float64]:
+        def read(self, inner: Session, handles: Handles) -> Rows:
             self.calls += 1
             if self.calls == fails_at:
                 raise ConnectionError("the line is dead")
-            return super().distributions(handles)
+            return inner.read(handles)
 
     def once(model: AutomatonModel, store: Path | None) -> Result:
         watched = WatchedModel(model, room=capacity, price=PRICES[prefixes_free])
@@ -259,14 +265,14 @@ def test_what_a_failing_model_has_answered_is_kept(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_all_answers(tmp_path: Path) -> None:
     target, store = random_pdfa(300, seed=1), tmp_path / "answers.db"
 
-    class Interrupted(AutomatonModel):
+    class Interrupted(HookedModel):
         calls = 0
 
-        def distributions(self, handles: Handles) -> NDArray[np.float64]:
+        def read(self, inner: Session, handles: Handles) -> Rows:
             self.calls += 1
             if self.calls == 8:
                 raise KeyboardInterrupt
-            return super().distributions(handles)
+            return inner.read(handles)
 
     with pytest.raises(LearningInterrupted):
         learn(Interrupted(target), by=BY, oracle=ExactOracle(target, by=BY), store=store)
@@ -333,6 +339,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_learning_and_loses_nothing(tmp_path: Path) -> None:
     assert resource.RLIMIT_FSIZE is not None
     path = tmp_path / "answers.db"

@@ -23,6 +23,7 @@ def integrity(path: Path) -> str:
     return str(message)
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     """They even make the store at once."""
     path, count = tmp_path / "answers.db", 100
@@ -49,6 +50,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
         assert_same(segment, some(seed, count))
 
 
+@pytest.mark.slow
 def test_killed_writers_lose_nothing_that_they_have_acknowledged(tmp_path: Path) -> None:
     path, moments = tmp_path / "answers.db", np.random.default_rng(1)
     acknowledged = []
@@ -76,6 +78,7 @@ def test_a_store_is_whole_at_every_moment_of_another_process_writing(tmp_path: P
         assert counts == sorted(counts)
 
 
+@pytest.mark.slow
 def test_compacting_is_refused_while_another_process_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

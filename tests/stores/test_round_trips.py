@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import Alphabet, AnswerStore, InputError, StoreError
@@ -25,11 +25,12 @@ from tests.stores.parts import (
     some,
     stored,
 )
+from tests.support import examples
 
 ONE_ROW = Part([], [], [0], [0], [[0.5, 0.25, 0.25]])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(parts(), min_size=1, max_size=3))
 def test_segments_are_what_was_appended(writers: list[list[Part]]) -> None:
     with new_path() as path:
@@ -41,7 +42,7 @@ def test_segments_are_what_was_appended(writers: list[list[Part]]) -> None:
             assert_same(segment, expected)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(parts())
 def test_answers_are_words_and_distributions(given_parts: list[Part]) -> None:
     words: list[tuple[str, ...]] = [()]
@@ -63,7 +64,7 @@ def test_answers_are_words_and_distributions(given_parts: list[Part]) -> None:
     assert found == expected
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(parts(), st.integers(1, 200))
 def test_what_is_too_large_for_one_batch_is_cut(given_parts: list[Part], most: int) -> None:
     with pytest.MonkeyPatch.context() as patch, new_path() as path:

@@ -31,7 +31,7 @@ class Outputs(NamedTuple):
         if self.pdfa is not None:
             pdfalearn.check_can_save(self.pdfa)
         if self.tree is not None:
-            pdfalearn.check_can_save_tree(self.tree)
+            pdfalearn.check_can_save(self.tree, pdfalearn.TreeNode)
 
     def write(self, result: Result) -> None:
         """Write what has been learnt, the automaton first."""

@@ -14,7 +14,8 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.equivalence.sparse import SparseKeys, keys_by_tables, without_zeros
 from pdfalearn.equivalence.tolerance import Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.rows import Floats, Rows, check_decided
+from pdfalearn.row_checks import check_decided
+from pdfalearn.rows import Floats, Rows
 
 _LARGEST_KAPPA = 2**40
 """Beyond it the shift by 2⁻⁵⁰ is no longer small against an interval."""

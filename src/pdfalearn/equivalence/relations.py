@@ -14,7 +14,8 @@ from pdfalearn.equivalence.sparse import SparseKeys as SparseKeys
 from pdfalearn.equivalence.sparse import different_keys, pieces_of
 from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.rows import Flags, Floats, Rows, UndecidedError
+from pdfalearn.row_checks import UndecidedError
+from pdfalearn.rows import Flags, Floats, Rows
 
 Relation = Equivalence | Tolerance
 """When two distributions are the same, or similar."""

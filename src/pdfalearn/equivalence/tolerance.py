@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn.checks import checked_number
-from pdfalearn.rows import Flags, Floats, Numbers, Rows, check_decided
+from pdfalearn.row_checks import check_decided
+from pdfalearn.rows import Flags, Floats, Numbers, Rows
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pdfalearn.words import Words, prefixes_of
 Numbers = NDArray[np.int64]
 
 _LONG = 24
-"""From this length on, suffixes of a counterexample are numbered, and the way down remembered."""
+"""From this length on, what follows in a counterexample is walked along word by word."""
 
 
 class Breaks(NamedTuple):
@@ -73,8 +73,6 @@ class Counterexamples:
         self._last_places = np.zeros(len(words), dtype=np.int64)
         self._last_states = np.zeros(len(words), dtype=np.int64)
         """Where each broke the last time, and the hypothesis's state there."""
-        self._suffixes: dict[int, list[int]] = {}
-        """The numbers of the suffixes of words that are long enough to have some."""
 
     def __len__(self) -> int:
         return len(self.words)
@@ -121,9 +119,12 @@ class Counterexamples:
         observations, words = self._observations, self.words
         here, ends = words.offsets[chosen] + places, words.offsets[chosen + 1]
         if len(chosen) < FEW or (ends - here >= _LONG).any():
-            pairs = zip(chosen.tolist(), places.tolist(), strict=True)
-            suffixes = np.array([self._numbered(word)[place] for word, place in pairs])
-            return observations.classes(starts, suffixes)
+            parts = zip(starts.tolist(), here.tolist(), ends.tolist(), strict=True)
+            nodes = [
+                observations.node(words.symbols[begin:end].tolist(), start)
+                for start, begin, end in parts
+            ]
+            return observations.asked_classes(np.array(nodes, dtype=np.int64))
         ends_at = starts.copy()
         active = (here < ends).nonzero()[0]
         while len(active):
@@ -132,19 +133,9 @@ class Counterexamples:
             active = active[here[active] < ends[active]]
         return observations.asked_classes(ends_at)
 
-    def _numbered(self, word: int) -> list[int]:
-        """Give the numbers of all suffixes of a word."""
-        if word not in self._suffixes:
-            begin, end = self.words.offsets[word : word + 2].tolist()
-            codes = self.words.symbols[begin:end].tolist()
-            self._suffixes[word] = self._observations.suffixes.add_all(codes)
-        return self._suffixes[word]
-
     def suffix(self, word: int, place: int) -> int:
-        """Give the number of what follows the symbol at a place of a word."""
+        """Return the number of what follows the symbol at a place of a word."""
         begin, end = self.words.offsets[word : word + 2].tolist()
-        if word in self._suffixes:
-            return self._suffixes[word][place + 1]
         codes = self.words.symbols[begin + place + 1 : end].tolist()
         return self._observations.suffixes.add_word(codes)
 

@@ -7,7 +7,13 @@ import threading
 from types import FrameType
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.models.checking import checked_session, checked_start
+from pdfalearn.models.checking import (
+    checked_room,
+    checked_session,
+    checked_shared,
+    checked_start,
+    close_quietly,
+)
 from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.rows import Rows
@@ -83,25 +89,30 @@ class InterruptibleModel(LanguageModel):
         """Begin a conversation."""
         self._interrupts.begin_call()
         try:
-            return InterruptibleSession(checked_session(self._model), self._interrupts)
+            inner = checked_session(self._model)
         finally:
             self._interrupts.end_call()
+        try:
+            return InterruptibleSession(inner, self._interrupts)
+        except BaseException:
+            close_quietly(inner)
+            raise
 
 
 class InterruptibleSession(Session):
     """The session of an interruptible model."""
 
     def __init__(self, session: Session, interrupts: Interrupts) -> None:
-        self.shared = session.shared
-        self.room = session.room
-        self._session = session
+        self.shared = checked_shared(session)
+        self.room = checked_room(session)
+        self.inner = session
         self._interrupts = interrupts
 
     def start(self) -> int:
         """Return a handle of the empty word."""
         self._interrupts.begin_call()
         try:
-            return checked_start(self._session)
+            return checked_start(self.inner)
         finally:
             self._interrupts.end_call()
 
@@ -109,7 +120,7 @@ class InterruptibleSession(Session):
         """Continue words."""
         self._interrupts.begin_call()
         try:
-            return self._session.extend(handles, words)
+            return self.inner.extend(handles, words)
         finally:
             self._interrupts.end_call()
 
@@ -117,18 +128,18 @@ class InterruptibleSession(Session):
         """Return distributions."""
         self._interrupts.begin_call()
         try:
-            return self._session.read(handles)
+            return self.inner.read(handles)
         finally:
             self._interrupts.end_call()
 
     def possible(self, handles: Handles) -> Mask | Words | None:
         """Return which symbols may follow."""
-        return self._session.possible(handles)
+        return self.inner.possible(handles)
 
     def release(self, handles: Handles) -> None:
         """Take back handles."""
-        self._session.release(handles)
+        self.inner.release(handles)
 
     def close(self) -> None:
         """End the conversation."""
-        self._session.close()
+        self.inner.close()

@@ -27,6 +27,7 @@ from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learners.wlstar import WLStar
+from pdfalearn.learning.agreeing import agreeing
 from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, default_oracle
 from pdfalearn.learning.interrupts import InterruptibleModel, Interrupts
@@ -45,6 +46,7 @@ from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.stores.store import AnswerStore
+from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 _INTERRUPTED = Certificate("interrupted", "stopped by hand, the newest hypothesis")
@@ -214,6 +216,8 @@ class _Run:
         self._history: list[Progress] = []
         self._notes: list[str] = []
         self._result: Result | None = None
+        self._unresolved = self._added = np.empty(0, dtype=np.int64)
+        """What is unresolved of the last hypothesis, and the words of states added to agree."""
         self.hypothesis: PDFA | None = None
         """The newest one."""
         if progress is not None:
@@ -268,6 +272,7 @@ class _Run:
             return self._noted(self._result)
         try:
             self._settle()
+            self._agree()
         except Exception:  # half-made states, where a second Ctrl-C came in between
             if self.hypothesis is None:
                 return None
@@ -281,13 +286,24 @@ class _Run:
         except BudgetReached as reached:
             with self._timed("learning"):
                 self._settle()
-            return stopped(reached, self._observations.alphabet, self._learner.unresolved())
+                self._agree()
+            alphabet, added = self._observations.alphabet, len(self._added)
+            return stopped(reached, alphabet, self._unresolved, added)
 
     def _settle(self) -> PDFA:
         """Take what the learner knows now as its newest hypothesis."""
         self.hypothesis = None  # two of them may be large
         self.hypothesis = self._learner.hypothesis()
         return self.hypothesis
+
+    def _agree(self) -> None:
+        """Make the newest hypothesis agree with every answer, though nothing more may be asked."""
+        self._unresolved = self._learner.unresolved()
+        if self.hypothesis is None:
+            return
+        found = agreeing(self.hypothesis, self._unresolved, self._observations)
+        if found is not None:
+            self.hypothesis, self._added, self._unresolved = found
 
     def _learn(self) -> None:
         meter = self._observations.meter
@@ -355,6 +371,7 @@ class _Run:
             words=counts.words,
             distributions=counts.distributions,
             symbols=self._observations.symbols,
+            cost=self._observations.cost,
             equivalence_queries=self._equivalence_queries,
             learning_seconds=seconds["learning"],
             equivalence_seconds=seconds["equivalence"],
@@ -379,17 +396,22 @@ class _Run:
             inner_nodes=inner_nodes,
             structure_size=self._learner.structure_size,
         )
-        is_stopped = certificate.kind == "stopped"
-        unresolved = self._learner.unresolved() if is_stopped else np.empty(0, dtype=np.int64)
-        by = self._observations.by
+        by, learnt = self._observations.by, len(pdfa) - len(self._added)
         return Result(
             pdfa=pdfa,
             statistics=statistics,
             history=History(self._history),
             certificate=certificate,
             by=by,
-            kept_words=self._learner.access_words(),
-            kept_tree=self._learner.tree(len(pdfa)),
+            kept_words=self._access_words(),
+            kept_tree=self._learner.tree(learnt),
             kept_distances=BoundaryDistances.of(by, self._observations.tables()),
-            unresolved=np.stack(np.divmod(unresolved, len(pdfa.alphabet)), axis=1),
+            unresolved=np.stack(np.divmod(self._unresolved, len(pdfa.alphabet)), axis=1),
         )
+
+    def _access_words(self) -> WordTree:
+        """Return the access words of the learner's states, and of those that were added."""
+        words = self._learner.access_words()
+        if not len(self._added):
+            return words
+        return words.followed_by(self._observations.word_tree(self._added))

@@ -32,6 +32,8 @@ class Progress:
     """Distributions read: with a word's own may come those of its prefixes."""
     symbols: int
     """Symbols that the model was led through."""
+    cost: float
+    """What all that has cost by the model's `Price`, audits included."""
     equivalence_queries: int
     learning_seconds: float
     equivalence_seconds: float

@@ -14,7 +14,7 @@ _SHOWN = 10
 
 
 def stopped(
-    reached: BudgetReached, alphabet: Alphabet, unresolved: NDArray[np.int64]
+    reached: BudgetReached, alphabet: Alphabet, unresolved: NDArray[np.int64], added: int
 ) -> Certificate:
     """Certify that a bound was reached, where, and how much could not be resolved.
 
@@ -26,21 +26,25 @@ def stopped(
         The symbols.
     unresolved : array of int
         The transitions that lead to the best match so far, as state * symbols + symbol.
+    added : int
+        How many states were added so that the automaton agrees with every answer.
     """
     states, symbols = divmod(unresolved[:_SHOWN], len(alphabet))
     names = [alphabet.symbols[symbol] for symbol in symbols.tolist()]
     where = "" if reached.where is None else f" at the word {shortened(reached.where)}"
     count = len(unresolved)
+    also = f"; {added:,} states stand for single words, to agree with every answer" if added else ""
     leads = "transition leads" if count == 1 else "transitions lead"
     return Certificate(
         "stopped",
         f"{reached.bound} = {reached.limit:,} was reached{where}; {count:,} {leads} to the best "
-        "match so far",
+        f"match so far{also}",
         {
             "bound": reached.bound,
             "limit": reached.limit,
             "where": None if reached.where is None else list(reached.where),
             "unresolved": count,
+            "added_states": added,
             "first_unresolved": [list(pair) for pair in zip(states.tolist(), names, strict=True)],
         },
     )

@@ -140,8 +140,15 @@ def close_quietly(session: Session) -> str | None:
     try:
         session.close()
     except BaseException as error:  # what was learnt counts for more than how the model ends
-        return f"{type(session).__name__}.close raised {error_text(error)}"
+        return f"{_innermost(session)}.close raised {error_text(error)}"
     return None
+
+
+def _innermost(session: Session) -> str:
+    """Return the class of the session inside of wrappers, which is whose code it is."""
+    while isinstance(inner := getattr(session, "inner", None), Session):
+        session = inner
+    return type(session).__name__
 
 
 def error_text(error: BaseException) -> str:

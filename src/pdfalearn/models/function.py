@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from numpy.typing import ArrayLike
 
@@ -10,8 +10,12 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.models.price import EVERY_WORD, Price
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.rows import Rows, given_rows
+from pdfalearn.row_checks import given_rows
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
+
+Answer = ArrayLike | Rows | Sequence[ArrayLike | None]
+"""What a function may return: a table, rows, or a list with None for undefined words."""
 
 
 class FunctionModel(LanguageModel):
@@ -44,7 +48,7 @@ class FunctionModel(LanguageModel):
 
     def __init__(
         self,
-        function: Callable[[list[tuple[Symbol, ...]]], ArrayLike | Rows],
+        function: Callable[[list[tuple[Symbol, ...]]], Answer],
         alphabet: Iterable[Symbol] | Alphabet,
         terminal: Symbol = "$",
         *,

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from pdfalearn.arrays.growing import grown
 from pdfalearn.arrays.spelling import spelled
 from pdfalearn.models.protocol import Handles, LanguageModel, Session
-from pdfalearn.rows import Rows, given_rows
+from pdfalearn.row_checks import given_rows
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 _MOST_SYMBOLS = 2**20
@@ -63,6 +64,11 @@ class WholeWords(Session):
         begins = np.unique(symbols // _MOST_SYMBOLS, return_index=True)[1]
         parts = np.split(handles, begins[1:])
         return Rows.joined([self._answer(part) for part in parts])
+
+    def close(self) -> None:
+        """Forget all words."""
+        self._parents, self._symbols = self._parents[:0], self._symbols[:0]
+        self._lengths = self._lengths[:0]
 
     def _answer(self, handles: Handles) -> Rows:
         words = Words(*spelled(self._parents, self._symbols, handles))

@@ -6,14 +6,8 @@ import numpy as np
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.equivalence.relations import Relation, different_rows
-from pdfalearn.rows import (
-    BadRowError,
-    Floats,
-    Rows,
-    UndecidedError,
-    check_distributions,
-    check_sparse,
-)
+from pdfalearn.row_checks import BadRowError, UndecidedError, check_distributions, check_sparse
+from pdfalearn.rows import Floats, Rows
 
 _REMEDY = (
     "is anything in it random, such as dropout in a network that is not in .eval()? If it only "

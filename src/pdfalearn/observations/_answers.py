@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from pdfalearn.arrays.row_numbers import RowNumbers
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.observations._sparse_answers import NO_CLASS, SparseAnswers
-from pdfalearn.rows import Rows, check_distributions
+from pdfalearn.row_checks import check_distributions
+from pdfalearn.rows import Rows
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.arrays.growing import firsts, grown
 from pdfalearn.errors import ModelError
 from pdfalearn.models.protocol import LanguageModel, Mask
 from pdfalearn.observations._answers import Answers
+from pdfalearn.observations._consistency import Consistency
 from pdfalearn.observations._leading import Leader, Led
 from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers
-from pdfalearn.rows import BadRowError, Rows, UndecidedError, given_rows
+from pdfalearn.row_checks import BadRowError, UndecidedError, given_rows
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 _MOST_BYTES = 2**26
@@ -81,9 +82,9 @@ class Asker:
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
         """The number of each shared handle's answer; negative where it is not known."""
-        self._unchecked: dict[int, list[tuple[int, bool]]] = {}
-        """Of nodes without an answer: symbols after which words are known to be undefined, or
-        defined, which the answer has to agree with."""
+        self._consistency = Consistency(model.alphabet, nodes, answers, self._note)
+        self.rule_out = self._consistency.rule_out
+        """Leaves out words that are undefined as sparse rows do not list a symbol."""
         self.stored: StoredAnswers | None = None
         """Answers that need not be asked for."""
         self.on_batch: Callable[[], None] | None = None
@@ -109,6 +110,15 @@ class Asker:
             led = self.leader.lead(nodes)
             self._answer(nodes, led)
             nodes = led.rest
+
+    def ask_once(self, nodes: Nodes) -> None:
+        """Ask for as many of the nodes as can be read at once."""
+        self.leader.start()
+        nodes = nodes[: self._at_once]
+        if self.leader.room is None:
+            self._answer(nodes, self.leader.lead(nodes))
+        else:
+            self._answer(nodes, self.leader.lead_few(nodes.tolist()))
 
     def ask_few(self, nodes: list[int]) -> None:
         """Do what `ask_many` does, for few nodes: less to set up, more for each."""
@@ -149,7 +159,7 @@ class Asker:
         if words < len(nodes):
             lost = path[table.handles[path] < 0]
             self._note(lost)
-            self._check_undefined(lost.tolist())
+            self._consistency.check_undefined(lost.tolist())
             read, handles = read[handles >= 0], handles[handles >= 0]
         self._counts.words += words
         if len(read):
@@ -173,9 +183,8 @@ class Asker:
         self._nodes.classes[nodes] = self._answers.classes[numbers]
         self._note(nodes)
         if self._answers.is_sparse:
-            self._check_defined(nodes)
-        if self._unchecked:
-            self._check_late(nodes)
+            self._consistency.check_defined(nodes)
+        self._consistency.check_late(nodes)
         if self.on_batch is not None:
             self.on_batch()
 
@@ -188,7 +197,7 @@ class Asker:
         self.leader.give_up(lost)
         self._nodes.mark_undefined(lost)
         self._note(lost)
-        self._check_undefined(lost.tolist())
+        self._consistency.check_undefined(lost.tolist())
         return nodes[~is_lost], numbers[~is_lost]
 
     def _numbers(self, handles: Nodes, nodes: Nodes) -> Nodes:
@@ -253,6 +262,7 @@ class Asker:
             return self._listed(nodes)
         if self.leader.room is not None:
             return None
+        self.leader.start()
         rest = nodes
         while len(rest):
             rest = self.leader.lead(rest).rest
@@ -263,7 +273,7 @@ class Asker:
         if isinstance(possible, np.ndarray):
             numbers = self._nodes.rows[nodes].astype(np.int64)
             for place, symbol in self._excluded(numbers, possible):
-                self._check_agrees(int(nodes[place]), symbol, is_defined=False)
+                self._consistency.check_agrees(int(nodes[place]), symbol, is_defined=False)
         return possible
 
     def _excluded(self, numbers: Nodes, possible: Mask) -> Iterator[tuple[int, int]]:
@@ -286,103 +296,6 @@ class Asker:
             return None
         return Words(columns[columns > 0] - 1, offsets - np.arange(len(offsets)))
 
-    def rule_out(self, nodes: Nodes) -> Nodes:
-        """Note which words are undefined as sparse rows do not list a symbol; return the others.
-
-        What is looked at is the first symbol after the longest prefix that has an answer.
-        """
-        if not self._answers.is_sparse:
-            return nodes
-        table, here = self._nodes, nodes.copy()
-        active = (here > 0).nonzero()[0]
-        while len(active):
-            above = table.parents[here[active]].astype(np.int64)
-            onwards = (table.classes[above] == UNKNOWN) & (above > 0)
-            here[active[onwards]] = above[onwards]
-            active = active[onwards]
-        parents = table.parents[here].astype(np.int64)
-        known = ((here > 0) & (table.classes[parents] >= 0)).nonzero()[0]
-        listed = self._lists(parents[known], table.last_symbols[here[known]])
-        lost = np.zeros(len(nodes), dtype=bool)
-        lost[known[~listed]] = True
-        lost |= table.classes[parents] == UNDEFINED
-        if lost.any():
-            for node in nodes[lost]:
-                self._mark_path_undefined(int(node))
-        return nodes[~lost]
-
-    def _mark_path_undefined(self, node: int) -> None:
-        path = []
-        while self._nodes.class_at[node] == UNKNOWN:
-            path.append(node)
-            node = self._nodes.parent[node]
-        if path:
-            self._nodes.mark_undefined(np.array(path))
-            self._note(path)
-
-    def _lists(self, nodes: Nodes, symbols: NDArray[np.integer]) -> Mask:
-        """Return whether sparse rows list a symbol each, or leave open what they do not list."""
-        if not len(nodes):
-            return np.zeros(0, dtype=bool)
-        numbers, places = np.unique(self._nodes.rows[nodes], return_inverse=True)
-        rows = self._answers.rows(numbers.astype(np.int64))
-        if rows.columns is None:
-            raise TypeError("dense rows list everything")
-        listed = rows.row_numbers * rows.width + rows.columns
-        wanted = places * rows.width + symbols + 1
-        found = np.searchsorted(listed, wanted)
-        is_listed = listed[np.minimum(found, len(listed) - 1)] == wanted
-        return np.asarray(is_listed | (rows.rests[places] > 0))
-
-    def _check_undefined(self, nodes: list[int]) -> None:
-        """Refuse undefined words whose last symbol has a positive probability."""
-        for node in nodes:
-            self._check_or_note(node, is_defined=False)
-
-    def _check_defined(self, nodes: Nodes) -> None:
-        """Refuse defined words whose last symbol a sparse row excludes."""
-        nodes = nodes[nodes > 0]
-        parents = self._nodes.parents[nodes].astype(np.int64)
-        classes = self._nodes.classes[parents]
-        known = (classes >= 0).nonzero()[0]
-        wrong = ~self._lists(parents[known], self._nodes.last_symbols[nodes[known]])
-        for node in nodes[known[wrong]].tolist():
-            self._check_or_note(node, is_defined=True)
-        for node in nodes[classes == UNKNOWN].tolist():
-            self._check_or_note(node, is_defined=True)
-
-    def _check_or_note(self, node: int, *, is_defined: bool) -> None:
-        parent, symbol = self._nodes.parent[node], self._nodes.last_symbol[node]
-        if self._nodes.class_at[parent] == UNKNOWN:
-            self._unchecked.setdefault(parent, []).append((symbol, is_defined))
-        elif self._nodes.class_at[parent] != UNDEFINED:
-            self._check_agrees(parent, symbol, is_defined=is_defined)
-
-    def _check_agrees(self, node: int, symbol: int, *, is_defined: bool) -> None:
-        word, name = shortened(self.word(node)), self._model.alphabet.symbols[symbol]
-        here = np.array([node])
-        if is_defined:
-            if self._answers.is_sparse and not self._lists(here, np.array([symbol]))[0]:
-                raise ModelError(
-                    f"after the word {word} the model does not list the symbol {name!r}, and says "
-                    "that nothing is left, but the word is defined with it; list the symbol with "
-                    "probability 0, or say that the word is undefined"
-                )
-            return
-        row = self._answers.rows(self._nodes.rows[here].astype(np.int64)).to_dense()[0]
-        probability = float(row[symbol + 1])
-        if probability > 0:
-            raise ModelError(
-                f"after the word {word} the model gives the symbol {name!r} probability "
-                f"{probability}, but says that the word is undefined with it"
-            )
-
-    def _check_late(self, nodes: Nodes) -> None:
-        """Make up for checks that had to wait for the answers of nodes."""
-        for node in self._unchecked.keys() & set(nodes.tolist()):
-            for symbol, is_defined in self._unchecked.pop(node):
-                self._check_agrees(node, symbol, is_defined=is_defined)
-
     def look_up(self, nodes: Nodes) -> int:
         """Answer nodes from the store as far as it goes; return how many have a distribution."""
         if not self.stored:
@@ -393,8 +306,7 @@ class Asker:
         numbers = self._answers.add(found.rows)
         self._nodes.rows[found.answered] = numbers
         self._nodes.classes[found.answered] = self._answers.classes[numbers]
-        if self._unchecked:
-            self._check_late(found.answered)
+        self._consistency.check_late(found.answered)
         return len(found.answered)
 
     def _note(self, nodes: Nodes | list[int]) -> None:

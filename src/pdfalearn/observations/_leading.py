@@ -18,7 +18,7 @@ from pdfalearn.models.checking import (
 )
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._nodes import NO_HANDLE, Nodes, NodeTable
-from pdfalearn.rows import UndecidedError
+from pdfalearn.row_checks import UndecidedError
 from pdfalearn.words import Words, offsets_of
 
 _ON_THE_WAY = -3

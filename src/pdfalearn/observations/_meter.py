@@ -98,12 +98,12 @@ class Meter:
         if self.is_closed or self._seconds_left() <= 0:
             return np.empty(0, dtype=np.int64)
         words = _left(budget.max_words, counts.words + counts.audited)
-        cost = _left(budget.max_cost, self.cost(symbols) + price.call)
+        cost = _left(budget.max_cost, self.cost(symbols))
         symbols_left = _left(budget.max_symbols, symbols + counts.audited_symbols)
         longest = _left(budget.max_word_length, 0)
         places = []
         for place, length in enumerate(lengths.tolist()):
-            costs = price.word + length * price.symbol
+            costs = price.call + price.word + length * price.symbol
             if words >= 1 and length <= min(symbols_left, longest) and costs <= cost:
                 places.append(place)
                 words, symbols_left, cost = words - 1, symbols_left - length, cost - costs

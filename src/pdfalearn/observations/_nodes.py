@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.arrays.spelling import spelled
 from pdfalearn.observations._sparse_children import SparseChildren
 from pdfalearn.observations.suffixes import Suffixes
+from pdfalearn.words import Words
 
 Nodes = NDArray[np.int64]
 Symbols = NDArray[np.integer]
@@ -243,6 +246,21 @@ class NodeTable:
             node, suffix = below, rests[suffix]
         return way
 
+    def walk(self, node: int, codes: list[int]) -> Nodes:
+        """Return the nodes after every symbol of a word, from a node on."""
+        if self._sparse is not None:
+            return np.fromiter(accumulate(codes, self.step_one, initial=node), np.int64)[1:]
+        child, width = self._child, self.symbols
+        known: list[int] = []
+        for place, symbol in enumerate(codes):
+            below = child[node * width + symbol]
+            if below < 0:
+                new = self._new_way(node, codes[place:])
+                return np.concatenate((np.array(known, dtype=np.int64), np.array(new)))
+            known.append(below)
+            node = below
+        return np.array(known, dtype=np.int64)
+
     def _new_way(self, node: int, codes: list[int]) -> range:
         """Make nodes one below the other, from a node that has no such child yet."""
         begin = self._added(len(codes))
@@ -287,6 +305,10 @@ class NodeTable:
         self.handles[nodes] = UNDEFINED
         if self._sparse is None:
             self._children[nodes] = nodes[:, None]
+
+    def words(self, nodes: Nodes) -> Words:
+        """Return the words of nodes."""
+        return Words(*spelled(self.parents, self.last_symbols, nodes))
 
     def word(self, node: int) -> list[int]:
         """Give the symbols of a node's word."""

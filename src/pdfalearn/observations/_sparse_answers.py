@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from pdfalearn.arrays.growing import grown
 from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.packed_rows import packed, unpacked
-from pdfalearn.rows import Rows, check_sparse
+from pdfalearn.row_checks import check_sparse
+from pdfalearn.rows import Rows
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

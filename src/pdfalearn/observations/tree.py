@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
-from itertools import accumulate, chain
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
-from pdfalearn.arrays.spelling import spelled
 from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
-from pdfalearn.models.asking import asked_rows
 from pdfalearn.models.checking import checked_model_members
 from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations._again import RestlessError, largest_difference
 from pdfalearn.observations._answers import Answers
 from pdfalearn.observations._asking import Asker, Counts
+from pdfalearn.observations._audits import Audits
 from pdfalearn.observations._meter import Meter
 from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._recording import Recording
 from pdfalearn.observations._stored import SAME, StoredAnswers
 from pdfalearn.observations._traces import Traces
 from pdfalearn.observations.suffixes import EMPTY, Suffixes
-from pdfalearn.rows import BadRowError, Floats, Rows, UndecidedError
+from pdfalearn.rows import Floats, Rows
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words, offsets_of
 
@@ -45,14 +42,6 @@ _LOST_AT_MOST = 1024
 """Where a budget or a store counts words that cost something, batches have at most this many."""
 _ASKED_AGAIN = 4
 """When a store is opened, this many of its words are asked again."""
-_FIRST_AUDIT = 4096
-"""The first audit comes after this many words, the next ones at four times as many."""
-_AUDITED_SHARE = 1024
-"""An audit on the way looks at one word in this many, or more."""
-_MOST_AUDITED = 2**26
-"""But it looks at no more probabilities than this."""
-_NUMBERS_AT_ONCE = 2**22
-"""At most this many probabilities are compared at once."""
 _TABLE = 2**18
 """Tables of distributions that are looked at one by one have at most this many numbers."""
 _LARGE = 32
@@ -102,8 +91,9 @@ class ObservationTree:
         self._asker = Asker(model, self._nodes, self._answers, self.counts)
         self._in_parts = budget.bounds_words
         self._recording: Recording | None = None
-        self._audit: tuple[int, int] | None = None
-        self._next_audit = _FIRST_AUDIT
+        self._audits = Audits(
+            model, by, self._nodes, self._answers, self._asker, self.meter, self.counts
+        )
 
     def __len__(self) -> int:
         return self._nodes.size
@@ -153,7 +143,7 @@ class ObservationTree:
 
     def words(self, nodes: Nodes) -> Words:
         """Return the words of nodes."""
-        return Words(*spelled(self._nodes.parents, self._nodes.last_symbols, nodes))
+        return self._nodes.words(nodes)
 
     def word_tree(self, nodes: Nodes) -> WordTree:
         """Return the words of nodes, and no more of the tree than they need."""
@@ -180,9 +170,9 @@ class ObservationTree:
         """Return the node one symbol further."""
         return self._nodes.step_one(node, symbol)
 
-    def node(self, codes: Iterable[int]) -> int:
-        """Return the node of a word."""
-        return reduce(self._nodes.step_one, codes, 0)
+    def node(self, codes: Sequence[int], start: int = 0) -> int:
+        """Return the node of a word, or of a word that goes on from another one's node."""
+        return int(self._nodes.walk(start, list(codes))[-1]) if len(codes) else start
 
     def different(self, nodes: Nodes) -> Nodes:
         """Return nodes without repetition, in the order of their first appearance."""
@@ -217,8 +207,8 @@ class ObservationTree:
             for word in longest_first[: running[position + 1]].tolist():
                 begin = int(begins[word]) + position
                 codes = words.symbols[words.offsets[word] + position : words.offsets[word + 1]]
-                steps = accumulate(codes.tolist(), self._nodes.step_one, initial=int(path[begin]))
-                path[begin : begin + len(codes) + 1] = list(steps)
+                walked = self._nodes.walk(int(path[begin]), codes.tolist())
+                path[begin + 1 : begin + 1 + len(codes)] = walked
         return path
 
     def keep(self, nodes: Nodes) -> None:
@@ -395,7 +385,7 @@ class ObservationTree:
         unknown = self._nodes.classes[nodes] == UNKNOWN
         if unknown.any():
             self._ask(self._nodes.different(nodes[unknown]))
-            self._audit_if_due()
+            self._audits.audit_if_due()
 
     def _ask_few(self, nodes: list[int]) -> None:
         class_at = self._nodes.class_at
@@ -405,7 +395,7 @@ class ObservationTree:
                 self._ask(np.array(unknown, dtype=np.int64))
             else:
                 self._asker.ask_few(unknown)
-            self._audit_if_due()
+            self._audits.audit_if_due()
 
     def ask_path(self, words: Words) -> Nodes:
         """Return what `path` returns, after asking for every prefix that is not known yet."""
@@ -447,7 +437,10 @@ class ObservationTree:
             part = self.meter.allowed(self._asker, nodes)
             new = self._asker.new = None if self._recording is None else []
             try:
-                self._ask_all(part)
+                if self.budget.max_cost is None:
+                    self._ask_all(part)
+                else:
+                    self._asker.ask_once(part)  # every reading is a call, which may cost
             finally:
                 if self._recording is not None and new:
                     self._recording.write(np.concatenate(new))
@@ -474,14 +467,12 @@ class ObservationTree:
         self._in_parts = True
         self._recording = Recording(writer, self._nodes, self._answers)
         try:
-            self._compare(*stored.sample(self.meter.opening(_ASKED_AGAIN), seed=0), SAME)
+            self._audits.compare(*stored.sample(self.meter.opening(_ASKED_AGAIN), seed=0), SAME)
         except ModelError as error:
             raise ModelError(
                 f"{error}. The first are answers that the store holds under the key {key!r}: if "
                 "the model is another one, give it another model_id"
             ) from error
-
-    # Asking again
 
     def audit(self, count: int, seed: int) -> None:
         """Ask for a sample of words again, and refuse a model that answers differently.
@@ -493,43 +484,8 @@ class ObservationTree:
         seed : int
             Seed of the sample.
         """
-        known = slice(0, self._nodes.size)
-        asked = ((self._nodes.classes[known] >= 0) & (self._nodes.rows[known] >= 0)).nonzero()[0]
-        random = np.random.default_rng(seed)
-        sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
-        size = max(1, _NUMBERS_AT_ONCE // (self._symbols + 1))
-        for begin in range(0, len(sample), size):
-            part = sample[begin : begin + size]
-            before = self._answers.rows(self._nodes.rows[part].astype(np.int64))
-            self._compare(self.words(part), before, 1.0)
+        self._audits.audit(count, seed)
 
     def audit_along_the_way(self, count: int, seed: int) -> None:
         """Audit also while learning goes on: a restless model may never let it end."""
-        self._audit = (count, seed) if count else None
-
-    def _audit_if_due(self) -> None:
-        if self._audit is not None and self.counts.words >= self._next_audit:
-            self._next_audit = 4 * self.counts.words
-            count, seed = self._audit
-            share = min(self.counts.words // _AUDITED_SHARE, _MOST_AUDITED // (self._symbols + 1))
-            self.audit(max(count, share), seed)
-
-    def _compare(self, words: Words, before: Rows, most: float) -> None:
-        """Ask for words again as far as the budget goes; refuse answers that differ too much."""
-        places = self.meter.affordable(self.symbols, words.lengths)
-        if not len(places):
-            return
-        words, before = words.take(places), before.take(places)
-        try:
-            again, symbols = asked_rows(self.model, words)
-            self.counts.audited += len(words)
-            self.counts.audited_symbols += symbols
-            self.counts.audits += 1
-            difference = largest_difference(self.by, before, again, most)
-        except (RestlessError, BadRowError, UndecidedError) as error:
-            codes = list(words)[error.place]
-            word = shortened(self.alphabet.decode(codes))
-            raise ModelError(
-                f"the model answers differently the second time to the word {word}: {error}"
-            ) from error
-        self.counts.largest_difference = max(self.counts.largest_difference, difference)
+        self._audits.plan(count, seed)

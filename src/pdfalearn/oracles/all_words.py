@@ -11,7 +11,7 @@ from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.observations.tree import Nodes, ObservationTree
-from pdfalearn.oracles._comparison import NO_WORDS, differing, words_of
+from pdfalearn.oracles.comparison import NO_WORDS, differing, words_of
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words

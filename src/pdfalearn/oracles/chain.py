@@ -5,7 +5,7 @@ from __future__ import annotations
 from pdfalearn.certificates import Certificate, Kind
 from pdfalearn.errors import InputError
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles._comparison import NO_WORDS
+from pdfalearn.oracles.comparison import NO_WORDS
 from pdfalearn.oracles.protocol import NOTHING_KNOWN, EquivalenceOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words

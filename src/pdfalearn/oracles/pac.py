@@ -10,7 +10,7 @@ from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_generator, checked_share
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles._comparison import NO_WORDS, first_differences
+from pdfalearn.oracles.comparison import NO_WORDS, first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import Sampler

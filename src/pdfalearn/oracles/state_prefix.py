@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles._comparison import NO_WORDS, first_differences
+from pdfalearn.oracles.comparison import NO_WORDS, first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.certificates import Certificate
 from pdfalearn.observations.tree import UNKNOWN, Nodes, ObservationTree
-from pdfalearn.oracles._comparison import NO_WORDS, comparison, words_of
+from pdfalearn.oracles.comparison import NO_WORDS, comparison, levels, words_of
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
@@ -81,7 +81,7 @@ def _contradictions(
     is_open = np.ones(size, dtype=bool)
     found = [np.empty(0, dtype=np.int64)]
     count = 0
-    for level in _levels(above):
+    for level in levels(above):
         if level[0]:
             parents, symbols = above.take(level), last.take(level)
             states[level] = hypothesis.table[states.take(parents), symbols]
@@ -95,17 +95,3 @@ def _contradictions(
             break
     nodes = np.concatenate(found)
     return nodes, states[above[nodes]]
-
-
-def _levels(parents: Nodes) -> list[Nodes]:
-    """Give all nodes by the length of their words."""
-    lengths = np.ones(len(parents), dtype=np.int32)
-    lengths[0] = 0
-    above = parents
-    while above.any():
-        # Twice as far up at every step: above[n] is lengths[n] symbols shorter than n, or empty.
-        lengths += lengths.take(above)
-        above = above.take(above)
-    # Small integers are sorted by counting.
-    order = np.argsort(lengths.astype(np.min_scalar_type(lengths.max())), kind="stable")
-    return np.split(order, np.cumsum(np.bincount(lengths))[:-1])

@@ -7,7 +7,7 @@ import numpy as np
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles._comparison import NO_WORDS, differing
+from pdfalearn.oracles.comparison import NO_WORDS, differing
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.runs import sampled_words, visited_states

@@ -45,8 +45,8 @@ def merged(segments: Sequence[Segment], alphabet_size: int) -> Segment:
     >>> one = Segment.of([0], [0], [0, 1], [0, -1], [[1.0, 0.0]], alphabet_size=1)
     >>> two = Segment.of([0, 1], [0, 0], [1, 0], [-1, 0], [[1.0, 0.0]], alphabet_size=1)
     >>> both = merged([one, two], 1)
-    >>> both.parents.tolist(), both.nodes.tolist(), both.numbers.tolist(), both.rows.to_dense().tolist()
-    ([0, 1], [0, 1], [0, -1], [[1.0, 0.0]])
+    >>> both.parents.tolist(), both.nodes.tolist(), both.numbers.tolist(), both.rows
+    ([0, 1], [0, 1], [0, -1], Rows(1 dense rows of 2))
     """
     new_nodes, parents, last_symbols = _merged_words(segments, alphabet_size)
     new_rows, rows = _merged_rows(segments)

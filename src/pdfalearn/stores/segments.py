@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from pdfalearn.alphabet import shortened
 from pdfalearn.checks import SUM_TOLERANCE
 from pdfalearn.errors import InputError
-from pdfalearn.rows import BadRowError, Rows, check_sparse
+from pdfalearn.row_checks import BadRowError, check_sparse
+from pdfalearn.rows import Rows
 from pdfalearn.words import offsets_of
 
 _MOST_NODES = 2**31 - 1

@@ -10,14 +10,14 @@ import time
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import Alphabet, FunctionModel, Guided, InputError, MissingExtraError
 from pdfalearn.models.constrained import _network
 from pdfalearn.models.constrained.regex import regex_dfa
 from tests.strategies import all_words
-from tests.support import need_module
+from tests.support import examples, mostly_slow, need_module
 
 CHARACTERS = "ab]{}5 \n"
 
@@ -72,7 +72,7 @@ def assert_reads_as_python(pattern: str, words: Iterable[str], alphabet: str) ->
         assert dfa.accepts(word) == (matcher.fullmatch(word) is not None), (pattern, word)
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", mostly_slow(PATTERNS, 4))
 def test_the_same_words_match_as_in_python(pattern: str) -> None:
     need_module("interegular")
     assert_reads_as_python(pattern, all_words(CHARACTERS, 4), CHARACTERS)
@@ -91,7 +91,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(EXPRESSIONS)
 def test_random_expressions_match_as_in_python(pattern: str) -> None:
     need_module("interegular")
@@ -232,6 +232,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         Guided(model("ab"), "a*")
 
 
+@pytest.mark.slow
 def test_a_guide_is_the_same_in_every_process() -> None:
     need_module("interegular")
     program = (

@@ -24,6 +24,7 @@ from tests.models.constrained.direct import Best, Constraint, Guide, Heat, Nucle
 from tests.models.constrained.recording import RecordingModel
 from tests.models.constrained.strategies import constraints, filtered
 from tests.strategies import KAPPAS, pdfas
+from tests.support import examples
 
 
 @settings(max_examples=200)
@@ -38,7 +39,7 @@ def test_learnt_as_the_quotient_of_what_is_filtered(
         assert_is_quotient(learn(model, by=by, oracle=oracle, learner=name).pdfa, expected, by)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     pdfas(alphabet="ab", allow_undefined=False),
     constraints("ab"),
@@ -69,6 +70,7 @@ def in_hundredths(pdfa: PDFA) -> PDFA:
     return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows / 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [None, 3, 16])
 @pytest.mark.parametrize(
     "chosen",
@@ -92,6 +94,7 @@ def random_guide(alphabet: Alphabet, states: int, seed: int) -> Guide:
     return Guide(DFA(alphabet=alphabet, transitions=transitions, accepting=[True] * states))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [None, 16])
 @pytest.mark.parametrize("symbols", [32, 60])
 def test_large_alphabets(symbols: int, room: int | None) -> None:

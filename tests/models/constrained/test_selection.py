@@ -19,7 +19,7 @@ from pdfalearn import (
 )
 from pdfalearn.models.constrained._supports import Supports
 from pdfalearn.models.price import EVERY_SYMBOL, EVERY_WORD, FREE, Price
-from pdfalearn.rows import UndecidedError
+from pdfalearn.row_checks import UndecidedError
 from pdfalearn.words import Words
 from tests.models.constrained.recording import RecordingModel
 from tests.models.constrained.sessions import SparseModel

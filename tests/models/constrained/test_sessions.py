@@ -10,7 +10,8 @@ import pytest
 from pdfalearn import DFA, PDFA, AutomatonModel, Guided, LanguageModel, ModelError
 from pdfalearn.models.automaton import AutomatonSession
 from pdfalearn.models.constrained import guided
-from pdfalearn.rows import BadRowError, Rows
+from pdfalearn.row_checks import BadRowError
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.models.constrained.sessions import WRAPPINGS, SessionOf, Wrapping
 from tests.models.watched import WatchedModel

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pdfalearn import DFA, Guided, LanguageModel, Temperature, TopK, TopP
-from pdfalearn.rows import Rows, UndecidedError
+from pdfalearn.row_checks import UndecidedError
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.models.constrained.sessions import RowsModel, first_rows
 from tests.sparse_rows import OpenRow, as_rows, open_rows

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA, AutomatonModel, FunctionModel, LanguageModel
 from pdfalearn.alphabet import Symbol
 from pdfalearn.models.protocol import Session
-from pdfalearn.rows import UndecidedError
+from pdfalearn.row_checks import UndecidedError
 from pdfalearn.words import Words
 from tests.models.constrained.direct import Constraint, wrapped
 from tests.models.constrained.sessions import SparseModel
@@ -28,7 +28,7 @@ def function_of(pdfa: PDFA) -> FunctionModel:
         states = pdfa.states_after(words)
         return [pdfa.probabilities[q].tolist() if q >= 0 else None for q in states]
 
-    return FunctionModel(answer, pdfa.alphabet)  # type: ignore[arg-type]
+    return FunctionModel(answer, pdfa.alphabet)
 
 
 FORMS: dict[str, Callable[[PDFA], LanguageModel]] = {

@@ -17,7 +17,8 @@ from pdfalearn.models.constrained._rows import (
     parts_of,
 )
 from pdfalearn.models.protocol import Handles, Mask
-from pdfalearn.rows import Floats, Rows, check_decided
+from pdfalearn.row_checks import check_decided
+from pdfalearn.rows import Floats, Rows
 from pdfalearn.words import Words, offsets_of
 
 

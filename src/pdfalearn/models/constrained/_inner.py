@@ -8,7 +8,8 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
-from pdfalearn.rows import BadRowError, Rows, given_rows
+from pdfalearn.row_checks import BadRowError, given_rows
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from pdfalearn.checks import SUM_TOLERANCE
-from pdfalearn.rows import BadRowError, Flags, Floats, Numbers, Rows, UndecidedError
+from pdfalearn.row_checks import BadRowError, UndecidedError
+from pdfalearn.rows import Flags, Floats, Numbers, Rows
 from pdfalearn.words import offsets_of
 
 SPARSE_ABOVE = 64

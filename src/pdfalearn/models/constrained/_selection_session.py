@@ -18,7 +18,8 @@ from pdfalearn.models.constrained._selected_rows import kept_symbols, selected
 from pdfalearn.models.constrained._supports import Supports
 from pdfalearn.models.constrained._wrapper import WrapperSession
 from pdfalearn.models.protocol import Handles, Mask, Session
-from pdfalearn.rows import BadRowError, Flags, Numbers, Rows, UndecidedError
+from pdfalearn.row_checks import BadRowError, UndecidedError
+from pdfalearn.rows import Flags, Numbers, Rows
 from pdfalearn.words import Words
 
 

@@ -17,7 +17,8 @@ from pdfalearn.models.constrained._rows import (
 from pdfalearn.models.constrained._wrapper import Wrapper, WrapperSession
 from pdfalearn.models.protocol import Handles, LanguageModel, Session
 from pdfalearn.pdfa import PDFA
-from pdfalearn.rows import Floats, Numbers, Rows, check_decided
+from pdfalearn.row_checks import check_decided
+from pdfalearn.rows import Floats, Numbers, Rows
 
 
 class Temperature(Wrapper):

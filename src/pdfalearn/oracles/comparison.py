@@ -107,3 +107,17 @@ def words_of(nodes: Nodes, before: NDArray[np.integer], observations: Observatio
     """Give the words of nodes, the shortest first: one for every state that comes before."""
     chosen = nodes[one_for_each(before, np.zeros(len(nodes), dtype=np.int64))]
     return observations.words(chosen)
+
+
+def levels(parents: Nodes) -> list[Nodes]:
+    """Return all nodes of a tree by the length of their words, the shortest first."""
+    lengths = np.ones(len(parents), dtype=np.int32)
+    lengths[0] = 0
+    above = parents
+    while above.any():
+        # Twice as far up at every step: above[n] is lengths[n] symbols shorter than n, or empty.
+        lengths += lengths.take(above)
+        above = above.take(above)
+    # Small integers are sorted by counting.
+    order = np.argsort(lengths.astype(np.min_scalar_type(lengths.max())), kind="stable")
+    return np.split(order, np.cumsum(np.bincount(lengths))[:-1])

@@ -1,0 +1,159 @@
+"""An automaton that agrees with every answer, where learning stopped before it could."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.observations.tree import UNDEFINED, UNKNOWN, Nodes, ObservationTree
+from pdfalearn.oracles.comparison import comparison, levels
+from pdfalearn.pdfa import PDFA
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_MOST_WORDS = 2**21
+"""In trees of more words than this, nobody waits for it."""
+_MOST_TRANSITIONS = 2**24
+"""Nor where automata are larger than this."""
+
+
+class Agreeing(NamedTuple):
+    """An automaton of more states than the one before, and what is unresolved of it."""
+
+    pdfa: PDFA
+    added: Nodes
+    """The nodes of the words that the new states stand for, which are its last ones."""
+    unresolved: Numbers
+    """As state * symbols + symbol."""
+
+
+class _Words(NamedTuple):
+    """The words of an observation tree beside a hypothesis."""
+
+    parents: Nodes
+    symbols: NDArray[np.int32]
+    classes: NDArray[np.int32]
+    states: NDArray[np.int32]
+    """The hypothesis's state after each word; -1 where undefined."""
+    is_based: Flags
+    """Whether every prefix of a word has an answer or a state, so that each can be a state."""
+    is_wrong: Flags
+
+
+def agreeing(
+    hypothesis: PDFA, unresolved: Numbers, observations: ObservationTree
+) -> Agreeing | None:
+    """Unfold a hypothesis along words that it contradicts, until it contradicts no answer.
+
+    Every prefix of such a word becomes a state of its own, which goes on as the hypothesis's state
+    does, but for what is known better. All other words stay as they were, so that one pass does it.
+    The shortest come first, as long as there may be more states.
+
+    Parameters
+    ----------
+    hypothesis : PDFA
+        The automaton.
+    unresolved : array of int
+        Its transitions that lead to the best match, as state * symbols + symbol.
+    observations : ObservationTree
+        The answers.
+
+    Returns
+    -------
+    Agreeing or None
+        None if nothing is contradicted, or if it would take too long.
+    """
+    if len(observations) > _MOST_WORDS or hypothesis.transitions.size > _MOST_TRANSITIONS:
+        return None
+    words = _words(hypothesis, observations)
+    room = (observations.budget.max_states or 2**31) - len(hypothesis)
+    nodes = _unfolded(words, room)
+    if not len(nodes):
+        return None
+    return _joined(hypothesis, unresolved, observations, words, nodes)
+
+
+def _words(hypothesis: PDFA, observations: ObservationTree) -> _Words:
+    """Run the hypothesis over all words, a length at a time."""
+    every = np.arange(len(observations))
+    parents, symbols = observations.parents(every), observations.last_symbols(every)
+    classes, has_row = observations.known_classes(), observations.row_numbers() >= 0
+    states = np.full(len(every), hypothesis.initial, dtype=np.int32)
+    is_based = np.ones(len(every), dtype=bool)
+    for level in levels(parents)[1:]:
+        above = parents[level]
+        states[level] = hypothesis.table[states[above], symbols[level]]
+        is_based[level] = is_based[above] & (has_row[level] | (states[level] >= 0))
+    known = (classes != UNKNOWN).nonzero()[0]
+    is_wrong = np.zeros(len(every), dtype=bool)
+    is_wrong[known] = comparison(hypothesis, observations)(known, states[known])
+    # What is undefined needs no state, but the distribution before it.
+    is_undefined = classes == UNDEFINED
+    is_wrong &= np.where(is_undefined, is_based[parents] & has_row[parents], is_based)
+    return _Words(parents, symbols, classes, states, is_based, is_wrong)
+
+
+def _unfolded(words: _Words, room: int) -> Nodes:
+    """Choose the words that become states: those that are wrong, and all their prefixes."""
+    wrong = words.is_wrong.nonzero()[0]
+    ends = np.where(words.classes[wrong] == UNDEFINED, words.parents[wrong], wrong)
+    is_taken = np.zeros(len(words.parents), dtype=bool)
+    new = np.unique(ends)
+    while len(new):
+        is_taken[new] = True
+        above = np.unique(words.parents[new])
+        new = above[~is_taken[above]]
+    taken = is_taken.nonzero()[0]
+    if len(taken) <= room:
+        return taken
+    return _shortest(words, ends, room)
+
+
+def _shortest(words: _Words, ends: Nodes, room: int) -> Nodes:
+    """Choose the shortest words with all their prefixes, as many as there is room for."""
+    taken: set[int] = set()
+    for level in levels(words.parents):
+        for node in np.intersect1d(level, ends).tolist():
+            path: list[int] = []
+            while node not in taken and (not path or path[-1]):
+                path.append(node)
+                node = int(words.parents[node])
+            if len(taken) + len(path) > room:
+                return np.array(sorted(taken), dtype=np.int64)
+            taken.update(path)
+    return np.array(sorted(taken), dtype=np.int64)
+
+
+def _joined(
+    hypothesis: PDFA,
+    unresolved: Numbers,
+    observations: ObservationTree,
+    words: _Words,
+    nodes: Nodes,
+) -> Agreeing:
+    """Put words, which become states, before a hypothesis; the empty one is where words begin."""
+    old, width = len(hypothesis), len(hypothesis.alphabet)
+    number_of = np.full(len(words.parents), -1, dtype=np.int32)
+    number_of[nodes] = np.arange(old, old + len(nodes))
+    bases = words.states[nodes]
+    table = np.concatenate((hypothesis.transitions, hypothesis.table[bases]))
+    rows = np.concatenate((hypothesis.probabilities, hypothesis.probabilities[bases]))
+    answered = (observations.row_numbers(nodes) >= 0).nonzero()[0]
+    rows[old + answered] = observations.rows(nodes[answered])
+    is_guess = np.zeros((old + 1, width), dtype=bool)
+    is_guess.reshape(-1)[unresolved] = True
+    is_guess = np.concatenate((is_guess[:-1], is_guess[bases]))
+    # Where the answer allows what the hypothesis does not, nothing is known of what follows.
+    open_ = (table[old:] < 0) & (rows[old:, 1:] > 0)
+    table[old:][open_] = hypothesis.initial
+    is_guess[old:][open_] = True
+    lost = (words.is_wrong & (words.classes == UNDEFINED)).nonzero()[0]
+    below = np.concatenate((nodes[1:], lost))
+    below = below[number_of[words.parents[below]] >= 0]
+    places = number_of[words.parents[below]], words.symbols[below]
+    table[places], is_guess[places] = number_of[below], False
+    pdfa = PDFA(alphabet=hypothesis.alphabet, transitions=table, probabilities=rows, initial=old)
+    return Agreeing(pdfa, nodes, np.flatnonzero(is_guess))

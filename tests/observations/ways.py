@@ -1,0 +1,16 @@
+"""The two ways of an observation tree with words: one after the other, or all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from pdfalearn.observations import tree
+
+
+@contextmanager
+def one_by_one(few: bool) -> Iterator[None]:
+    """Have trees take any number of words for few, or for many."""
+    with patch.object(tree, "FEW", 10**9 if few else 0):
+        yield
