@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from pdfalearn import random_pdfa, save
 from tests.cli.black_boxes import MODULE
+
+
+@pytest.fixture(autouse=True)
+def _own_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the folders in which a test has found Python files."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
 
 
 @pytest.fixture

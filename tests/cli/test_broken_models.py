@@ -140,6 +140,8 @@ OBJECTS = {
     "model = Unshown()": "neither a LanguageModel nor a PDFA nor a function",
     "def model(): return Unshown()": r"model\(\) returned <Unshown",
     "def model(): return model()": r"model\(\) failed with RecursionError",
+    "async def model(): return Plain()": "model is async",
+    "async def model(words): return []": "model is async",
     "def model(": "cannot be imported: SyntaxError",
     "1 / 0": "cannot be imported: ZeroDivisionError: division by zero, line ",
     "raise SystemExit(1)": "cannot be imported: SystemExit: 1, line ",

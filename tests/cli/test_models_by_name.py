@@ -24,7 +24,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save(random_pdfa(8, seed=2), tmp_path / "other.json")
     (tmp_path / "named.py").write_text(NAMED)
     (tmp_path / "beside.py").write_text(BESIDE)
-    monkeypatch.setattr(sys, "path", list(sys.path))
     for name in ("named", "beside"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return tmp_path

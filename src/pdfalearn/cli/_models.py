@@ -100,6 +100,8 @@ def _found(name: str, *, has_alphabet: bool) -> Model | Function:
             raise InputError(f"{name} is a Python file: name a model in it, as {name}:make_model")
         return pdfalearn.load_pdfa(name)
     thing = imported(place, member)
+    if inspect.iscoroutinefunction(thing):
+        raise InputError(f"{name} is async, and nobody would await it: name a plain function")
     if _makes(thing, has_alphabet=has_alphabet):
         return _made(thing, name)
     return _accepted(thing, f"{name} is")
