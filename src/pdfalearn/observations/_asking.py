@@ -123,6 +123,9 @@ class Asker:
     def ask_few(self, nodes: list[int]) -> None:
         """Do what `ask_many` does, for few nodes: less to set up, more for each."""
         self.leader.start()
+        if self.leader.is_next_to(nodes):
+            self.ask_many(np.array(nodes))
+            return
         while nodes:
             led = self.leader.lead_few(nodes)
             self._answer(np.array(nodes), led)

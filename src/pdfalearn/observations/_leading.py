@@ -85,6 +85,11 @@ class Leader:
         """Whether the handles of all words can be alive at once."""
         return self.room is None or self.room > self._nodes.size + 1
 
+    def is_next_to(self, nodes: list[int]) -> bool:
+        """Return whether all of the nodes are one symbol behind words that have handles."""
+        handle_at, parent = self._nodes.handle_at, self._nodes.parent
+        return self.room is None and all(handle_at[parent[node]] >= 0 for node in nodes if node)
+
     def lead(self, nodes: Nodes) -> Led:
         """Lead a model that has room for the handles of all words to as many as can be at once."""
         table = self._nodes

@@ -1,0 +1,80 @@
+"""Prices decide how a learner asks, and the clock does not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pdfalearn import (
+    AutomatonModel,
+    Budget,
+    ExactOracle,
+    Price,
+    Quantization,
+    Result,
+    Rows,
+    Session,
+    learn,
+    random_pdfa,
+)
+from pdfalearn.learners.quant import Quant
+from pdfalearn.models.protocol import Handles
+from tests.models.hooked import HookedModel
+
+TARGET = random_pdfa(200, 2, distributions=2, seed=3)
+BY = Quantization(1000)
+
+
+def learnt(price: Price, traces: bool | None = None) -> Result:
+    return learn(
+        AutomatonModel(TARGET, price=price),
+        by=BY,
+        oracle=ExactOracle(TARGET, by=BY),
+        learner=lambda tree: Quant(tree, traces=traces),
+        audit=0,
+    )
+
+
+@pytest.mark.parametrize(
+    "price",
+    [Price(word=1), Price(symbol=1), Price(word=1, prefix=1), Price(word=1, symbol=1)],
+    ids=["words", "symbols", "every distribution", "both"],
+)
+def test_the_cheaper_way_is_chosen(price: Price) -> None:
+    long = learnt(Price(prefix=price.prefix), traces=True).statistics
+    classes = learnt(price, traces=False).statistics
+    costs = [
+        price.cost(words=s.words, symbols=s.symbols, prefixes=s.distributions - s.words)
+        for s in (long, classes)
+    ]
+    assert learnt(price).statistics.cost <= 1.05 * min(costs)
+
+
+def test_a_bound_on_the_cost_is_kept() -> None:
+    for bound in (0, 1, 50, 333.3, 2000):
+        result = learn(
+            AutomatonModel(TARGET, price=Price(call=3, word=1, symbol=0.5)),
+            by=BY,
+            oracle=ExactOracle(TARGET, by=BY),
+            budget=Budget(max_cost=bound),
+        )
+        # The empty word is always asked.
+        assert result.statistics.cost <= max(bound, 4)
+        assert result.certificate.details["bound"] == "max_cost"
+
+
+def test_a_slower_model_is_asked_the_same_batches() -> None:
+    class Slow(HookedModel):
+        def read(self, inner: Session, handles: Handles) -> Rows:
+            time.sleep(0.002)
+            return super().read(inner, handles)
+
+    budget = Budget(max_words=100_000)
+    target = random_pdfa(120, 2, distributions=4, seed=1)
+    results = [
+        learn(model(target), by=BY, oracle=ExactOracle(target, by=BY), budget=budget)
+        for model in (AutomatonModel, Slow)
+    ]
+    assert results[0].statistics.batches == results[1].statistics.batches
+    assert results[0].pdfa == results[1].pdfa
