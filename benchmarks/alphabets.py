@@ -86,7 +86,7 @@ def guided() -> list[float]:
 
 def main() -> None:
     """Print a row for each."""
-    print_header("case", "states", "words", "seconds", "MB before", "MB at most")
+    print_header(["case", "states", "words", "seconds", "MB before", "MB at most"])
     cases = {
         "3 states, 10^6 symbols": wide,
         "function, 50,000 symbols": function,
