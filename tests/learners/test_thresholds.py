@@ -49,6 +49,20 @@ def test_the_same_automaton_is_found(
         assert_is_quotient(result.pdfa, target, by)
 
 
+@pytest.mark.parametrize("front", [1, 7, 2**18])
+@EVERY_FAMILY
+def test_wide_alphabets_and_small_fronts(
+    family: str, front: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quant, "_WIDE", 0)
+    monkeypatch.setattr(quant, "_LARGEST_FRONT", front)
+    for seed in range(16):
+        target, by = drawn(family, 18, seed)
+        result = learnt(target, by, seed)
+        assert_is_quotient(result.pdfa, target, by)
+        assert len(set(result.access_words)) == len(result.pdfa)
+
+
 @FEW
 @EVERY_FAMILY
 def test_prefixes_may_cost_and_handles_be_few(

@@ -222,7 +222,7 @@ class Quant:
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
         words = observations.step(self._access[states], symbols)
-        self._sift(_Front(moved, words, targets[moved]), first_new=first + granted)
+        self._sift(_Front(moved, words, targets[moved].astype(np.int64)), first_new=first + granted)
 
     def _split_leaves(
         self, given: Counterexamples, splits: Breaks, first: int, *, may_ask: bool

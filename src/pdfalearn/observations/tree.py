@@ -260,7 +260,10 @@ class ObservationTree:
     def class_keys(self) -> NDArray[np.generic]:
         """Return what the relation makes of every class, such as its quantization vector."""
         by = self.by if isinstance(self.by, Equivalence) else Exact()
-        return checked_keys(by, self._answers.dense(self.class_examples()))
+        examples, size = self.class_examples(), max(1, _TABLE // (self._symbols + 1))
+        parts = range(0, max(1, len(examples)), size)
+        tables = (self._answers.dense(examples[begin : begin + size]) for begin in parts)
+        return np.concatenate([checked_keys(by, table) for table in tables])
 
     def arc_label(self, class_: int) -> tuple[float, ...] | None:
         """Return the key of a class, such as its quantization vector; None for undefined."""
