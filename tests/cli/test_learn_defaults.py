@@ -79,6 +79,16 @@ def test_a_bound_on_the_cost() -> None:
 
 
 @pytest.mark.usefixtures("black_boxes")
+def test_the_cost_is_told_if_there_is_one() -> None:
+    cost = learn(model(), by=Quantization(100)).statistics.cost
+    assert cost > 0
+    assert run_json("learn", *ASK, "--kappa", 100)["statistics"]["cost"] == cost
+    text = run("learn", *ASK, "--kappa", 100).stdout
+    assert re.search(rf"│ cost +│ {cost:,.0f} +│", text)
+    assert "│ cost" not in run("learn", "target.json", "--kappa", 100).stdout
+
+
+@pytest.mark.usefixtures("black_boxes")
 def test_where_a_run_was_stopped() -> None:
     bounds = ("--kappa", 100, "--max-words", 5)
     certificate = run_json("learn", *ASK, *bounds)["certificate"]

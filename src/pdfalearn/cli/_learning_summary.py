@@ -45,6 +45,7 @@ def facts_of(result: Result) -> dict[str, str]:
         **_near_boundary(result),
         "distributions read": f"{statistics.distributions:,}",
         "symbols": f"{statistics.symbols:,}",
+        **({"cost": f"{statistics.cost:,.10g}"} if statistics.cost else {}),
         "batches": "{count:,} (median size {median:,}, largest {largest:,})".format(**batches),
         "equivalence queries": f"{statistics.equivalence_queries:,}",
         "tree depth": f"{statistics.tree_depth:,}",

@@ -64,6 +64,7 @@ class _Line:
                 f"{self._latest.states:,} states",
                 f"{self._latest.words:,} membership queries",
                 f"{self._latest.equivalence_queries:,} equivalence queries",
+                *([f"cost {self._latest.cost:,.10g}"] if self._latest.cost else []),
             ]
         seconds = time.monotonic() - self._begin
         if self._latest is not None and seconds >= 1:
