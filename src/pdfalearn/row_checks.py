@@ -156,6 +156,9 @@ def check_sparse(rows: Rows) -> Rows:
         | ~(rests >= 0)
         | ~(rows.ceilings >= 0),
         "does not sum to 1 with what it does not list": ~(np.abs(sums - 1) <= SUM_TOLERANCE),
+        "has a ceiling too low for what it does not list": rows.ceilings
+        * (rows.width - np.diff(offsets))
+        < rests - SUM_TOLERANCE,
     }
     for wrong, bad in tests.items():
         if bad.any():

@@ -116,7 +116,7 @@ def test_errors_of_the_model_are_its_own() -> None:
     with pytest.raises(ConnectionError, match="the line is dead") as caught:
         asked_rows(Spoilt(read=read, close=close), Words.of([[0]]))
     assert caught.value.__notes__ == ["Spoilt.close raised OSError: so is this"]
-    with pytest.raises(OSError, match="so is this"), opened(Spoilt(close=close)):
+    with opened(Spoilt(close=close)):  # how a model ends is never the outcome
         pass
 
 

@@ -19,8 +19,8 @@ from pdfalearn.models.checking import (
     checked_shared,
     checked_start,
 )
-from pdfalearn.models.constrained._inner import possible_after
-from pdfalearn.models.constrained._wrapper import Wrapper
+from pdfalearn.models.constrained.inner import possible_after
+from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.row_checks import BadRowError, UndecidedError, given_rows

@@ -270,11 +270,13 @@ class _Run:
         self._close()
         if self._result is not None:
             return self._noted(self._result)
+        newest = self.hypothesis
         try:
             self._settle()
         except Exception:  # half-made states, where a second Ctrl-C came in between
-            if self.hypothesis is None:
-                return None
+            self.hypothesis = newest
+        if self.hypothesis is None:
+            return None
         return self._noted(self.result(_INTERRUPTED))
 
     def _certificate(self) -> Certificate:

@@ -122,7 +122,11 @@ class Result(ArrayValue):
 
     @cached_property
     def access_words(self) -> list[Word]:
-        """A word for each state that leads to it."""
+        """A word for each state that leads to it.
+
+        Where a bound stopped learning and states were added to agree with answers, a word may lead
+        to the copy of its state among them.
+        """
         return self._all_words[: len(self.pdfa)]
 
     @cached_property

@@ -33,7 +33,7 @@ def stopped(
     names = [alphabet.symbols[symbol] for symbol in symbols.tolist()]
     where = "" if reached.where is None else f" at the word {shortened(reached.where)}"
     count = len(unresolved)
-    also = f"; {added:,} states stand for single words, to agree with every answer" if added else ""
+    also = f"; {added:,} states stand for single words, to agree with answers" if added else ""
     leads = "transition leads" if count == 1 else "transitions lead"
     return Certificate(
         "stopped",

@@ -53,7 +53,7 @@ def asked_rows(model: LanguageModel, words: Words, *, most_bytes: int = 2**26) -
 def opened(model: LanguageModel) -> Iterator[Session]:
     """Open a session, and close it in every case.
 
-    An error of closing is raised, unless there is another one, which it becomes a note of.
+    An error of closing is never the outcome; where there is another one, it becomes a note of that.
     """
     session = checked_session(model)
     try:
@@ -63,7 +63,7 @@ def opened(model: LanguageModel) -> Iterator[Session]:
         if note is not None:
             error.add_note(note)
         raise
-    session.close()
+    close_quietly(session)
 
 
 def _groups(words: Words, most_rows: int, most_symbols: int | None) -> Iterator[Words]:

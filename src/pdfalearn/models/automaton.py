@@ -91,6 +91,10 @@ def as_model(given: PDFA | LanguageModel) -> LanguageModel:
             else "a class of your own has to be a subclass of LanguageModel"
         )
         raise InputError(f"{given!r} is neither a PDFA nor a LanguageModel; {hint}")
-    if not isinstance(getattr(given, "alphabet", None), Alphabet):
+    try:
+        alphabet = getattr(given, "alphabet", None)
+    except Exception as error:
+        raise InputError(f"the alphabet of {type(given).__name__} raised {error!r}") from error
+    if not isinstance(alphabet, Alphabet):
         raise InputError(f"{given!r} has no alphabet: set its attribute alphabet to an Alphabet")
     return given

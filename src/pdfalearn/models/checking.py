@@ -11,7 +11,7 @@ from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.price import Price
-from pdfalearn.models.protocol import Handles, LanguageModel, Session
+from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
@@ -37,7 +37,7 @@ def checked_model_members(model: LanguageModel) -> Members:
         raise _wrong(model, "identity", identity, "set it to a text that is not empty, or to None")
     price = _member(model, "price", "set it to a Price")
     if not isinstance(price, Price):
-        raise _wrong(model, "price", price, "set it to a Price, such as Price(word=1)")
+        raise _wrong(model, "price", price, "set it to a Price, such as Price(word=1, prefix=1)")
     return Members(alphabet, identity, price)
 
 
@@ -133,6 +133,28 @@ def checked_rows(given: object, count: int, width: int) -> Rows:
             "columns, the terminal first, then every symbol"
         )
     return given
+
+
+def checked_possible(given: object, count: int, symbols: int) -> Mask | Words | None:
+    """Return what a session's `possible` has returned, or say what is wrong with its form."""
+    if given is None:
+        return None
+    if isinstance(given, Words):
+        codes = given.symbols
+        in_range = not len(codes) or (codes.dtype.kind in "iu" and codes.min() >= 0)
+        if len(given) == count and in_range and not (len(codes) and codes.max() >= symbols):
+            return given
+        what = f"{len(given)} lists of symbols, or codes that are not below {symbols}"
+    elif isinstance(given, np.ndarray) and given.dtype == bool:
+        if given.shape == (count, symbols):
+            return given
+        what = f"a mask of shape {given.shape}"
+    else:
+        what = _short(given)
+    raise ModelError(
+        f"possible returned {what}: for {count} words it has to return an array of bool of shape "
+        f"({count}, {symbols}), Words that list the symbols of each, or None"
+    )
 
 
 def close_quietly(session: Session) -> str | None:

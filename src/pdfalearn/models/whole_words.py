@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays.growing import grown
 from pdfalearn.arrays.spelling import spelled
+from pdfalearn.models.checking import checked_rows
 from pdfalearn.models.protocol import Handles, LanguageModel, Session
 from pdfalearn.row_checks import given_rows
 from pdfalearn.rows import Rows
@@ -73,4 +74,7 @@ class WholeWords(Session):
     def _answer(self, handles: Handles) -> Rows:
         words = Words(*spelled(self._parents, self._symbols, handles))
         rows: object = self._model.answer(words)
-        return given_rows(rows, len(words), len(self._model.alphabet) + 1)
+        width = len(self._model.alphabet) + 1
+        if isinstance(rows, Rows):
+            return checked_rows(rows, len(words), width)
+        return given_rows(rows, len(words), width)

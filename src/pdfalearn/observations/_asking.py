@@ -10,13 +10,14 @@ import numpy as np
 from pdfalearn.alphabet import shortened
 from pdfalearn.arrays.growing import firsts, grown
 from pdfalearn.errors import ModelError
+from pdfalearn.models.checking import checked_possible, checked_rows
 from pdfalearn.models.protocol import LanguageModel, Mask
 from pdfalearn.observations._answers import Answers
 from pdfalearn.observations._consistency import Consistency
 from pdfalearn.observations._leading import Leader, Led
 from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers
-from pdfalearn.row_checks import BadRowError, UndecidedError, given_rows
+from pdfalearn.row_checks import BadRowError, UndecidedError
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
@@ -54,6 +55,10 @@ class Counts:
     """The largest mass outside of the alphabet."""
 
 
+def _go_on() -> None:
+    """Do nothing: there is no bound on the time."""
+
+
 class Asker:
     """The only one who calls a model.
 
@@ -87,6 +92,8 @@ class Asker:
         """Leaves out words that are undefined as sparse rows do not list a symbol."""
         self.stored: StoredAnswers | None = None
         """Answers that need not be asked for."""
+        self.check_time: Callable[[], None] = _go_on
+        """Called between the parts of a batch, to stop if the time is up."""
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""
         self.new: list[Nodes] | None = None
@@ -110,6 +117,8 @@ class Asker:
             led = self.leader.lead(nodes)
             self._answer(nodes, led)
             nodes = led.rest
+            if len(nodes):
+                self.check_time()
 
     def ask_once(self, nodes: Nodes) -> None:
         """Ask for as many of the nodes as can be read at once."""
@@ -130,6 +139,8 @@ class Asker:
             led = self.leader.lead_few(nodes)
             self._answer(np.array(nodes), led)
             nodes = led.rest.tolist()
+            if nodes:
+                self.check_time()
 
     def _answer(self, nodes: Nodes, led: Led) -> None:
         """Read the answers to those of the nodes that the model was led to."""
@@ -173,6 +184,8 @@ class Asker:
             self._note_part(nodes, handles)
             return
         for begin in range(0, len(nodes), self._at_once):
+            if begin:
+                self.check_time()
             part = slice(begin, begin + self._at_once)
             self._note_part(nodes[part], handles[part])
 
@@ -232,8 +245,7 @@ class Asker:
             return np.concatenate([self._read(handles[part], nodes[part]) for part in parts])
         try:
             given = self.leader.session.read(handles)
-            rows = given_rows(given, len(handles), self._answers.width)
-            return self._added(rows)
+            return self._added(checked_rows(given, len(handles), self._answers.width))
         except (BadRowError, UndecidedError) as error:
             word = shortened(self.word(int(nodes[error.place])))
             raise ModelError(f"the model's answer to the word {word}: {error}") from error
@@ -244,6 +256,9 @@ class Asker:
             row_bytes = max(64, 2 * rows.nbytes // max(1, len(rows)))
             self._at_once = max(1, _MOST_BYTES // row_bytes)
         if rows.outside is not None:
+            if not (rows.outside >= 0).all():
+                place = int((~(rows.outside >= 0)).argmax())
+                raise BadRowError("the mass outside of the alphabet is NaN or negative", place)
             self._counts.outside += float(rows.outside.sum())
             largest = float(rows.outside.max(initial=0.0))
             self._counts.largest_outside = max(self._counts.largest_outside, largest)
@@ -272,18 +287,24 @@ class Asker:
         handles = self._nodes.handles[nodes]
         if handles.min() < 0:  # a store has answers that the model contradicts
             return None
-        possible = self.leader.session.possible(handles)
-        if isinstance(possible, np.ndarray):
+        given = self.leader.session.possible(handles)
+        possible = checked_possible(given, len(nodes), self._answers.width - 1)
+        if possible is not None:
             numbers = self._nodes.rows[nodes].astype(np.int64)
             for place, symbol in self._excluded(numbers, possible):
                 self._consistency.check_agrees(int(nodes[place]), symbol, is_defined=False)
         return possible
 
-    def _excluded(self, numbers: Nodes, possible: Mask) -> Iterator[tuple[int, int]]:
+    def _excluded(self, numbers: Nodes, possible: Mask | Words) -> Iterator[tuple[int, int]]:
         """Find a symbol that is impossible and has a positive probability."""
         for begin in range(0, len(numbers), self._at_once):
             part = slice(begin, begin + self._at_once)
-            wrong = ~possible[part] & (self._answers.dense(numbers[part])[:, 1:] > 0)
+            wrong = self._answers.dense(numbers[part])[:, 1:] > 0
+            if isinstance(possible, Words):
+                listed = possible.part(begin, begin + len(wrong))
+                wrong[np.repeat(np.arange(len(wrong)), listed.lengths), listed.symbols] = False
+            else:
+                wrong &= ~possible[part]
             if wrong.any():
                 place, symbol = np.argwhere(wrong)[0].tolist()
                 yield begin + place, symbol
@@ -306,7 +327,11 @@ class Asker:
         nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
         found = self.stored.find(nodes)
         self._nodes.mark_undefined(found.undefined)
-        numbers = self._answers.add(found.rows)
+        try:
+            numbers = self._answers.add(found.rows)
+        except (BadRowError, UndecidedError) as error:
+            word = shortened(self.word(int(found.answered[error.place])))
+            raise ModelError(f"the stored answer to the word {word}: {error}") from error
         self._nodes.rows[found.answered] = numbers
         self._nodes.classes[found.answered] = self._answers.classes[numbers]
         self._consistency.check_late(found.answered)

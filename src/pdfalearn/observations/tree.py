@@ -40,6 +40,8 @@ _LARGEST_BATCH = 2**16
 """Batches have at most this many words."""
 _LOST_AT_MOST = 1024
 """Where a budget or a store counts words that cost something, batches have at most this many."""
+_WORDS_A_SECOND = 16
+"""Where seconds are bounded, batches have this many words for each, so that they end in time."""
 _ASKED_AGAIN = 4
 """When a store is opened, this many of its words are asked again."""
 _TABLE = 2**18
@@ -90,6 +92,8 @@ class ObservationTree:
         self._arc_labels: list[tuple[float, ...]] = []
         self._asker = Asker(model, self._nodes, self._answers, self.counts)
         self._in_parts = budget.bounds_words
+        if budget.max_seconds is not None:
+            self._asker.check_time = self.meter.check_seconds
         self._recording: Recording | None = None
         self._audits = Audits(
             model, by, self._nodes, self._answers, self._asker, self.meter, self.counts
@@ -418,7 +422,7 @@ class ObservationTree:
 
     def _ask(self, nodes: Nodes) -> None:
         """Ask for nodes, all of them different and unknown, in batches."""
-        size = _LOST_AT_MOST if self._in_parts and not self.price.is_free else _LARGEST_BATCH
+        size = self._batch_size()
         for begin in range(0, len(nodes), size):
             part = self._asker.rule_out(nodes[begin : begin + size])
             if begin:
@@ -427,6 +431,15 @@ class ObservationTree:
                 self._ask_all(part)
             else:
                 self._ask_allowed(self._looked_up(part))
+
+    def _batch_size(self) -> int:
+        """Return how many words may be in a batch."""
+        if not self._in_parts or self.price.is_free:
+            return _LARGEST_BATCH
+        seconds = self.budget.max_seconds
+        if seconds is None:
+            return _LOST_AT_MOST
+        return int(min(_LOST_AT_MOST, max(_WORDS_A_SECOND, _WORDS_A_SECOND * seconds)))
 
     def _ask_all(self, nodes: Nodes) -> None:
         if len(nodes) < FEW:

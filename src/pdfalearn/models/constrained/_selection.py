@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pdfalearn.models.constrained._rules import Rule
 from pdfalearn.models.constrained._selection_session import SelectionSession
-from pdfalearn.models.constrained._wrapper import Wrapper
+from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import Session
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import ModelError
-from pdfalearn.models.constrained._inner import extended, rows_read
 from pdfalearn.models.constrained._possible import as_mask, as_words, merged
 from pdfalearn.models.constrained._read_ahead import ReadAhead
 from pdfalearn.models.constrained._rows import SPARSE_ABOVE, at_places, changed, right_rows
 from pdfalearn.models.constrained._rules import Rule
 from pdfalearn.models.constrained._selected_rows import kept_symbols, selected
 from pdfalearn.models.constrained._supports import Supports
-from pdfalearn.models.constrained._wrapper import WrapperSession
+from pdfalearn.models.constrained.inner import extended, rows_read
+from pdfalearn.models.constrained.wrapper import WrapperSession
 from pdfalearn.models.protocol import Handles, Mask, Session
 from pdfalearn.row_checks import BadRowError, UndecidedError
 from pdfalearn.rows import Flags, Numbers, Rows

@@ -10,9 +10,9 @@ from pdfalearn.dfa import DFA
 from pdfalearn.errors import ModelError
 from pdfalearn.models.constrained._guides import guide_over
 from pdfalearn.models.constrained._held import Held
-from pdfalearn.models.constrained._inner import extended, possible_after, rows_read, started
 from pdfalearn.models.constrained._rows import at_places, changed, right_rows
-from pdfalearn.models.constrained._wrapper import Wrapper, WrapperSession
+from pdfalearn.models.constrained.inner import extended, possible_after, rows_read, started
+from pdfalearn.models.constrained.wrapper import Wrapper, WrapperSession
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows

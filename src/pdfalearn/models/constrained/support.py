@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pdfalearn.models.constrained._selection import Selection
-from pdfalearn.models.constrained._wrapper import Wrapper
 from pdfalearn.models.constrained.guided import Guided
+from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.models.protocol import LanguageModel
 
 

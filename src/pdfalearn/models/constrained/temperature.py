@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn.checks import checked_number
-from pdfalearn.models.constrained._inner import rows_read
 from pdfalearn.models.constrained._rows import (
     changed,
     divided,
@@ -14,7 +13,8 @@ from pdfalearn.models.constrained._rows import (
     parts_of,
     right_rows,
 )
-from pdfalearn.models.constrained._wrapper import Wrapper, WrapperSession
+from pdfalearn.models.constrained.inner import rows_read
+from pdfalearn.models.constrained.wrapper import Wrapper, WrapperSession
 from pdfalearn.models.protocol import Handles, LanguageModel, Session
 from pdfalearn.pdfa import PDFA
 from pdfalearn.row_checks import check_decided

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.constrained._inner import extended, opened, possible_after, started
+from pdfalearn.models.constrained.inner import extended, opened, possible_after, started
 from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.pdfa import PDFA
