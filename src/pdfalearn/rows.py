@@ -141,6 +141,19 @@ class Rows:
         """Whether rows list only some of their columns."""
         return self.offsets is not None
 
+    def is_plain(self, count: int, width: int) -> bool:
+        """Return whether these are dense rows of a shape, with nothing beside them."""
+        values = self.values
+        return (
+            self.offsets is None
+            and self.undefined is None
+            and self.outside is None
+            and self.width == width
+            and isinstance(values, np.ndarray)
+            and values.shape == (count, width)
+            and values.dtype == np.float64
+        )
+
     @property
     def rests(self) -> Floats:
         """The mass of what each row does not list; 0 for dense rows."""

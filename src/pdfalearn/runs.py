@@ -48,11 +48,11 @@ def states_along(
     table: NDArray[np.int32], starts: NDArray[np.int64], words: Words
 ) -> NDArray[np.int64]:
     """Return the state after every symbol of every word, from a state each; -1 where undefined."""
+    if len(words.symbols) == len(words) > 4 and (words.lengths == 1).all():
+        return table[starts, words.symbols].astype(np.int64)
     if len(words) < _FEW:
         runs = _runs_of_few(table, starts.tolist(), words)
         return np.array([state for run in runs for state in run], dtype=np.int64)
-    if len(words.symbols) == len(words) and (words.lengths == 1).all():
-        return table[starts, words.symbols].astype(np.int64)
     visited = visited_states(table, starts, words)
     after_symbol = np.ones(len(visited), dtype=bool)
     after_symbol[words.offsets[:-1] + np.arange(len(words))] = False

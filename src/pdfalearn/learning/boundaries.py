@@ -103,6 +103,8 @@ def _merged(distances: Floats, counts: Counts, more: Floats) -> tuple[Floats, Co
     if not len(more):
         return distances, counts
     new, times = np.unique(more, return_counts=True)
+    if not len(distances):
+        return new, times
     merged, places = np.unique(np.concatenate((distances, new)), return_inverse=True)
     summed = np.zeros(len(merged), dtype=np.int64)
     summed[places[: len(distances)]] = counts

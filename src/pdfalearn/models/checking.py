@@ -126,6 +126,8 @@ def checked_rows(given: object, count: int, width: int) -> Rows:
         raise ModelError(
             f"read returned {_short(given)}: it has to return Rows, such as Rows.dense(table)"
         )
+    if given.is_plain(count, width):
+        return given
     wrong = _wrong_shape(given, count, width)
     if wrong is not None:
         raise ModelError(

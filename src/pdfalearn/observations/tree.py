@@ -44,7 +44,7 @@ _WORDS_A_SECOND = 16
 """Where seconds are bounded, batches have this many words for each, so that they end in time."""
 _ASKED_AGAIN = 4
 """When a store is opened, this many of its words are asked again."""
-_TABLE = 2**18
+_TABLE = 2**20
 """Tables of distributions that are looked at one by one have at most this many numbers."""
 _LARGE = 32
 """From more symbols than this on, it pays to find out first which of them are impossible."""
