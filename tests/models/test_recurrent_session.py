@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import RecurrentModel, random_pdfa
 from pdfalearn.models.asking import asked_rows
-from pdfalearn.models.price import EVERY_SYMBOL, Price
+from pdfalearn.models.price import EVERY_STEP, Price
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.words import Words
 from tests.models.networks import (
@@ -206,7 +206,7 @@ def test_precision(precision: str, torch: Any) -> None:
 @pytest.mark.usefixtures("torch")
 def test_the_price_is_of_symbols_unless_given() -> None:
     assert isinstance(gru(), LanguageModel)
-    assert gru().price == EVERY_SYMBOL
+    assert gru().price == EVERY_STEP
     own = Price(call=3, symbol=1)
     parts = layers("GRU", 3)
     assert RecurrentModel.of_layers(*parts, "abc", price=own).price is own

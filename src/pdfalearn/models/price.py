@@ -73,4 +73,7 @@ FREE = Price()
 EVERY_WORD = Price(word=1.0, prefix=1.0)
 """Every distribution is a question of its own, as with a function of whole words."""
 EVERY_SYMBOL = Price(symbol=1.0)
-"""A step for every symbol, which gives the distribution after it as well, as with a network."""
+"""Nothing but symbols costs, and each gives the distribution after it as well."""
+EVERY_STEP = Price(word=20.0, symbol=1.0)
+"""A step for every symbol, and words besides: with a network, a step of few words takes nearly as
+long as one of many."""

@@ -12,7 +12,7 @@ from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
 from pdfalearn.models._recurrent_session import RecurrentSession, checked_logits
 from pdfalearn.models._state_rows import StateRows
-from pdfalearn.models.price import EVERY_SYMBOL, Price
+from pdfalearn.models.price import EVERY_STEP, Price
 from pdfalearn.models.protocol import LanguageModel
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class RecurrentModel(LanguageModel):
         terminal: Symbol = "$",
         *,
         memory: int = _MEMORY,
-        price: Price = EVERY_SYMBOL,
+        price: Price = EVERY_STEP,
     ) -> None:
         _check_torch()
         if not (hasattr(network, "start") and hasattr(network, "step")):
@@ -100,7 +100,7 @@ class RecurrentModel(LanguageModel):
         terminal: Symbol = "$",
         *,
         memory: int = _MEMORY,
-        price: Price = EVERY_SYMBOL,
+        price: Price = EVERY_STEP,
     ) -> RecurrentModel:
         """Make a model of an embedding, a torch.nn.RNN, GRU or LSTM, and a head.
 
