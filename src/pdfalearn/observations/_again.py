@@ -39,6 +39,8 @@ def largest_difference(by: Relation, before: Rows, again: Rows, most: float = 1.
     """
     largest = 0.0
     size = max(1, _NUMBERS_AT_ONCE // before.width)
+    if len(before) <= size:
+        return _largest_difference(by, before, again, most)
     for begin in range(0, len(before), size):
         places = np.arange(begin, min(begin + size, len(before)))
         try:

@@ -99,7 +99,8 @@ class Audits:
         places = self._meter.affordable(self._asker.leader.symbols, words.lengths)
         if not len(places):
             return
-        words, before = words.take(places), before.take(places)
+        if len(places) < len(words):
+            words, before = words.take(places), before.take(places)
         counts = self._counts
         try:
             again, symbols = asked_rows(self._model, words)
