@@ -23,6 +23,7 @@ def pickled(node: TreeNode) -> object:
 
 
 @pytest.mark.parametrize("copied", [pickled, copy.deepcopy])
+@pytest.mark.slow
 def test_deep_trees(copied: Callable[[TreeNode], object]) -> None:
     tree = deep(100_000)
     other = copied(tree)

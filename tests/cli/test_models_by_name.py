@@ -194,6 +194,7 @@ def test_the_samples_of_a_model_are_those_of_its_automaton(folder: Path) -> None
     assert run("sample", "named.py:own", "--count", 0).stdout == ""
 
 
+@pytest.mark.slow
 def test_what_a_model_prints_is_not_part_of_the_output(folder: Path) -> None:
     loud = NAMED.replace(
         "    def answer(self, words):\n", "    def answer(self, words):\n        print(1)\n"

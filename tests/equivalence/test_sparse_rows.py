@@ -51,6 +51,7 @@ def found(by: Relation, rows: Rows, others: Rows | NDArray[np.float64]) -> bool 
 
 @settings(max_examples=400)
 @given(relations(), open_rows(WIDTH), open_rows(WIDTH), st.integers(0, 10**6))
+@pytest.mark.slow
 def test_every_completion_has_the_answer(
     by: Relation, row: OpenRow, other: OpenRow, seed: int
 ) -> None:
@@ -67,6 +68,7 @@ def test_every_completion_has_the_answer(
 
 @settings(max_examples=200)
 @given(equivalences(), st.lists(open_rows(WIDTH, settled=True), min_size=1, max_size=6))
+@pytest.mark.slow
 def test_keys_of_settled_rows_are_equal_iff_those_of_dense_rows_are(
     by: Equivalence, rows: list[OpenRow]
 ) -> None:

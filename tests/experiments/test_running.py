@@ -377,6 +377,7 @@ def test_given_targets_of_another_alphabet_are_refused(tmp_path: Path) -> None:
         run_small(tmp_path / "results", targets=tmp_path)
 
 
+@pytest.mark.slow
 def test_the_papers_targets_are_learnt(tmp_path: Path) -> None:
     targets = paper_data() / "paper-targets"
     for number, value in ((1, 100), (2, 4), (3, 10), (5, 16)):

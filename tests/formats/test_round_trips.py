@@ -37,6 +37,7 @@ def test_a_large_pdfa(ending: str, tmp_path: Path) -> None:
     assert load(tmp_path / f"large{ending}") == pdfa
 
 
+@pytest.mark.slow
 def test_all_targets_of_the_paper(tmp_path: Path) -> None:
     paths = sorted(paper_data().glob("paper-targets/*/*.json.gz"))
     assert len(paths) == 118

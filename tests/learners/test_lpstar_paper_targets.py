@@ -19,6 +19,7 @@ def test_experiments_1_and_2(experiment: str) -> None:
 
 
 @pytest.mark.parametrize("kappa", [10, 100, 500, 1000, 2000, 3000])
+@pytest.mark.slow
 def test_experiment_3(kappa: int) -> None:
     by = Tolerance(1 / kappa)
     for name, target in targets("exp3"):

@@ -100,6 +100,7 @@ def test_parts_change_nothing(
         assert model.live == 0
 
 
+@pytest.mark.slow
 def test_a_long_word_takes_memory_by_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     word = mixed_words(0, OTHER.alphabet.symbols, 20_000)[1]
     assert peak(lambda: evaluate(ENDLESS, OTHER, [word])) < 250 * len(word)

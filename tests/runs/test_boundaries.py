@@ -67,6 +67,7 @@ def test_only_quantization_has_boundaries() -> None:
     assert rounded.within(0) == 2
 
 
+@pytest.mark.slow
 def test_many_rows_are_looked_at_a_part_at_a_time() -> None:
     rows = np.broadcast_to(np.random.default_rng(0).random(2**16), (400, 2**16))
     tracemalloc.start()

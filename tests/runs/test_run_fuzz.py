@@ -56,6 +56,7 @@ def test_mutated_files(changes: Changes, name: str, folder: Path) -> None:
 
 @settings(max_examples=500)
 @given(changes=mutations(), data=st.data())
+@pytest.mark.slow
 def test_mutated_members_zipped(
     changes: Changes, data: st.DataObject, folder: Path, members: dict[str, bytes]
 ) -> None:
@@ -65,6 +66,7 @@ def test_mutated_members_zipped(
 
 @settings(max_examples=500)
 @given(place=st.floats(0, 1, exclude_max=True), value=st.integers(-3, 20), data=st.data())
+@pytest.mark.slow
 def test_one_number_of_a_member_changed(
     place: float, value: int, data: st.DataObject, folder: Path, members: dict[str, bytes]
 ) -> None:
@@ -85,6 +87,7 @@ def test_every_truncation(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+@pytest.mark.slow
 def test_every_byte_flipped(mask: int, folder: Path) -> None:
     whole = bytes_of(run_of("figure 3"), folder)
     for at in range(mask % 5, len(whole), 5):
@@ -95,6 +98,7 @@ def test_every_byte_flipped(mask: int, folder: Path) -> None:
 
 @settings(max_examples=400)
 @given(data=st.data(), value=json_values)
+@pytest.mark.slow
 def test_any_value_for_any_key(
     data: st.DataObject, value: object, folder: Path, members: dict[str, bytes]
 ) -> None:

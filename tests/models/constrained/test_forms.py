@@ -148,6 +148,7 @@ def test_sparse_rows_over_a_large_alphabet_stay_small(chosen: list[Constraint]) 
     assert np.allclose(np.add.reduceat(found.values, found.offsets[:-1]), 1)  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_dense_rows_over_a_large_alphabet_need_little_beside() -> None:
     table = np.random.default_rng(2).dirichlet([0.01] * WIDTH, 100)  # 40 MB
     names = [f"s{number}" for number in range(WIDTH - 1)]

@@ -149,6 +149,7 @@ def test_answers_of_a_wrong_shape_are_refused(answer: ArrayLike, wrapping: Wrapp
         learn(model, by=BY, oracle=ANY)
 
 
+@pytest.mark.slow
 def test_handles_may_be_used_again_after_their_release() -> None:
     random = np.random.default_rng(1)
     for seed in range(20):

@@ -190,6 +190,7 @@ def test_expressions_may_be_large_all_the_same(pattern: str, states: int) -> Non
     assert len(regex_dfa(pattern, Alphabet("ab"))) == states
 
 
+@pytest.mark.slow
 def test_large_alphabets_are_as_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     need_module("interegular")
     characters = "ab" + "".join(map(chr, range(0x4E00, 0x4E00 + 20_000)))

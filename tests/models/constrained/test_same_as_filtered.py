@@ -29,6 +29,7 @@ from tests.support import examples
 
 @settings(max_examples=200)
 @given(pdfas(alphabet="abc"), constraints("abc"), st.sampled_from(KAPPAS))
+@pytest.mark.slow
 def test_learnt_as_the_quotient_of_what_is_filtered(
     target: PDFA, chosen: list[Constraint], kappa: int
 ) -> None:

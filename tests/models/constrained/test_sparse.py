@@ -66,6 +66,7 @@ def answer(rows: Rows, chosen: list[Wrapping]) -> Rows | None:
 
 @settings(max_examples=300)
 @given(wrappings(), open_rows(WIDTH), st.integers(0, 10**6))
+@pytest.mark.slow
 def test_every_completion_has_the_answer(chosen: list[Wrapping], row: OpenRow, seed: int) -> None:
     found = answer(as_rows([row]), chosen)
     assert found is not None or row.rest
@@ -82,6 +83,7 @@ def test_every_completion_has_the_answer(chosen: list[Wrapping], row: OpenRow, s
 
 @settings(max_examples=100)
 @given(wrappings(), st.lists(open_rows(WIDTH, settled=True), min_size=1, max_size=5))
+@pytest.mark.slow
 def test_batches_are_answered_row_by_row(chosen: list[Wrapping], rows: list[OpenRow]) -> None:
     model: LanguageModel = RowsModel(as_rows(rows))
     for wrap in chosen:

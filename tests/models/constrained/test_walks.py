@@ -82,6 +82,7 @@ def assert_same(found: list[list[float] | None], expected: PDFA, words: list[str
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=60)
 @given(pdfas(alphabet="abc"), constraints("abc"), st.randoms(use_true_random=False))
+@pytest.mark.slow
 def test_all_short_words(form: str, target: PDFA, chosen: list[Constraint], random: object) -> None:
     expected = filtered(target, chosen)
     cuts = [random.randint(0, len(word)) for word in WORDS]  # type: ignore[attr-defined]
@@ -93,6 +94,7 @@ def test_all_short_words(form: str, target: PDFA, chosen: list[Constraint], rand
 
 @settings(max_examples=100)
 @given(pdfas(alphabet="abc"), constraints("abc"), st.integers(0, 2))
+@pytest.mark.slow
 def test_models_that_list_too_little_are_refused_or_right(
     target: PDFA, chosen: list[Constraint], listed: int
 ) -> None:
