@@ -7,7 +7,6 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet
 from pdfalearn.cli._importing import failure_text
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.checking import (
@@ -21,7 +20,6 @@ from pdfalearn.models.checking import (
 )
 from pdfalearn.models.constrained.inner import possible_after
 from pdfalearn.models.constrained.wrapper import Wrapper
-from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.row_checks import BadRowError, UndecidedError, given_rows
 from pdfalearn.rows import Rows
@@ -67,19 +65,9 @@ class ExplainedModel(Wrapper):
         self._name = name
 
     @property
-    def alphabet(self) -> Alphabet:  # type: ignore[override]
-        """The model's alphabet."""
-        return self._members.alphabet
-
-    @property
     def identity(self) -> str | None:  # type: ignore[override]
         """The model's identity."""
         return self._identity
-
-    @property
-    def price(self) -> Price:  # type: ignore[override]
-        """The model's price."""
-        return self._members.price
 
     def open(self) -> Session:
         """Begin a conversation."""

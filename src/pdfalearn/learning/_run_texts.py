@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.relations import (
@@ -93,11 +93,13 @@ def text_in(data: bytes) -> RunText:
 
 def figure(value: object, kind: str, name: str) -> int | float:
     """Return a figure as statistics have it, or refuse it."""
-    if type(value) in (int, float):
-        number: float = value  # type: ignore[assignment]
-        if 0 <= number < 2**63 and (kind == "float" or number == int(number)):
-            return int(number) if kind == "int" else float(number)
+    if _is_number(value) and 0 <= value < 2**63 and (kind == "float" or value == int(value)):
+        return int(value) if kind == "int" else float(value)
     raise _wrong(name, value, "an integer of 0 or more" if kind == "int" else "0 or more")
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return type(value) in (int, float)
 
 
 def _check_kind(document: dict[str, Any]) -> None:
@@ -139,9 +141,9 @@ def _certificate(document: object) -> Certificate:
 def _complete_to(value: object) -> float | None:
     if value is None:
         return None
-    if type(value) not in (int, float) or not 0 <= value <= 1:  # type: ignore[operator]
+    if not _is_number(value) or not 0 <= value <= 1:
         raise _wrong("complete_to", value, "a distance from 0 to 1")
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
 
 
 def _notes(value: object) -> tuple[str, ...]:

@@ -32,12 +32,8 @@ class AutomatonModel(LanguageModel):
         if not isinstance(pdfa, PDFA):
             raise InputError(f"{pdfa!r} is not a PDFA")
         self.pdfa = pdfa
+        self.alphabet = pdfa.alphabet
         self.price = price
-
-    @property
-    def alphabet(self) -> Alphabet:  # type: ignore[override]
-        """The automaton's alphabet."""
-        return self.pdfa.alphabet
 
     @cached_property
     def identity(self) -> str:  # type: ignore[override]

@@ -25,15 +25,12 @@ class Selection(Wrapper):
     _rule: Rule
     """What is kept."""
 
-    @property
-    def price(self) -> Price:  # type: ignore[override]
-        """What asking the model inside costs if every prefix is read, each by itself."""
-        inner = self.model.price
+    def _price(self, inner: Price) -> Price:
+        """Return what asking costs if every prefix is read, each by itself."""
         # A symbol leads to a word that is read once, on the way or at the end; what that costs is
         # part of the symbol's price, and reading it is free then. It is asked for by itself, before
         # anyone knows how the word goes on: so it costs as much as a word, even where a prefix
-        # costs less beside the word that it is a prefix of. For a network, whose step gives the
-        # distribution as well, that adds nothing.
+        # costs less beside the word that it is a prefix of.
         read = max(inner.word, inner.prefix)
         return Price(call=inner.call, symbol=inner.symbol + read, cached_symbol=inner.cached_symbol)
 

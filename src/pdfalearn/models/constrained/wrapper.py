@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from hashlib import sha256
 
-from pdfalearn.alphabet import Alphabet
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.constrained.inner import extended, opened, possible_after, started
 from pdfalearn.models.price import Price
@@ -26,11 +25,8 @@ class Wrapper(LanguageModel, ABC):
 
     def __init__(self, model: PDFA | LanguageModel) -> None:
         self.model: LanguageModel = as_model(model)
-
-    @property
-    def alphabet(self) -> Alphabet:  # type: ignore[override]
-        """The alphabet of the model inside."""
-        return self.model.alphabet
+        self.alphabet = self.model.alphabet
+        self.price = self._price(self.model.price)
 
     @property
     def identity(self) -> str | None:  # type: ignore[override]
@@ -39,10 +35,9 @@ class Wrapper(LanguageModel, ABC):
         does = f"{type(self).__name__}({self._parameters()})"
         return None if inner is None else sha256(f"{does} of {inner}".encode()).hexdigest()
 
-    @property
-    def price(self) -> Price:  # type: ignore[override]
-        """The price of the model inside."""
-        return self.model.price
+    def _price(self, inner: Price) -> Price:
+        """Return what asking costs, if it costs so much to ask the model inside."""
+        return inner
 
     def open(self) -> Session:
         """Begin a conversation with the model inside."""
