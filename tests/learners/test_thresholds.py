@@ -8,7 +8,7 @@ from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn, runs
 from pdfalearn.arrays import int_map, spelling
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners import _counterexamples, quant
-from pdfalearn.observations import _nodes, tree
+from pdfalearn.observations import _nodes, _questions, tree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
@@ -21,6 +21,7 @@ BORDERS = [
     (runs, "_FEW"),
     (spelling, "_FEW"),
     (tree, "FEW"),
+    (_questions, "FEW"),
     (int_map, "_FEW"),
     (int_map, "_MANY"),
     (int_map, "_SMALL"),

@@ -124,6 +124,5 @@ def test_rows_and_words_of_nodes() -> None:
     assert tree.word(node) == ("1", "0", "1")
     assert list(tree.words(np.array([node, 0]))) == [[1, 0, 1], []]
     assert tree.rows(np.array([node])).tolist() == [row.tolist()]
-    assert tree.arc_label(class_) == tuple(Quantization(10).intervals(row).tolist())
-    assert tree.arc_label(UNDEFINED) is None
+    assert tree.class_keys()[class_].tolist() == Quantization(10).intervals(row).tolist()
     assert len(tree) >= 4

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from pdfalearn.observations import tree
+from pdfalearn.observations import _questions, tree
 
 
 @contextmanager
 def one_by_one(few: bool) -> Iterator[None]:
     """Have trees take any number of words for few, or for many."""
-    with patch.object(tree, "FEW", 10**9 if few else 0):
+    border = 10**9 if few else 0
+    with patch.object(tree, "FEW", border), patch.object(_questions, "FEW", border):
         yield

@@ -21,8 +21,7 @@ from pdfalearn.observations._asking import Asker, Counts
 from pdfalearn.observations._audits import Audits
 from pdfalearn.observations._meter import Meter
 from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
-from pdfalearn.observations._recording import Recording
-from pdfalearn.observations._stored import SAME, StoredAnswers
+from pdfalearn.observations._questions import FEW, Questions
 from pdfalearn.observations._traces import Traces
 from pdfalearn.observations.suffixes import EMPTY, Suffixes
 from pdfalearn.rows import Floats, Rows
@@ -34,16 +33,6 @@ if TYPE_CHECKING:
 
 Classes = NDArray[np.int64]
 
-FEW = 48
-"""Below this many words, one after the other is faster than array passes."""
-_LARGEST_BATCH = 2**16
-"""Batches have at most this many words."""
-_LOST_AT_MOST = 1024
-"""Where a budget or a store counts words that cost something, batches have at most this many."""
-_WORDS_A_SECOND = 16
-"""Where seconds are bounded, batches have this many words for each, so that they end in time."""
-_ASKED_AGAIN = 4
-"""When a store is opened, this many of its words are asked again."""
 _TABLE = 2**20
 """Tables of distributions that are looked at one by one have at most this many numbers."""
 _LARGE = 32
@@ -89,14 +78,18 @@ class ObservationTree:
         """What the budget still allows."""
         self._answers = Answers(by, self._symbols + 1)
         self._traces = Traces()
-        self._arc_labels: list[tuple[float, ...]] = []
         self._asker = Asker(model, self._nodes, self._answers, self.counts)
-        self._in_parts = budget.bounds_words
-        if budget.max_seconds is not None:
-            self._asker.check_time = self.meter.check_seconds
-        self._recording: Recording | None = None
         self._audits = Audits(
             model, by, self._nodes, self._answers, self._asker, self.meter, self.counts
+        )
+        self._questions = Questions(
+            model,
+            self._nodes,
+            self._answers,
+            self._asker,
+            self.meter,
+            self._audits,
+            self.counts,
         )
 
     def __len__(self) -> int:
@@ -253,10 +246,6 @@ class ObservationTree:
         """How many classes have been seen."""
         return self._answers.class_count
 
-    def class_examples(self) -> Nodes:
-        """Return the number of a distribution of every class."""
-        return self._answers.examples()
-
     def classes_of(self, table: Floats) -> NDArray[np.int32]:
         """Return the classes that distributions are in, below `UNKNOWN` where there is none yet."""
         return self._answers.classes_of(table)
@@ -264,18 +253,10 @@ class ObservationTree:
     def class_keys(self) -> NDArray[np.generic]:
         """Return what the relation makes of every class, such as its quantization vector."""
         by = self.by if isinstance(self.by, Equivalence) else Exact()
-        examples, size = self.class_examples(), max(1, _TABLE // (self._symbols + 1))
+        examples, size = self._answers.examples(), max(1, _TABLE // (self._symbols + 1))
         parts = range(0, max(1, len(examples)), size)
         tables = (self._answers.dense(examples[begin : begin + size]) for begin in parts)
         return np.concatenate([checked_keys(by, table) for table in tables])
-
-    def arc_label(self, class_: int) -> tuple[float, ...] | None:
-        """Return the key of a class, such as its quantization vector; None for undefined."""
-        if class_ == UNDEFINED:
-            return None
-        if class_ >= len(self._arc_labels):
-            self._arc_labels = [tuple(key) for key in self.class_keys().tolist()]
-        return self._arc_labels[class_]
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Classes:
         """Return the class after every node's word and a suffix, asking for those not known."""
@@ -331,11 +312,11 @@ class ObservationTree:
             way_down(node, suffix, table) or [node]
             for node, suffix in zip(nodes, suffixes, strict=True)
         ]
-        self._ask_few([way[-1] for way in ways])
+        self._questions.ask_few([way[-1] for way in ways])
         class_at = self._nodes.class_at
         classes = [[class_at[node] for node in way] for way in ways]
         if any(UNKNOWN in trace for trace in classes):
-            self._ask_few(list(chain.from_iterable(ways)))
+            self._questions.ask_few(list(chain.from_iterable(ways)))
             classes = [[class_at[node] for node in way] for way in ways]
         return np.array([self._traces.of_one(trace) for trace in classes], dtype=np.int64)
 
@@ -386,109 +367,20 @@ class ObservationTree:
 
     def ask(self, nodes: Nodes) -> None:
         """Ask for those of the nodes that are not known."""
-        if len(nodes) < FEW:
-            self._ask_few(nodes.tolist())
-            return
-        unknown = self._nodes.classes[nodes] == UNKNOWN
-        if unknown.any():
-            self._ask(self._nodes.different(nodes[unknown]))
-            self._audits.audit_if_due()
-
-    def _ask_few(self, nodes: list[int]) -> None:
-        class_at = self._nodes.class_at
-        unknown = list(dict.fromkeys([node for node in nodes if class_at[node] == UNKNOWN]))
-        if unknown:
-            if self._in_parts or self._answers.is_sparse:
-                self._ask(np.array(unknown, dtype=np.int64))
-            else:
-                self._asker.ask_few(unknown)
-            self._audits.audit_if_due()
+        self._questions.ask(nodes)
 
     def ask_path(self, words: Words) -> Nodes:
         """Return what `path` returns, after asking for every prefix that is not known yet."""
-        path, room = self.path(words), self._asker.leader.room
-        size = max(1, len(path))
-        if room is not None and not self.prefixes_free:
-            size = max(1, room // 4)  # few enough that all of a part keep their handles
-        is_end = np.zeros(len(path), dtype=bool)
-        is_end[words.ends] = True
-        is_end[size - 1 :: size] = True
-        for begin in range(0, len(path), size):
-            part = path[begin : begin + size]
-            # Ends first: they lead the model to all prefixes, and may bring their answers along.
-            for nodes in (part[is_end[begin : begin + size]], part):
-                self.ask(nodes)
+        path = self.path(words)
+        self._questions.ask_path(path, words)
         return path
-
-    def _ask(self, nodes: Nodes) -> None:
-        """Ask for nodes, all of them different and unknown, in batches."""
-        size = self._batch_size()
-        for begin in range(0, len(nodes), size):
-            part = self._asker.rule_out(nodes[begin : begin + size])
-            if begin:
-                part = part[self._nodes.classes[part] == UNKNOWN]
-            if not self._in_parts:
-                self._ask_all(part)
-            else:
-                self._ask_allowed(self._looked_up(part))
-
-    def _batch_size(self) -> int:
-        """Return how many words may be in a batch."""
-        if not self._in_parts or self.price.is_free:
-            return _LARGEST_BATCH
-        seconds = self.budget.max_seconds
-        if seconds is None:
-            return _LOST_AT_MOST
-        return int(min(_LOST_AT_MOST, max(_WORDS_A_SECOND, _WORDS_A_SECOND * seconds)))
-
-    def _ask_all(self, nodes: Nodes) -> None:
-        if len(nodes) < FEW:
-            self._asker.ask_few(nodes.tolist())
-        else:
-            self._asker.ask_many(nodes)
-
-    def _ask_allowed(self, nodes: Nodes) -> None:
-        """Ask for nodes as far as the budget goes, and record what was answered."""
-        while len(nodes):
-            part = self.meter.allowed(self._asker, nodes)
-            new = self._asker.new = None if self._recording is None else []
-            try:
-                if self.budget.max_cost is None:
-                    self._ask_all(part)
-                else:
-                    self._asker.ask_once(part)  # every reading is a call, which may cost
-            finally:
-                if self._recording is not None and new:
-                    self._recording.write(np.concatenate(new))
-            nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
-
-    def _looked_up(self, nodes: Nodes) -> Nodes:
-        """Take the answers that are stored; return the nodes that are still unknown."""
-        if self._recording is not None:
-            self.counts.stored += self._asker.look_up(nodes)
-            above = nodes[self._nodes.classes[nodes] != UNKNOWN]
-            while self.prefixes_free and len(above):
-                above = np.unique(self._nodes.parents[above]).astype(np.int64)
-                above = above[self._nodes.classes[above] == UNKNOWN]
-                self._asker.look_up(above)
-        return np.extract(self._nodes.classes[nodes] == UNKNOWN, nodes)
 
     def record(self, store: AnswerStore, key: str) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 
         A few of the stored words are asked again, to catch a store of another model.
         """
-        writer = store.writer(key, self.alphabet)
-        stored = self._asker.stored = StoredAnswers(store.segments(key), self._nodes)
-        self._in_parts = True
-        self._recording = Recording(writer, self._nodes, self._answers)
-        try:
-            self._audits.compare(*stored.sample(self.meter.opening(_ASKED_AGAIN), seed=0), SAME)
-        except ModelError as error:
-            raise ModelError(
-                f"{error}. The first are answers that the store holds under the key {key!r}: if "
-                "the model is another one, give it another model_id"
-            ) from error
+        self._questions.record(store, key)
 
     def audit(self, count: int, seed: int) -> None:
         """Ask for a sample of words again, and refuse a model that answers differently.
