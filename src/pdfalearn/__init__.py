@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     from pdfalearn.metrics.distributions import l1_distances as l1_distances
     from pdfalearn.metrics.distributions import ndcg_scores as ndcg_scores
     from pdfalearn.metrics.distributions import word_errors as word_errors
+    from pdfalearn.metrics.divergences import DirectedDivergence as DirectedDivergence
+    from pdfalearn.metrics.divergences import Divergence as Divergence
+    from pdfalearn.metrics.divergences import divergence as divergence
     from pdfalearn.metrics.evaluation import evaluate as evaluate
     from pdfalearn.metrics.exactly import evaluate_exactly as evaluate_exactly
     from pdfalearn.metrics.results import Comparison as Comparison
@@ -151,6 +154,7 @@ _NAMES_BY_MODULE = {
         "ndcg_scores",
         "word_errors",
     ],
+    "metrics.divergences": ["DirectedDivergence", "Divergence", "divergence"],
     "metrics.evaluation": ["evaluate"],
     "metrics.exactly": ["evaluate_exactly"],
     "metrics.results": ["Comparison", "Evaluation"],

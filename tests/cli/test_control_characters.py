@@ -46,6 +46,7 @@ OUTPUTS = [
     ["info", A],
     ["compare", A, A],
     ["evaluate", A, B],
+    ["divergence", A, B],
     ["quotient", A, "-o", f"out{EVIL}.json"],
     ["random", "9", "-o", f"out{EVIL}.json"],
     ["convert", A, f"out{EVIL}.npz"],

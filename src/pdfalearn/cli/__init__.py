@@ -24,6 +24,7 @@ COMMANDS = (
     "info",
     "compare",
     "evaluate",
+    "divergence",
     "quotient",
     "sample",
     "convert",

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
-from scipy.sparse.csgraph import breadth_first_order
-from scipy.sparse.linalg import gmres
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.linalg import gmres, splu
+from scipy.special import rel_entr
 
 from pdfalearn.arrays.int_map import IntMap
 from pdfalearn.errors import InputError
@@ -26,6 +27,11 @@ _MOST_WORK = 2**33
 _NOTHING = 2.0**-60
 """So little probability is none."""
 _ACCURACY = 1e-12
+_DIRECT = 3_000
+"""Systems of so many pairs are solved by elimination at once, larger ones if all else fails."""
+_MOST_DIRECT = 15_000
+_MOST_CELLS = 2**20
+"""Rows are compared in parts of about so many numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +41,13 @@ class Chain:
     Pair 0 is the initial one. Only symbols that the target finds possible are followed.
     """
 
-    target_rows: Floats
-    """The target's distribution in every pair."""
-    candidate_rows: Floats
-    """The candidate's, its symbols in the target's order; NaN where it is undefined."""
+    target: PDFA
+    candidate: PDFA
+    columns: NDArray[np.int32]
+    """The place of each of the target's symbols among the candidate's."""
+    lefts: Indices
+    rights: Indices
+    """The states of every pair; -1 where the candidate is undefined."""
     sources: Indices
     symbols: Indices
     successors: Indices
@@ -49,40 +58,85 @@ class Chain:
         """Walk through the pairs that words reach."""
         columns = target.alphabet.positions_in(candidate.alphabet)
         lefts, rights, edges = _walked(target, candidate, columns)
-        rows = target.probabilities[lefts]
-        others = candidate.probabilities[rights][:, [0, *columns + 1]]
-        others[rights < 0] = np.nan
-        return cls(rows, others, *edges)
+        return cls(target, candidate, columns, lefts, rights, *edges)
+
+    def __len__(self) -> int:
+        return len(self.lefts)
+
+    @cached_property
+    def target_rows(self) -> Floats:
+        """The target's distribution in every pair."""
+        return self.target.probabilities[self.lefts]
+
+    @cached_property
+    def candidate_rows(self) -> Floats:
+        """The candidate's, its symbols in the target's order; NaN where it is undefined."""
+        rows = self.candidate.probabilities[self.rights][:, [0, *self.columns + 1]]
+        rows[self.rights < 0] = np.nan
+        return rows
 
     @cached_property
     def shares(self) -> Floats:
         """The target's distributions, divided by their sums: these are 1 but for rounding."""
-        return np.asarray(self.target_rows / self.target_rows.sum(axis=1, keepdims=True))
+        return normalised(self.target.probabilities)[self.lefts]
+
+    def divergences(self) -> Floats:
+        """Return the divergence of the normalised rows of every pair."""
+        rows = normalised(self.target.probabilities)
+        others = normalised(self.candidate.probabilities)[:, [0, *self.columns + 1]]
+        values, part = np.empty(len(self)), max(1, _MOST_CELLS // rows.shape[1])
+        for begin in range(0, len(self), part):
+            places = slice(begin, begin + part)
+            terms = rel_entr(rows[self.lefts[places]], others[self.rights[places]])
+            values[places] = terms.sum(axis=1)
+        values[self.rights < 0] = np.inf
+        return np.maximum(values, 0.0)
 
     @property
     def start(self) -> Floats:
         """All probability in the initial pair."""
-        start = np.zeros(len(self.target_rows))
+        start = np.zeros(len(self))
         start[0] = 1.0
         return start
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The probability of every transition."""
+        return np.asarray(
+            normalised(self.target.probabilities)[self.lefts[self.sources], self.symbols + 1]
+        )
 
     @property
     def moves(self) -> csr_array[np.float64]:
         """The matrix Pᵀ that passes probability on by one symbol."""
-        return self.moves_where(np.ones(self.target_rows.shape, dtype=bool))
+        return self.moves_along(np.ones(len(self.sources), dtype=bool))
 
     def moves_where(self, allowed: NDArray[np.bool_]) -> csr_array[np.float64]:
-        """Give the same matrix without the symbols that are not allowed in a pair."""
-        kept = allowed[self.sources, self.symbols + 1]
-        sources, successors = self.sources[kept], self.successors[kept]
-        probabilities = self.shares[sources, self.symbols[kept] + 1]
-        size = len(self.target_rows)
-        return csr_array((probabilities, (successors, sources)), shape=(size, size))
+        """Return the same matrix without the symbols that are not allowed in a pair."""
+        return self.moves_along(allowed[self.sources, self.symbols + 1])
+
+    def moves_along(self, kept: NDArray[np.bool_]) -> csr_array[np.float64]:
+        """Return the same matrix of some of the transitions only."""
+        places = (self.successors[kept], self.sources[kept])
+        return csr_array((self.probabilities[kept], places), shape=(len(self), len(self)))
+
+    @cached_property
+    def components(self) -> Indices:
+        """The number of every pair's component that words never leave nor end in; -1 for others."""
+        ones = np.ones(len(self.sources), dtype=np.int8)
+        graph = csr_array((ones, (self.sources, self.successors)), shape=(len(self), len(self)))
+        count, labels = connected_components(graph, connection="strong")
+        closed = np.ones(count, dtype=bool)
+        closed[labels[self.target.probabilities[self.lefts, 0] > 0]] = False
+        begins, ends = labels[self.sources], labels[self.successors]
+        closed[begins[begins != ends]] = False
+        numbers = np.where(closed, np.cumsum(closed) - 1, -1)
+        return np.asarray(numbers[labels], dtype=np.int64)
 
     def first_endless(self) -> int | None:
-        """Give the first pair from which no word ends; None if there is none."""
-        size = len(self.target_rows)
-        ending = (self.target_rows[:, 0] > 0).nonzero()[0]
+        """Return the first pair from which no word ends; None if there is none."""
+        size = len(self)
+        ending = (self.target.probabilities[self.lefts, 0] > 0).nonzero()[0]
         # Backwards from one more place that leads to all pairs in which a word may end.
         begins = np.concatenate((self.successors, np.full(len(ending), size)))
         ends = np.concatenate((self.sources, ending))
@@ -93,7 +147,7 @@ class Chain:
         return int(endless.argmax()) if endless.any() else None
 
     def word(self, pair: int) -> list[int]:
-        """Give a shortest word that leads to a pair, as the codes of its symbols."""
+        """Return a shortest word that leads to a pair, as the codes of its symbols."""
         # Transitions stand in the order of the walk: the first into a pair is the one it came by.
         reached, firsts = np.unique(self.successors, return_index=True)
         codes = []
@@ -104,10 +158,15 @@ class Chain:
         return codes[::-1]
 
 
+def normalised(rows: Floats) -> Floats:
+    """Divide distributions by their sums."""
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
 def _walked(
     target: PDFA, candidate: PDFA, columns: NDArray[np.int32]
 ) -> tuple[Indices, Indices, list[Indices]]:
-    """Give the states of all pairs, breadth first, and the transitions between pairs."""
+    """Return the states of all pairs, breadth first, and the transitions between pairs."""
     numbers, width = IntMap(), len(candidate) + 1
     lefts, rights = np.array([target.initial]), np.array([candidate.initial])
     numbers.get_or_add(lefts * width + rights + 1)
@@ -120,8 +179,8 @@ def _walked(
         successors = numbers.get_or_add(lefts * width + rights + 1)
         if len(numbers) > _MOST_PAIRS:
             raise InputError(
-                f"words visit more than {_MOST_PAIRS:,} pairs of states of the two automata; "
-                "evaluate on drawn words instead"
+                f"words visit more than {_MOST_PAIRS:,} pairs of states of the two automata "
+                f"({len(target):,} and {len(candidate):,} states); evaluate on drawn words instead"
             )
         edges.append((begin + places, symbols, successors))
         reached, firsts = np.unique(successors, return_index=True)
@@ -133,10 +192,11 @@ def _walked(
 
 
 def expected_visits(moves: csr_array[np.float64], start: Floats) -> Floats:
-    """Give how often a word is expected to visit each pair: Σ movesⁱ·start over i = 0, 1, ….
+    """Return how often a word is expected to visit each pair: Σ movesⁱ·start over i = 0, 1, ….
 
-    Probability is passed on symbol by symbol until it is used up. Where words are long, what is
-    left soon takes a form that hardly changes, and a few steps of GMRES give the rest of the sum.
+    Probability is passed on symbol by symbol until it is used up. Where words are long, the rest of
+    the sum is solved for: by elimination, or where there are many pairs by GMRES, as what is left
+    soon takes a form that hardly changes.
     """
     left, visits = start, start.copy()
     steps = _STEPS
@@ -154,9 +214,27 @@ def expected_visits(moves: csr_array[np.float64], start: Floats) -> Floats:
 
 
 def _rest(moves: csr_array[np.float64], start: Floats) -> Floats | None:
-    """Solve for the visits from a start on; None if a few steps do not reach the accuracy."""
+    """Solve for the visits from a start on; None if no way reaches the accuracy."""
     system = (eye_array(len(start)) - moves).tocsr()
+    solvers = [_eliminated] if len(start) <= _DIRECT else [_approached]
+    if _DIRECT < len(start) <= _MOST_DIRECT:
+        solvers.append(_eliminated)
+    for solver in solvers:
+        visits = solver(system, start)
+        largest = np.abs(visits).max()
+        accurate = np.abs(system @ visits - start).max() <= _ACCURACY * largest
+        if accurate and visits.min() >= -1e-9 * largest:
+            return np.maximum(visits, 0.0)
+    return None
+
+
+def _eliminated(system: csr_array[np.float64], start: Floats) -> Floats:
+    try:
+        return np.asarray(splu(system.tocsc()).solve(start))
+    except RuntimeError:  # it is singular: words that end so seldom never do but for rounding
+        return np.full(len(start), np.nan)
+
+
+def _approached(system: csr_array[np.float64], start: Floats) -> Floats:
     visits, _ = gmres(system, start, rtol=_ACCURACY / 100, atol=0.0, restart=100, maxiter=2)
-    largest = np.abs(visits).max()
-    accurate = np.abs(system @ visits - start).max() <= _ACCURACY * largest
-    return np.maximum(visits, 0.0) if accurate and visits.min() >= -1e-9 * largest else None
+    return np.asarray(visits)
