@@ -28,7 +28,7 @@ FLOORS = [
     {"observations"},
     {"samplers"},
     {"learners", "oracles", "metrics"},
-    {"learning"},
+    {"learning", "distill"},
     {"experiments", "testing"},
     {"cli"},
     {"__main__"},

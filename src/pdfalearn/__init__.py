@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pdfalearn.budgets import Budget as Budget
     from pdfalearn.certificates import Certificate as Certificate
     from pdfalearn.dfa import DFA as DFA
+    from pdfalearn.distill.simplifying import Simplified as Simplified
+    from pdfalearn.distill.simplifying import simplify as simplify
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.equivalences import Equivalence as Equivalence
     from pdfalearn.equivalence.equivalences import Exact as Exact
@@ -111,6 +113,7 @@ _NAMES_BY_MODULE = {
     "budgets": ["Budget"],
     "certificates": ["Certificate"],
     "dfa": ["DFA"],
+    "distill.simplifying": ["Simplified", "simplify"],
     "equivalence.differences": ["distinguish"],
     "equivalence.equivalences": ["Equivalence", "Exact", "Quantization", "Rounded"],
     "equivalence.functions": ["same_function"],

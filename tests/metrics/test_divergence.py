@@ -20,7 +20,7 @@ from pdfalearn import (
     figure_3,
     random_pdfa,
 )
-from pdfalearn.metrics import _visits
+from pdfalearn.metrics import visits
 from tests.metrics import slow
 from tests.metrics.test_evaluate import reordered
 from tests.strategies import all_words, pdfas, shuffled
@@ -185,7 +185,7 @@ def test_symbols_are_matched_by_name_and_terminals_need_not_be() -> None:
 
 
 def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_visits, "_MOST_PAIRS", 100)
+    monkeypatch.setattr(visits, "_MOST_PAIRS", 100)
     with pytest.raises(InputError, match=r"more than 100 pairs of states .* \(65 and 50 states\)"):
         divergence(random_pdfa(60, seed=1), random_pdfa(50, seed=2))
 

@@ -26,6 +26,7 @@ COMMANDS = (
     "evaluate",
     "divergence",
     "quotient",
+    "simplify",
     "sample",
     "convert",
     "draw",

@@ -8,7 +8,7 @@ from math import inf, isinf
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.metrics._visits import Chain, expected_visits
+from pdfalearn.metrics.visits import Chain, visits_and_weights
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 Floats = NDArray[np.float64]
@@ -139,7 +139,7 @@ def directed_divergence(first: PDFA, second: PDFA) -> DirectedDivergence:
     """
     chain = Chain.of(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
     values = chain.divergences()
-    visits, weights = _visits_and_weights(chain)
+    visits, weights = visits_and_weights(chain)
     finite = np.isfinite(values)
     terms = np.where(finite, weights * np.where(finite, values, 0.0), inf)
     by_state = _by_state(chain, terms)
@@ -155,40 +155,6 @@ def directed_divergence(first: PDFA, second: PDFA) -> DirectedDivergence:
         infinite_share=float(weights[~finite].sum() / weights.sum()),
         finite_mean=float(terms[finite].sum()) / finite_weight if finite_weight else np.nan,
     )
-
-
-def _visits_and_weights(chain: Chain) -> tuple[Floats, Floats]:
-    """Return the expected visits of pairs that words leave, and all pairs' shares of positions."""
-    components = chain.components
-    passing = components < 0
-    if passing.all():
-        visits = expected_visits(chain.moves, chain.start)
-        return visits, visits / visits.sum()
-    inside = passing[chain.sources] & passing[chain.successors]
-    visits = np.zeros(len(chain))
-    if passing[0]:
-        visits = expected_visits(chain.moves_along(inside), chain.start)
-    return visits, _long_run(chain, chain.start + chain.moves @ visits)
-
-
-def _long_run(chain: Chain, reached: Floats) -> Floats:
-    """Return the share of every pair among the positions of words that never end.
-
-    In each component these are the visits between two visits of one of its pairs.
-    """
-    components = chain.components
-    kept = components >= 0
-    entered = np.bincount(components[kept], weights=reached[kept])
-    _, anchors = np.unique(np.where(kept, components, -1), return_index=True)
-    anchors = anchors[-len(entered) :]
-    start = np.zeros(len(chain))
-    start[anchors] = 1.0
-    returning = np.isin(chain.successors, anchors)
-    rounds = expected_visits(chain.moves_along(kept[chain.sources] & ~returning), start)
-    sizes = np.bincount(components[kept], weights=rounds[kept])
-    weights = np.zeros(len(chain))
-    weights[kept] = (rounds[kept] / sizes[components[kept]]) * entered[components[kept]]
-    return np.asarray(weights / weights.sum())
 
 
 def _by_state(chain: Chain, values: Floats) -> Floats:

@@ -9,10 +9,10 @@ from scipy.special import xlogy
 from pdfalearn.alphabet import shortened
 from pdfalearn.equivalence.relations import Equivalence, Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.metrics._visits import Chain, expected_visits
 from pdfalearn.metrics.distributions import checked_places
 from pdfalearn.metrics.evaluation import EXACT
 from pdfalearn.metrics.results import Evaluation, figures_of, weighted
+from pdfalearn.metrics.visits import Chain, expected_visits
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 Floats = NDArray[np.float64]

@@ -191,6 +191,40 @@ def _walked(
     return all_lefts, all_rights, list(map(np.concatenate, zip(*edges, strict=True)))
 
 
+def visits_and_weights(chain: Chain) -> tuple[Floats, Floats]:
+    """Return the expected visits of pairs that words leave, and all pairs' shares of positions."""
+    components = chain.components
+    passing = components < 0
+    if passing.all():
+        visits = expected_visits(chain.moves, chain.start)
+        return visits, visits / visits.sum()
+    inside = passing[chain.sources] & passing[chain.successors]
+    visits = np.zeros(len(chain))
+    if passing[0]:
+        visits = expected_visits(chain.moves_along(inside), chain.start)
+    return visits, _long_run(chain, chain.start + chain.moves @ visits)
+
+
+def _long_run(chain: Chain, reached: Floats) -> Floats:
+    """Return the share of every pair among the positions of words that never end.
+
+    In each component these are the visits between two visits of one of its pairs.
+    """
+    components = chain.components
+    kept = components >= 0
+    entered = np.bincount(components[kept], weights=reached[kept])
+    _, anchors = np.unique(np.where(kept, components, -1), return_index=True)
+    anchors = anchors[-len(entered) :]
+    start = np.zeros(len(chain))
+    start[anchors] = 1.0
+    returning = np.isin(chain.successors, anchors)
+    rounds = expected_visits(chain.moves_along(kept[chain.sources] & ~returning), start)
+    sizes = np.bincount(components[kept], weights=rounds[kept])
+    weights = np.zeros(len(chain))
+    weights[kept] = (rounds[kept] / sizes[components[kept]]) * entered[components[kept]]
+    return np.asarray(weights / weights.sum())
+
+
 def expected_visits(moves: csr_array[np.float64], start: Floats) -> Floats:
     """Return how often a word is expected to visit each pair: Σ movesⁱ·start over i = 0, 1, ….
 

@@ -1,0 +1,210 @@
+"""Simplified automata, against all partitions, sums over words, and drawn words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdfalearn import PDFA, InputError, Simplified, divergence, quotient, random_pdfa, simplify
+from pdfalearn.distill import futures
+from pdfalearn.equivalence.equivalences import Exact
+from tests.strategies import all_words, pdfas
+
+
+def small_pdfa(states: int, symbols: int, seed: int) -> PDFA:
+    random = np.random.default_rng(seed)
+    ends = random.uniform(0.02, 0.3, (states, 1))
+    rows = np.hstack((ends, (1 - ends) * random.dirichlet(np.ones(symbols), states)))
+    transitions = random.integers(states, size=(states, symbols))
+    return PDFA(alphabet="abcd"[:symbols], transitions=transitions, probabilities=rows)
+
+
+def redirections(states: int, size: int) -> Iterator[list[int]]:
+    """All ways to keep some states and lead each other one to one of them."""
+    for kept in combinations(range(states), size):
+        others = [state for state in range(states) if state not in kept]
+        for targets in product(kept, repeat=len(others)):
+            led = dict(zip(others, targets, strict=True))
+            yield [led.get(state, state) for state in range(states)]
+
+
+def visits_of_pairs(pdfa: PDFA, led: list[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Solve for the visits of (state, state of the redirected automaton) by dense elimination."""
+    count = len(pdfa)
+    system = np.eye(count * count)
+    for p, t in product(range(count), repeat=2):
+        for code in range(len(pdfa.alphabet)):
+            after = pdfa.transitions[p, code] * count + led[pdfa.transitions[t, code]]
+            system[after, p * count + t] -= pdfa.probabilities[p, code + 1]
+    start = np.zeros(count * count)
+    start[pdfa.initial * count + led[pdfa.initial]] = 1.0
+    return np.linalg.solve(system, start).reshape(count, count)
+
+
+def loss_of(pdfa: PDFA, led: list[int]) -> float:
+    """The divergence per symbol of a redirection with the best rows: means by visits."""
+    visits = np.maximum(visits_of_pairs(pdfa, led), 0)
+    sums = visits.T @ pdfa.probabilities
+    used = visits.sum(axis=0) > 0
+    rows = sums[used] / sums[used].sum(axis=1, keepdims=True)
+    own = visits.sum(axis=1) @ (pdfa.probabilities * np.log(pdfa.probabilities)).sum(axis=1)
+    return float((own - (sums[used] * np.log(rows)).sum()) / visits.sum())
+
+
+def ratios(states: int, sizes: tuple[int, ...], seeds: range) -> list[float]:
+    """The divergence of simplify's result divided by the best of all redirections."""
+    found = []
+    for seed in seeds:
+        pdfa = small_pdfa(states, 2 + seed % 2, seed)
+        for size, one in zip(sizes, simplify(pdfa, states=sizes), strict=True):
+            best = min(loss_of(pdfa, led) for led in redirections(states, size))
+            found.append(one.divergence / best if best > 1e-12 else 1.0)
+    return found
+
+
+def test_as_good_as_the_best_of_all_partitions() -> None:
+    found = ratios(5, (2, 3), range(8))
+    assert float(np.median(found)) <= 1.0 + 1e-9
+    assert max(found) <= 1.1
+
+
+@pytest.mark.slow
+def test_as_good_as_the_best_of_all_partitions_of_seven_states() -> None:
+    found = ratios(7, (2, 4), range(6))
+    assert float(np.median(found)) <= 1.0 + 1e-9
+    assert float(np.mean(found)) <= 1.02
+    assert max(found) <= 1.15
+
+
+def test_the_divergence_is_exact() -> None:
+    pdfa = random_pdfa(30, 2, seed=4)
+    one = simplify(pdfa, states=4)
+    assert one.states == len(one.pdfa) == 4
+    both = divergence(pdfa, one.pdfa).forward
+    assert one.divergence == pytest.approx(both.per_symbol, rel=1e-12)
+    words = pdfa.sample(20_000, seed=1).words
+    differences = pdfa.log_probabilities(words) - one.pdfa.log_probabilities(words)
+    error = float(differences.std()) / math.sqrt(len(words))
+    assert float(differences.mean()) == pytest.approx(both.per_word, abs=4 * error)
+    short = small_pdfa(6, 2, 1)
+    rows = 0.5 * short.probabilities + [0.5, 0, 0]
+    short = PDFA(alphabet="ab", transitions=short.transitions, probabilities=rows)
+    small = simplify(short, states=2)
+    every_word = all_words("ab", 16)
+    logs = short.log_probabilities(every_word)
+    total = float(np.exp(logs) @ (logs - small.pdfa.log_probabilities(every_word)))
+    length = divergence(short, short).forward.expected_length
+    assert small.divergence == pytest.approx(total / (length + 1), abs=1e-4)
+
+
+def check_supports(pdfa: PDFA, result: PDFA) -> None:
+    """The result allows in each state just what some original state with the same words does."""
+    pairs = [(pdfa.initial, result.initial)]
+    allowed = np.zeros(result.probabilities.shape, dtype=bool)
+    for p, t in pairs:
+        row = pdfa.probabilities[p] > 0
+        allowed[t] |= row
+        for code in np.flatnonzero(row[1:]).tolist():
+            pair = int(pdfa.transitions[p, code]), int(result.transitions[t, code])
+            assert pair[1] >= 0
+            if pair not in pairs:
+                pairs.append(pair)
+    np.testing.assert_array_equal(result.probabilities > 0, allowed)
+
+
+@settings(deadline=None, max_examples=60)
+@given(pdfas(7, 3), st.integers(1, 6))
+def test_any_automaton(pdfa: PDFA, size: int) -> None:
+    exact = quotient(pdfa, by=Exact())
+    smaller, one = simplify(pdfa, states=[size, 1])
+    assert len(smaller.pdfa) == smaller.states <= size
+    assert one.states == 1
+    assert 0 <= smaller.divergence <= one.divergence + 1e-12 < math.inf
+    assert smaller.divergence == divergence(pdfa, smaller.pdfa).forward.per_symbol
+    assert one.pdfa.alphabet == pdfa.alphabet
+    check_supports(pdfa, one.pdfa)
+    if size >= len(exact):
+        assert smaller.divergence == 0.0
+    elif len(smaller.pdfa) < len(exact):
+        check_supports(pdfa, smaller.pdfa)
+
+
+def test_undefined_stays_undefined() -> None:
+    pdfa = random_pdfa(30, 3, zero_probability=0.4, undefined=True, seed=3)
+    result = simplify(pdfa, states=6).pdfa
+    undefined = result.transitions < 0
+    assert undefined.any()
+    assert not result.probabilities[:, 1:][undefined].any()
+    check_supports(pdfa, result)
+
+
+def test_a_curve_never_rises_and_has_the_order_of_its_sizes() -> None:
+    pdfa = random_pdfa(25, seed=5)
+    curve = simplify(pdfa, states=(3, 30, 1, 12))
+    assert all(isinstance(one, Simplified) for one in curve)
+    assert [one.states for one in curve] == [3, len(quotient(pdfa, by=Exact())), 1, 12]
+    values = [one.divergence for one in curve]
+    assert values[1] == 0.0 < values[3] <= values[0] <= values[2]
+    assert simplify(pdfa, states=(3, 30, 1, 12)) == curve
+    assert simplify(pdfa, states=[]) == []
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.003, 0.05, 10.0])
+def test_the_smallest_within_a_divergence(bound: float) -> None:
+    pdfa = random_pdfa(15, seed=6)
+    one = simplify(pdfa, divergence=bound)
+    assert one.divergence <= bound
+    assert one.divergence == divergence(pdfa, one.pdfa).forward.per_symbol
+    if bound == 10:
+        assert one.states == 1
+    elif one.states > 1:
+        assert simplify(pdfa, states=max(1, one.states - 4)).divergence > bound
+
+
+def test_copies_of_a_state_are_found_again() -> None:
+    truth = small_pdfa(5, 3, 3)
+    random = np.random.default_rng(1)
+    copies = np.repeat(np.arange(5), 4)
+    transitions = truth.transitions[copies] * 4 + random.integers(4, size=(20, 3))
+    rows = truth.probabilities[copies] * random.uniform(0.98, 1.02, (20, 4))
+    rows /= rows.sum(axis=1, keepdims=True)
+    pdfa = PDFA(alphabet="abc", transitions=transitions, probabilities=rows)
+    five, four = simplify(pdfa, states=[5, 4])
+    assert five.divergence < 1e-4 < 1e-3 < four.divergence
+    np.testing.assert_array_equal(
+        quotient(five.pdfa, by=Exact()).transitions, quotient(truth, by=Exact()).transitions
+    )
+
+
+def test_many_states_are_thinned_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(futures, "MOST_COMPARED", 100)
+    pdfa = random_pdfa(300, 2, seed=7)
+    ten, one = simplify(pdfa, states=[10, 1])
+    assert ten.states == 10
+    assert ten.divergence < one.divergence
+
+
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    [
+        ({}, "either states or divergence"),
+        ({"states": 3, "divergence": 0.1}, "either states or divergence"),
+        ({"states": 0}, "states 0 is not an integer from 1"),
+        ({"states": 2.5}, "states 2.5 is not an integer"),
+        ({"states": "3"}, "states '3' is not an integer"),
+        ({"states": [3, None]}, "states None is not an integer"),
+        ({"divergence": -0.1}, "divergence -0.1 is not a number from 0"),
+        ({"divergence": math.nan}, "divergence nan"),
+        ({"divergence": "small"}, "divergence 'small' is not a number"),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, Any], culprit: str) -> None:
+    with pytest.raises(InputError, match=culprit):
+        simplify(random_pdfa(5, seed=1), **arguments)
