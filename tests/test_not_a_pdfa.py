@@ -32,6 +32,7 @@ from pdfalearn import (
     same_function,
     save,
     save_tree,
+    simplify,
 )
 from pdfalearn.equivalence.quotients import state_classes
 from pdfalearn.formats import dot, tree_dot
@@ -72,6 +73,7 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "evaluate_exactly against": ("candidate", lambda given: evaluate_exactly(PDFA_4, given)),
     "divergence": ("a", lambda given: divergence(given, PDFA_4)),
     "divergence from": ("b", lambda given: divergence(PDFA_4, given)),
+    "simplify": ("pdfa", lambda given: simplify(given, states=2)),
     "ExactOracle": ("target", lambda given: ExactOracle(given, by=Exact())),
     "to_dot": ("pdfa", dot.to_dot),
     "render": ("pdfa", lambda given: dot.render(given, "svg")),

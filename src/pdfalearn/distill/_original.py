@@ -69,8 +69,14 @@ class Original:
         np.add.at(visits, chain.rights, weights)
         rows = np.maximum(sums / np.maximum(visits, _LEAST)[:, None], self._least(chain, states))
         lost = weights @ self.negative_entropies[chain.lefts] - xlogy(sums, rows).sum()
-        fitted = states._replace(rows=rows, visits=visits)
+        transitions = np.where(self._defined(flows), states.transitions, -1)
+        fitted = states._replace(transitions=transitions, rows=rows, visits=visits)
         return _reached(fitted, chain), max(float(lost / weights.sum()), 0.0)
+
+    def _defined(self, flows: csr_array[np.float64]) -> NDArray[np.bool_]:
+        """Return what the original defines after some word that reaches a state."""
+        reached = csr_array((np.ones(flows.nnz), flows.indices, flows.indptr), shape=flows.shape)
+        return np.asarray(reached @ (self.pdfa.transitions >= 0).astype(np.float64)) > 0
 
     def _least(self, chain: Chain, states: States) -> Floats:
         """Return a least probability, above 0 for all that words need."""

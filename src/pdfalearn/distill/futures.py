@@ -17,7 +17,7 @@ _SWEEPS = 6
 """So many symbols of the future are looked at."""
 _BATCH = 0.15
 """The share of states that are merged at once where there are many."""
-FEW = 128
+FEW = 32
 """So many states and fewer are merged one at a time."""
 MOST_COMPARED = 2_000
 """Of more states than these the least visited ones are merged first, by their rows alone."""
@@ -63,7 +63,7 @@ def reduced(
         Called with the states after each merge, or batch of merges: returns them with rows and
         visits that are right for the source, missing transitions filled in, and the loss.
     tries : int
-        How many of the cheapest merges are tried where states are merged one at a time (128 and
+        How many of the cheapest merges are tried where states are merged one at a time (32 and
         fewer); the one with the least loss is kept. 0 merges in batches to the end.
 
     Yields
