@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.special import xlogy
 
 from pdfalearn.distill.futures import States
+from pdfalearn.errors import InputError
 from pdfalearn.metrics.visits import Chain, normalised, visits_and_weights
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 
@@ -20,7 +21,8 @@ _LEAST = 1e-300
 _QUICK_ROUNDS = 25
 _QUICK_STEPS = 8
 _ACCURACY = 1e-10
-_MOST_PAIRS = 4_000_000
+_MOST_WORK = 2_000_000
+"""On the way down, more pairs times symbols than these are not walked."""
 _PASSING = 1e-9
 """The weight of what comes before the long run, where words never end."""
 
@@ -49,18 +51,22 @@ class Original:
         return self.fitted(unknown)[0]
 
     def refit(self, states: States) -> tuple[States, float]:
-        """Do as `fitted` where pairs of states are not too many; else leave them as they are."""
-        if len(self.rows) * len(states.rows) > _MOST_PAIRS:
+        """Do as `fitted` if words visit few pairs of states; else leave the states as they are."""
+        symbols = states.transitions.shape[1]
+        most = max(1000, _MOST_WORK // symbols)
+        try:
+            return self.fitted(states, most=most)
+        except InputError:  # there are more pairs
+            self.work = most * symbols
             return states, inf
-        return self.fitted(states)
 
-    def fitted(self, states: States) -> tuple[States, float]:
+    def fitted(self, states: States, *, most: int | None = None) -> tuple[States, float]:
         """Average the rows over the words that reach each state; leave out what none reaches.
 
         Missing transitions that words need lead to what stands for the original's successor.
         Also return the divergence per symbol.
         """
-        states, chain = self.walked(states)
+        states, chain = self.walked(states, most=most)
         self.work = len(chain.sources)
         weights = self.weights(chain)
         flows = flow_matrix(chain, weights)
@@ -86,11 +92,11 @@ class Original:
         least[chain.rights[ending], 0] = _LEAST
         return least
 
-    def walked(self, states: States) -> tuple[States, Chain]:
+    def walked(self, states: States, *, most: int | None = None) -> tuple[States, Chain]:
         """Walk through the pairs of states that words reach, and fill in what they lack."""
         states = _initial_first(states)
         while True:
-            chain = Chain.of(self.pdfa, self._as_pdfa(states))
+            chain = Chain.of(self.pdfa, self._as_pdfa(states), most=most)
             lacking = (chain.rights[chain.sources] >= 0) & (chain.rights[chain.successors] < 0)
             if not lacking.any():
                 return states, chain

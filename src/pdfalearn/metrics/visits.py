@@ -54,10 +54,10 @@ class Chain:
     """The transitions: from which pair, with which symbol, to which pair."""
 
     @classmethod
-    def of(cls, target: PDFA, candidate: PDFA) -> Chain:
-        """Walk through the pairs that words reach."""
+    def of(cls, target: PDFA, candidate: PDFA, *, most: int | None = None) -> Chain:
+        """Walk through the pairs that words reach; refuse more than ``most``."""
         columns = target.alphabet.positions_in(candidate.alphabet)
-        lefts, rights, edges = _walked(target, candidate, columns)
+        lefts, rights, edges = _walked(target, candidate, columns, most or _MOST_PAIRS)
         return cls(target, candidate, columns, lefts, rights, *edges)
 
     def __len__(self) -> int:
@@ -164,7 +164,7 @@ def normalised(rows: Floats) -> Floats:
 
 
 def _walked(
-    target: PDFA, candidate: PDFA, columns: NDArray[np.int32]
+    target: PDFA, candidate: PDFA, columns: NDArray[np.int32], most: int
 ) -> tuple[Indices, Indices, list[Indices]]:
     """Return the states of all pairs, breadth first, and the transitions between pairs."""
     numbers, width = IntMap(), len(candidate) + 1
@@ -177,9 +177,9 @@ def _walked(
         lefts = target.transitions[lefts[places], symbols].astype(np.int64)
         rights = candidate.table[rights[places], columns[symbols]].astype(np.int64)
         successors = numbers.get_or_add(lefts * width + rights + 1)
-        if len(numbers) > _MOST_PAIRS:
+        if len(numbers) > most:
             raise InputError(
-                f"words visit more than {_MOST_PAIRS:,} pairs of states of the two automata "
+                f"words visit more than {most:,} pairs of states of the two automata "
                 f"({len(target):,} and {len(candidate):,} states); evaluate on drawn words instead"
             )
         edges.append((begin + places, symbols, successors))
