@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
-from pdfalearn.learners._nearest import nearest
+from pdfalearn.learners._likely import LikelyFirst
 from pdfalearn.learners._suffix_choice import NONE, lengthened, parting_suffixes
+from pdfalearn.learners._unresolved import Unresolved
 from pdfalearn.learners.arc_labels import ArcLabels, told_bits
 from pdfalearn.learners.classification_tree import (
     LEAF,
@@ -32,6 +33,8 @@ _LARGEST_FRONT = 2**18
 """New states wait where their transitions would make the front larger than this."""
 _AT_ONCE = 2**20
 """At most this many transitions are looked up at once."""
+_FEWEST, _MOST = 32, 1024
+"""Where likely words come first, at least and at most this many are sifted at once."""
 _WIDE = 4096
 """From more symbols than this on, memory counts for more than time."""
 
@@ -42,6 +45,13 @@ class _Front(NamedTuple):
     places: Numbers
     words: Numbers
     at: Numbers
+
+
+def _joined(front: _Front, added: _Front) -> _Front:
+    """Put two fronts together."""
+    if not len(front.places):
+        return added
+    return _Front(*(np.concatenate(pair) for pair in zip(front, added, strict=True)))
 
 
 _EMPTY_FRONT = _Front(*np.empty((3, 0), dtype=np.int64))
@@ -73,6 +83,7 @@ class Quant:
         self._labels = ArcLabels(observations, traces=traces)
         self._random = np.random.default_rng(0)
         self._at_once = max(1, _LARGEST_FRONT // self._symbols)
+        self._likely = LikelyFirst(observations) if observations.budget.bounds_questions else None
         self._size = 0
         self._access = np.empty(0, dtype=np.int64)
         self._leaves = np.empty(0, dtype=np.int64)
@@ -89,7 +100,7 @@ class Quant:
         """Sift the empty word, then the successors of every new state."""
         if not self._size:
             (class_,) = self.observations.asked_classes(np.zeros(1, dtype=np.int64)).tolist()
-            self._new_state(0, self._tree.child(ROOT, class_))
+            self._new_state(0, self._tree.child(ROOT, class_), None)
         self._sift(_EMPTY_FRONT, first_new=0)
 
     def hypothesis(self) -> PDFA:
@@ -97,7 +108,9 @@ class Quant:
         table = self._table()
         unresolved = self.unresolved()
         if len(unresolved):
-            table.reshape(-1)[unresolved] = self._best_matches(unresolved)
+            at, leaves = self._targets[unresolved].astype(np.int64), self._leaves[: self._size]
+            access = self._access[: self._size]
+            Unresolved(unresolved, at, self._tree, leaves, access, self.observations).resolve(table)
         rows = self.observations.rows(self._access[: self._size])
         return pdfa_of_arrays(self.observations.alphabet, table, rows)
 
@@ -111,36 +124,6 @@ class Quant:
             for begin in range(0, size, _AT_ONCE)
         ]
         return np.concatenate(lost)
-
-    def _best_matches(self, unresolved: Numbers) -> Numbers:
-        """Return a state for each unresolved transition.
-
-        Of the states below the inner node that its word has reached it is the one whose
-        distribution is nearest to the word's, as far as that is known.
-        """
-        observations, tree = self.observations, self._tree
-        befores, symbols = np.divmod(unresolved, self._symbols)
-        words = observations.known_successors(self._access[befores], symbols)
-        at = self._targets[unresolved]
-        chosen = np.zeros(len(unresolved), dtype=np.int64)
-        # Of what nothing is known, nothing can be said: it leads to the first state.
-        some = ((at != ROOT) | (words >= 0)).nonzero()[0]
-        if not len(some):
-            return chosen
-        at = at[some].astype(np.int64)
-        at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
-        order = np.argsort(at, kind="stable")
-        different, begins = np.unique(at[order], return_index=True)
-        states_below = tree.below(different, self._leaves[: self._size])
-        for node, here in zip(different.tolist(), np.split(some[order], begins[1:]), strict=True):
-            states = states_below[node]
-            chosen[here] = states.min()
-            here = here[words[here] >= 0]
-            here = here[observations.row_numbers(words[here]) >= 0]
-            if len(here):
-                rows = observations.rows(self._access[states])
-                chosen[here] = states[nearest(rows, observations.rows(words[here]))]
-        return chosen
 
     def access_words(self) -> WordTree:
         """Return the access word of every state."""
@@ -211,6 +194,9 @@ class Quant:
         observations = self.observations
         words = observations.step(self._access[splits.befores], splits.symbols)
         self._access[first : self._size] = words
+        if self._likely is not None:
+            places = splits.befores * self._symbols + splits.symbols
+            self._likely.note_states(first, places, self._access)
         observations.keep(words)
         try:
             self._sift(_EMPTY_FRONT, first_new=first, stop=first + granted)
@@ -278,6 +264,9 @@ class Quant:
 
         With ``stop``, states from there on have to wait, also those that are discovered.
         """
+        if self._likely is not None:
+            self._sift_likely(self._likely, front.places, first_new, stop)
+            return
         while len(front.places) or first_new < (self._size if stop is None else stop):
             known = min(self._size if stop is None else stop, first_new + self._at_once)
             try:
@@ -288,6 +277,43 @@ class Quant:
                 self._targets[front.places] = front.at
                 self._sink_known(front)
                 raise
+
+    def _sift_likely(
+        self, likely: LikelyFirst, moved: Numbers, first_new: int, stop: int | None
+    ) -> None:
+        """Do what `_sift` does, likely words first."""
+        likely.add_transitions(moved, self._access)
+        front = _EMPTY_FRONT
+        try:
+            while True:
+                known = self._size if stop is None else stop
+                likely.add_states(first_new, known)
+                first_new = known
+                front = self._with_likely(likely, front)
+                if not len(front.places):
+                    return
+                front = self._step(front)
+        except BaseException:
+            self._targets[front.places] = front.at
+            waiting = likely.waiting_transitions()
+            words = self._known_words(waiting)
+            waiting, words = waiting[words >= 0], words[words >= 0]
+            rest = _Front(waiting, words, self._targets[waiting].astype(np.int64))
+            self._sink_known(_joined(front, rest))
+            raise
+
+    def _with_likely(self, likely: LikelyFirst, front: _Front) -> _Front:
+        """Add transitions whose turn it is to a front, up to a size."""
+        most = min(max(_FEWEST, self._size // 4), _MOST)
+        places = likely.take(most - len(front.places), self._access, self._targets)
+        states, symbols = np.divmod(places, self._symbols)
+        words = self.observations.step(self._access[states], symbols)
+        return _joined(front, _Front(places, words, self._targets[places].astype(np.int64)))
+
+    def _known_words(self, transitions: Numbers) -> Numbers:
+        """Return the nodes of transitions' words; -1 where there is none yet."""
+        states, symbols = np.divmod(transitions, self._symbols)
+        return self.observations.known_successors(self._access[states], symbols)
 
     def _with_new(self, front: _Front, first_new: int, known: int) -> _Front:
         """Add the transitions of new states to a front; those that are left out are undefined."""
@@ -300,9 +326,7 @@ class Quant:
             left_out[new] = False
             self._targets[first + left_out.nonzero()[0]] = UNDEFINED_LEAF
         added = _Front(new + first, successors, np.full(len(new), ROOT))
-        if not len(front.places):
-            return added
-        return _Front(*(np.concatenate(pair) for pair in zip(front, added, strict=True)))
+        return _joined(front, added)
 
     def _step(self, front: _Front) -> _Front:
         """Take words one arc down the tree; return those that are not at a leaf yet."""
@@ -341,7 +365,7 @@ class Quant:
                 known = tree.size
                 node = tree.child(node, label)
                 if node == known and self.observations.meter.grant_states(self._size, 1):
-                    self._new_state(word, node)
+                    self._new_state(word, node, place)
             self._target_of[place] = node
         return _Front(*np.array(on, dtype=np.int64).T) if on else _EMPTY_FRONT
 
@@ -354,6 +378,10 @@ class Quant:
             new = ((at >= known) & (at < known + granted)).nonzero()[0]
             new = new[::-1]  # of equal leaves the first word is written last
             self._access[first + at[new] - known] = words[new]
+            if self._likely is not None:
+                found = np.empty(granted, dtype=np.int64)
+                found[at[new] - known] = places[new]
+                self._likely.note_states(first, found, self._access)
             self.observations.keep(self._access[first : self._size])
             self._leaves[first : self._size] = np.arange(known, known + granted)
             tree.states[known : known + granted] = np.arange(first, self._size)
@@ -362,8 +390,11 @@ class Quant:
         self._targets[places[landed]] = at[landed]
         return _Front(places[inner], words[inner], at[inner])
 
-    def _new_state(self, word: int, leaf: int) -> None:
+    def _new_state(self, word: int, leaf: int, place: int | None) -> None:
+        """Make a word's leaf a state; the place is that of the transition it was found by."""
         state = self._add_states(1)
+        if self._likely is not None and place is not None:
+            self._likely.note_states(state, np.array([place]), self._access)
         self._access_of[state] = word
         self.observations.keep(np.array([word]))
         self._leaf_of[state] = leaf
