@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,7 @@ class LikelyFirst:
                 heapq.heappush(self._turns, turn)
             self._queues[turn].append(part.copy())
 
-    def take(self, count: int, access: Numbers, targets: NDArray[np.signedinteger]) -> Numbers:
+    def take(self, count: int, access: Numbers, targets: NDArray[Any]) -> Numbers:
         """Return the next transitions, so many if there are.
 
         Parameters
@@ -122,7 +123,7 @@ class LikelyFirst:
             del self._queues[heapq.heappop(self._turns)]
         return entries[:count]
 
-    def _open(self, states: Numbers, access: Numbers, targets: NDArray[np.signedinteger]) -> None:
+    def _open(self, states: Numbers, access: Numbers, targets: NDArray[Any]) -> None:
         """Let the transitions of states wait."""
         for part in self._parts(len(states)):
             here = states[part]
