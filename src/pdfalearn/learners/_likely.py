@@ -140,12 +140,6 @@ class LikelyFirst:
                 logs[self._lengths[here[befores]] >= longest] = -np.inf
             self._add(here[befores] * self._symbols + symbols, logs)
 
-    def waiting_transitions(self) -> Numbers:
-        """Return all transitions that wait."""
-        queued = [entries for queue in self._queues.values() for entries in queue]
-        waiting = [entries for entries in queued if entries[0] >= 0]
-        return np.concatenate((np.empty(0, dtype=np.int64), *waiting))
-
 
 def _log2(probabilities: Floats) -> Floats:
     with np.errstate(divide="ignore"):

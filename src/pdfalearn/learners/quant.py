@@ -33,8 +33,9 @@ _LARGEST_FRONT = 2**18
 """New states wait where their transitions would make the front larger than this."""
 _AT_ONCE = 2**20
 """At most this many transitions are looked up at once."""
-_FEWEST, _MOST = 32, 1024
-"""Where likely words come first, at least and at most this many are sifted at once."""
+_FEWEST, _MOST, _MOST_FREE = 32, 2**10, 2**16
+"""Where likely words come first, at least and at most this many are sifted at once; more where
+asking is free."""
 _WIDE = 4096
 """From more symbols than this on, memory counts for more than time."""
 
@@ -295,16 +296,24 @@ class Quant:
                 front = self._step(front)
         except BaseException:
             self._targets[front.places] = front.at
-            waiting = likely.waiting_transitions()
-            words = self._known_words(waiting)
-            waiting, words = waiting[words >= 0], words[words >= 0]
-            rest = _Front(waiting, words, self._targets[waiting].astype(np.int64))
-            self._sink_known(_joined(front, rest))
+            self._sink_known(front)
+            self._sink_answered()
             raise
+
+    def _sink_answered(self) -> None:
+        """Take all words that have answers as far down as these go; so with those of new states."""
+        size = 0
+        while size < self._size:
+            size = self._size
+            places = self.unresolved()
+            words = self._known_words(places)
+            places, words = places[words >= 0], words[words >= 0]
+            self._sink_known(_Front(places, words, self._targets[places].astype(np.int64)))
 
     def _with_likely(self, likely: LikelyFirst, front: _Front) -> _Front:
         """Add transitions whose turn it is to a front, up to a size."""
-        most = min(max(_FEWEST, self._size // 4), _MOST)
+        most = _MOST_FREE if self.observations.price.is_free else _MOST
+        most = min(max(_FEWEST, self._size // 4), most)
         places = likely.take(most - len(front.places), self._access, self._targets)
         states, symbols = np.divmod(places, self._symbols)
         words = self.observations.step(self._access[states], symbols)
