@@ -85,7 +85,8 @@ class Quant:
         self._random = np.random.default_rng(0)
         self._at_once = max(1, _LARGEST_FRONT // self._symbols)
         self._likely = LikelyFirst(observations) if observations.budget.bounds_questions else None
-        self._size = 0
+        self._size = self._complete = 0
+        """How many states there are, and how many the last hypothesis had that was complete."""
         self._access = np.empty(0, dtype=np.int64)
         self._leaves = np.empty(0, dtype=np.int64)
         self._targets = np.empty(0, dtype=np.int32 if self._symbols > _WIDE else np.int64)
@@ -109,11 +110,23 @@ class Quant:
         table = self._table()
         unresolved = self.unresolved()
         if len(unresolved):
-            at, leaves = self._targets[unresolved].astype(np.int64), self._leaves[: self._size]
-            access = self._access[: self._size]
-            Unresolved(unresolved, at, self._tree, leaves, access, self.observations).resolve(table)
+            self._resolve(table, unresolved)
+        else:
+            self._complete = self._size
         rows = self.observations.rows(self._access[: self._size])
         return pdfa_of_arrays(self.observations.alphabet, table, rows)
+
+    def _resolve(self, table: NDArray[np.int32], unresolved: Numbers) -> None:
+        """Write states for unresolved transitions into a table."""
+        Unresolved(
+            unresolved,
+            self._targets[unresolved].astype(np.int64),
+            self._tree,
+            self._leaves[: self._size],
+            self._access[: self._size],
+            self.observations,
+            self._complete,
+        ).resolve(table)
 
     def unresolved(self) -> Numbers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
