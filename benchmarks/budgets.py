@@ -136,9 +136,11 @@ FAMILIES: dict[str, Callable[[int], LanguageModel]] = {
 """What makes a model of a seed."""
 
 
-def divergence(model: LanguageModel, pdfa: PDFA, count: int = WORDS) -> float:
+def divergence(
+    model: PDFA | LanguageModel, other: PDFA | LanguageModel, count: int | None = None
+) -> float:
     """Measure the divergence per symbol on fresh words of the model."""
-    found = evaluate(model, pdfa, count=count, seed=99, max_length=LONGEST)
+    found = evaluate(model, other, count=count or WORDS, seed=99, max_length=LONGEST)
     return found.over_prefixes.kl
 
 

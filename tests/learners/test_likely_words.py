@@ -167,7 +167,9 @@ def test_what_is_unresolved_leads_to_a_state_of_its_class(name: str) -> None:
         observations, learner = noted.learner.observations, noted.learner
         befores, symbols = np.divmod(learner.unresolved(), 3)
         words = learner.access_words().decoded(target.alphabet)
-        nodes = np.array([observations.node(target.alphabet.encode(word)) for word in words])
+        nodes = np.array(
+            [observations.node(target.alphabet.encode(word).tolist()) for word in words]
+        )
         asked = observations.known_successors(nodes[befores], symbols)
         known = (asked >= 0) & (observations.known_classes(asked) >= 0)
         ends = learner.hypothesis().transitions[befores, symbols]
