@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from pdfalearn.learners._nearest import nearest
 from pdfalearn.learners._suffix_matches import suffix_matches
 from pdfalearn.learners.classification_tree import LEAF, ROOT, ClassificationTree
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations.tree import UNKNOWN, ObservationTree
 
 Numbers = NDArray[np.int64]
 
 
+_AT_ONCE = 2**20
+"""At most this many transitions are looked at together."""
 _MOST_CELLS = 2**25
 """In tables of more probabilities than this, nobody looks for the nearest ones."""
 
@@ -24,7 +26,7 @@ class Unresolved(NamedTuple):
 
     transitions: Numbers
     """As state * symbols + symbol."""
-    at: Numbers
+    at: NDArray[Any]
     """The nodes of the classification tree that their words have reached."""
     tree: ClassificationTree
     leaves: Numbers
@@ -44,18 +46,29 @@ class Unresolved(NamedTuple):
         suffix of their word leads that was resolved; and if there is none, to the state with the
         nearest distribution.
         """
-        tree, (states, symbols) = self.tree, np.divmod(self.transitions, table.shape[1])
+        flat, tree = table.reshape(-1), self.tree
+        found = self._by_suffixes(table)
+        oldest, sifted = self._oldest(), (self.at != ROOT).nonzero()[0]
+        at = self.at[sifted]
+        at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
+        found[sifted] = np.where(at == ROOT, -1, oldest[at])
+        flat[self.transitions[sifted]] = found[sifted]
+        before = self._taken_for(oldest)
+        for part in _parts(len(found)):
+            states, symbols = np.divmod(self.transitions[part], table.shape[1])
+            as_before = table[before[states], symbols]
+            is_taken = (self.at[part] == ROOT) & (as_before >= 0)
+            found[part] = np.where(is_taken, as_before, found[part])
+        self._to_nearest(found)
+        flat[self.transitions] = np.maximum(found, 0)
+
+    def _by_suffixes(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return where the longest suffixes lead; -1 where none leads to a state."""
         words = self.observations.word_tree(self.access)
-        found = suffix_matches(table, words, self.transitions)
-        oldest, is_sifted = self._oldest(), self.at != ROOT
-        at = np.where(tree.suffixes[self.at] == LEAF, tree.parents[self.at], self.at)
-        found[is_sifted] = np.where(at == ROOT, -1, oldest[at])[is_sifted]
-        table[states, symbols] = np.where(is_sifted, found, -1)
-        as_before = table[self._taken_for(oldest)[states], symbols]
-        found = np.where(~is_sifted & (as_before >= 0), as_before, found)
-        lost = (found < 0).nonzero()[0]
-        found[lost] = self._nearest_to_words(states[lost], symbols[lost])
-        table[states, symbols] = found
+        found = np.empty(len(self.transitions), dtype=np.int32)
+        for part in _parts(len(found)):
+            found[part] = suffix_matches(table, words, self.transitions[part])
+        return found
 
     def _taken_for(self, oldest: Numbers) -> Numbers:
         """Return the older state that each state was taken for; -1 where there is none.
@@ -83,14 +96,37 @@ class Unresolved(NamedTuple):
             np.minimum.at(oldest, tree.parents[nodes], oldest[nodes])
         return oldest
 
-    def _nearest_to_words(self, befores: Numbers, symbols: Numbers) -> Numbers:
-        """Return the states with the nearest distributions; the first where none is known."""
+    def _to_nearest(self, found: NDArray[np.int32]) -> None:
+        """Where nothing was found and a word's answer is known, take the nearest distribution."""
         observations = self.observations
-        words = observations.known_successors(self.access[befores], symbols)
-        chosen = np.zeros(len(words), dtype=np.int64)
-        known = (words >= 0).nonzero()[0]
-        known = known[observations.row_numbers(words[known]) >= 0]
-        if len(known):
+        transitions, words = answered_transitions(observations, self.access)
+        places = np.searchsorted(self.transitions, transitions)
+        places = np.minimum(places, len(found) - 1)
+        is_lost = (self.transitions[places] == transitions) & (found[places] < 0)
+        is_lost &= observations.row_numbers(words) >= 0
+        if is_lost.any():
             rows = observations.rows(self.access)
-            chosen[known] = nearest(rows, observations.rows(words[known]))
-        return chosen
+            found[places[is_lost]] = nearest(rows, observations.rows(words[is_lost]))
+
+
+def answered_transitions(observations: ObservationTree, access: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the transitions, as state * symbols + symbol, whose words have answers; their nodes.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        The answers.
+    access : array of int
+        The node of every state's access word.
+    """
+    nodes = (observations.known_classes() != UNKNOWN).nonzero()[0][1:]
+    state_of = np.full(len(observations), -1, dtype=np.int64)
+    state_of[access] = np.arange(len(access))
+    befores = state_of[observations.parents(nodes)]
+    nodes, befores = nodes[befores >= 0], befores[befores >= 0]
+    symbols = observations.last_symbols(nodes)
+    return befores * len(observations.alphabet) + symbols, nodes
+
+
+def _parts(count: int) -> list[slice]:
+    return [slice(begin, begin + _AT_ONCE) for begin in range(0, count, _AT_ONCE)]

@@ -11,7 +11,7 @@ from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._likely import LikelyFirst
 from pdfalearn.learners._suffix_choice import NONE, lengthened, parting_suffixes
-from pdfalearn.learners._unresolved import Unresolved
+from pdfalearn.learners._unresolved import Unresolved, answered_transitions
 from pdfalearn.learners.arc_labels import ArcLabels, told_bits
 from pdfalearn.learners.classification_tree import (
     LEAF,
@@ -120,7 +120,7 @@ class Quant:
         """Write states for unresolved transitions into a table."""
         Unresolved(
             unresolved,
-            self._targets[unresolved].astype(np.int64),
+            self._targets[unresolved],
             self._tree,
             self._leaves[: self._size],
             self._access[: self._size],
@@ -318,10 +318,11 @@ class Quant:
         size = 0
         while size < self._size:
             size = self._size
-            places = self.unresolved()
-            words = self._known_words(places)
-            places, words = places[words >= 0], words[words >= 0]
-            self._sink_known(_Front(places, words, self._targets[places].astype(np.int64)))
+            access = self._access[: self._size]
+            places, words = answered_transitions(self.observations, access)
+            at = self._targets[places].astype(np.int64)
+            is_open = (self._tree.states[at] < 0) & (at != UNDEFINED_LEAF)
+            self._sink_known(_Front(places[is_open], words[is_open], at[is_open]))
 
     def _with_likely(self, likely: LikelyFirst, front: _Front) -> _Front:
         """Add transitions whose turn it is to a front, up to a size."""
@@ -331,11 +332,6 @@ class Quant:
         states, symbols = np.divmod(places, self._symbols)
         words = self.observations.step(self._access[states], symbols)
         return _joined(front, _Front(places, words, self._targets[places].astype(np.int64)))
-
-    def _known_words(self, transitions: Numbers) -> Numbers:
-        """Return the nodes of transitions' words; -1 where there is none yet."""
-        states, symbols = np.divmod(transitions, self._symbols)
-        return self.observations.known_successors(self._access[states], symbols)
 
     def _with_new(self, front: _Front, first_new: int, known: int) -> _Front:
         """Add the transitions of new states to a front; those that are left out are undefined."""
