@@ -196,7 +196,7 @@ def test_one_state(learner: str) -> None:
 @LEARNERS
 def test_a_bound_that_is_just_enough_is_not_reached(learner: str) -> None:
     target = random_pdfa(40, distributions=2, seed=3)
-    free = run(target, learner)
+    free = run(target, learner, max_words=10**9)
     costs = free.statistics
     result = run(
         target,
@@ -208,6 +208,7 @@ def test_a_bound_that_is_just_enough_is_not_reached(learner: str) -> None:
     )
     assert result.certificate.kind == "exact"
     assert result.pdfa == free.pdfa
+    assert_is_quotient(free.pdfa, target, BY)
     less = run(target, learner, max_words=costs.words - 1)
     assert less.certificate.details["bound"] == "max_words"
     assert less.statistics.words == costs.words - 1

@@ -61,10 +61,15 @@ class Budget:
                 object.__setattr__(self, name, checked)
 
     @property
+    def bounds_questions(self) -> bool:
+        """Whether there is a bound on how much is asked in all, which may end learning anywhere."""
+        bounds = (self.max_words, self.max_symbols, self.max_cost, self.max_seconds)
+        return any(bound is not None for bound in bounds)
+
+    @property
     def bounds_words(self) -> bool:
         """Whether there is a bound that every word has to be held against."""
-        bounds = (self.max_words, self.max_symbols, self.max_cost, self.max_seconds)
-        return any(bound is not None for bound in (*bounds, self.max_word_length))
+        return self.bounds_questions or self.max_word_length is not None
 
 
 class BudgetReached(Exception):  # noqa: N818 (reaching a bound is no error)

@@ -45,7 +45,7 @@ def test_the_whole_road(black_boxes: Path, target: list[str]) -> None:
     by = Quantization(100)
     assert distinguish(load("target.json"), load("out.json"), by=by) is None
     again = run_json(
-        "learn", *target, *COMMON, "--oracle", "pac", "--seed", 1,
+        "learn", *target, *COMMON, "--oracle", "pac", "--seed", 1, "--max-seconds", 900,
         "--store", "answers.db", "--model-id", "my-model-v1", "-o", "again.json",
     )  # fmt: skip
     assert again["statistics"]["words"] == 0

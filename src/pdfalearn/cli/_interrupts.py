@@ -58,12 +58,19 @@ class Learnt(NamedTuple):
 
 
 def learnt(
-    run: Callable[..., Result], interrupts: HeldInterrupts, *, show_progress: bool
+    run: Callable[..., Result],
+    interrupts: HeldInterrupts,
+    *,
+    show_progress: bool,
+    may_be_endless: bool,
 ) -> Learnt:
     """Learn; from the end of learning on, Ctrl-C is held back."""
     result, is_interrupted = None, False
     try:
-        with live_progress(show_progress) as progress, prints_aside():
+        with (
+            live_progress(show_progress, may_be_endless=may_be_endless) as progress,
+            prints_aside(),
+        ):
             try:
                 result = run(progress=progress)
             except pdfalearn.LearningInterrupted as interrupt:

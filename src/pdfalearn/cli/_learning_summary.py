@@ -53,6 +53,7 @@ def facts_of(result: Result) -> dict[str, str]:
         "seconds for learning": f"{statistics.learning_seconds:,.3f}",
         "seconds for equivalence": f"{statistics.equivalence_seconds:,.3f}",
         **_unresolved(result),
+        **_growth(result),
         "certificate": str(result.certificate),
     }
 
@@ -69,6 +70,13 @@ def _unresolved(result: Result) -> dict[str, str]:
     ]
     more = ", …" if count > _SHOWN else ""
     return {"unresolved transitions": f"{count:,}: from {', '.join(named)}{more}"}
+
+
+def _growth(result: Result) -> dict[str, str]:
+    """Say that no end was in sight; nothing if there was."""
+    if not result.certificate.details.get("is_growing"):
+        return {}
+    return {"end": "not in sight, states grew with the questions; 'pdfalearn distill' may help"}
 
 
 def _near_boundary(result: Result) -> dict[str, str]:

@@ -21,7 +21,9 @@ from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_aside, print_facts, print_json
 
 if TYPE_CHECKING:
+    from pdfalearn import PDFA, LanguageModel
     from pdfalearn.equivalence.relations import Relation
+    from pdfalearn.oracles.protocol import EquivalenceOracle
 
 _LEARNERS = ("quant", "quant-classes", "quant-paper", "lpstar", "wlstar")
 _RIVALS = ("lpstar", "wlstar")
@@ -158,7 +160,12 @@ def learn(
         seed=seed,
     )
     with HeldInterrupts() as interrupts:
-        result, is_interrupted = learnt(run, interrupts, show_progress=not as_json)
+        result, is_interrupted = learnt(
+            run,
+            interrupts,
+            show_progress=not as_json,
+            may_be_endless=_may_be_endless(model, oracle),
+        )
         if is_interrupted:
             outputs = Outputs(output, None)
         if result is not None:
@@ -180,6 +187,13 @@ def learn(
             context.exit(INTERRUPTED)
     if not as_json:
         outputs.print_names()
+
+
+def _may_be_endless(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> bool:
+    """Return whether a model may have always more states."""
+    from pdfalearn.learning.growth import may_be_endless
+
+    return not isinstance(model, pdfalearn.PDFA) and may_be_endless(model.price, oracle)
 
 
 def _rounded(by: Relation, decimals: int | None) -> Relation:

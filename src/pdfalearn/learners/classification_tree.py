@@ -116,25 +116,6 @@ class ClassificationTree:
             self.depth_of[child] = self.depth_of[node] + 1
         return child
 
-    def below(self, nodes: Numbers, leaves: Numbers) -> dict[int, Numbers]:
-        """Give for each inner node the places of the leaves below it."""
-        is_wanted = np.zeros(self.size, dtype=bool)
-        is_wanted[nodes] = True
-        above: list[Numbers] = []
-        places: list[Numbers] = []
-        here, rest = self.parents[leaves], np.arange(len(leaves))
-        while len(rest):
-            met = is_wanted[here]
-            above.append(here[met])
-            places.append(rest[met])
-            onwards = here > ROOT
-            here, rest = self.parents[here[onwards]], rest[onwards]
-        found, leaf_places = np.concatenate(above), np.concatenate(places)
-        order = np.argsort(found, kind="stable")
-        different, begins = np.unique(found[order], return_index=True)
-        groups = np.split(leaf_places[order], begins[1:])
-        return dict(zip(different.tolist(), groups, strict=True))
-
     def meetings(self, lefts: Numbers, rights: Numbers) -> Numbers:
         """Find the least common ancestor of every pair of nodes."""
         lefts, rights = lefts.copy(), rights.copy()

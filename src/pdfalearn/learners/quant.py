@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
-from pdfalearn.learners._nearest import nearest
+from pdfalearn.learners._likely import LikelyFirst
 from pdfalearn.learners._suffix_choice import NONE, lengthened, parting_suffixes
+from pdfalearn.learners._unresolved import Unresolved, answered_transitions
 from pdfalearn.learners.arc_labels import ArcLabels, told_bits
 from pdfalearn.learners.classification_tree import (
     LEAF,
@@ -32,6 +33,9 @@ _LARGEST_FRONT = 2**18
 """New states wait where their transitions would make the front larger than this."""
 _AT_ONCE = 2**20
 """At most this many transitions are looked up at once."""
+_FEWEST, _MOST, _MOST_FREE = 32, 2**10, 2**16
+"""Where likely words come first, at least and at most this many are sifted at once; more where
+asking is free."""
 _WIDE = 4096
 """From more symbols than this on, memory counts for more than time."""
 
@@ -42,6 +46,13 @@ class _Front(NamedTuple):
     places: Numbers
     words: Numbers
     at: Numbers
+
+
+def _joined(front: _Front, added: _Front) -> _Front:
+    """Put two fronts together."""
+    if not len(front.places):
+        return added
+    return _Front(*(np.concatenate(pair) for pair in zip(front, added, strict=True)))
 
 
 _EMPTY_FRONT = _Front(*np.empty((3, 0), dtype=np.int64))
@@ -73,7 +84,9 @@ class Quant:
         self._labels = ArcLabels(observations, traces=traces)
         self._random = np.random.default_rng(0)
         self._at_once = max(1, _LARGEST_FRONT // self._symbols)
-        self._size = 0
+        self._likely = LikelyFirst(observations) if observations.budget.bounds_questions else None
+        self._size = self._complete = 0
+        """How many states there are, and how many the last hypothesis had that was complete."""
         self._access = np.empty(0, dtype=np.int64)
         self._leaves = np.empty(0, dtype=np.int64)
         self._targets = np.empty(0, dtype=np.int32 if self._symbols > _WIDE else np.int64)
@@ -89,7 +102,7 @@ class Quant:
         """Sift the empty word, then the successors of every new state."""
         if not self._size:
             (class_,) = self.observations.asked_classes(np.zeros(1, dtype=np.int64)).tolist()
-            self._new_state(0, self._tree.child(ROOT, class_))
+            self._new_state(0, self._tree.child(ROOT, class_), None)
         self._sift(_EMPTY_FRONT, first_new=0)
 
     def hypothesis(self) -> PDFA:
@@ -97,9 +110,23 @@ class Quant:
         table = self._table()
         unresolved = self.unresolved()
         if len(unresolved):
-            table.reshape(-1)[unresolved] = self._best_matches(unresolved)
+            self._resolve(table, unresolved)
+        else:
+            self._complete = self._size
         rows = self.observations.rows(self._access[: self._size])
         return pdfa_of_arrays(self.observations.alphabet, table, rows)
+
+    def _resolve(self, table: NDArray[np.int32], unresolved: Numbers) -> None:
+        """Write states for unresolved transitions into a table."""
+        Unresolved(
+            unresolved,
+            self._targets[unresolved],
+            self._tree,
+            self._leaves[: self._size],
+            self._access[: self._size],
+            self.observations,
+            self._complete,
+        ).resolve(table)
 
     def unresolved(self) -> Numbers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
@@ -111,36 +138,6 @@ class Quant:
             for begin in range(0, size, _AT_ONCE)
         ]
         return np.concatenate(lost)
-
-    def _best_matches(self, unresolved: Numbers) -> Numbers:
-        """Return a state for each unresolved transition.
-
-        Of the states below the inner node that its word has reached it is the one whose
-        distribution is nearest to the word's, as far as that is known.
-        """
-        observations, tree = self.observations, self._tree
-        befores, symbols = np.divmod(unresolved, self._symbols)
-        words = observations.known_successors(self._access[befores], symbols)
-        at = self._targets[unresolved]
-        chosen = np.zeros(len(unresolved), dtype=np.int64)
-        # Of what nothing is known, nothing can be said: it leads to the first state.
-        some = ((at != ROOT) | (words >= 0)).nonzero()[0]
-        if not len(some):
-            return chosen
-        at = at[some].astype(np.int64)
-        at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
-        order = np.argsort(at, kind="stable")
-        different, begins = np.unique(at[order], return_index=True)
-        states_below = tree.below(different, self._leaves[: self._size])
-        for node, here in zip(different.tolist(), np.split(some[order], begins[1:]), strict=True):
-            states = states_below[node]
-            chosen[here] = states.min()
-            here = here[words[here] >= 0]
-            here = here[observations.row_numbers(words[here]) >= 0]
-            if len(here):
-                rows = observations.rows(self._access[states])
-                chosen[here] = states[nearest(rows, observations.rows(words[here]))]
-        return chosen
 
     def access_words(self) -> WordTree:
         """Return the access word of every state."""
@@ -211,6 +208,9 @@ class Quant:
         observations = self.observations
         words = observations.step(self._access[splits.befores], splits.symbols)
         self._access[first : self._size] = words
+        if self._likely is not None:
+            places = splits.befores * self._symbols + splits.symbols
+            self._likely.note_states(first, places, self._access)
         observations.keep(words)
         try:
             self._sift(_EMPTY_FRONT, first_new=first, stop=first + granted)
@@ -278,6 +278,9 @@ class Quant:
 
         With ``stop``, states from there on have to wait, also those that are discovered.
         """
+        if self._likely is not None:
+            self._sift_likely(self._likely, front.places, first_new, stop)
+            return
         while len(front.places) or first_new < (self._size if stop is None else stop):
             known = min(self._size if stop is None else stop, first_new + self._at_once)
             try:
@@ -288,6 +291,47 @@ class Quant:
                 self._targets[front.places] = front.at
                 self._sink_known(front)
                 raise
+
+    def _sift_likely(
+        self, likely: LikelyFirst, moved: Numbers, first_new: int, stop: int | None
+    ) -> None:
+        """Do what `_sift` does, likely words first."""
+        likely.add_transitions(moved, self._access)
+        front = _EMPTY_FRONT
+        try:
+            while True:
+                known = self._size if stop is None else stop
+                likely.add_states(first_new, known)
+                first_new = known
+                front = self._with_likely(likely, front)
+                if not len(front.places):
+                    return
+                front = self._step(front)
+        except BaseException:
+            self._targets[front.places] = front.at
+            self._sink_known(front)
+            self._sink_answered()
+            raise
+
+    def _sink_answered(self) -> None:
+        """Take all words that have answers as far down as these go; so with those of new states."""
+        size = 0
+        while size < self._size:
+            size = self._size
+            access = self._access[: self._size]
+            places, words = answered_transitions(self.observations, access)
+            at = self._targets[places].astype(np.int64)
+            is_open = (self._tree.states[at] < 0) & (at != UNDEFINED_LEAF)
+            self._sink_known(_Front(places[is_open], words[is_open], at[is_open]))
+
+    def _with_likely(self, likely: LikelyFirst, front: _Front) -> _Front:
+        """Add transitions whose turn it is to a front, up to a size."""
+        most = _MOST_FREE if self.observations.price.is_free else _MOST
+        most = min(max(_FEWEST, self._size // 4), most)
+        places = likely.take(most - len(front.places), self._access, self._targets)
+        states, symbols = np.divmod(places, self._symbols)
+        words = self.observations.step(self._access[states], symbols)
+        return _joined(front, _Front(places, words, self._targets[places].astype(np.int64)))
 
     def _with_new(self, front: _Front, first_new: int, known: int) -> _Front:
         """Add the transitions of new states to a front; those that are left out are undefined."""
@@ -300,9 +344,7 @@ class Quant:
             left_out[new] = False
             self._targets[first + left_out.nonzero()[0]] = UNDEFINED_LEAF
         added = _Front(new + first, successors, np.full(len(new), ROOT))
-        if not len(front.places):
-            return added
-        return _Front(*(np.concatenate(pair) for pair in zip(front, added, strict=True)))
+        return _joined(front, added)
 
     def _step(self, front: _Front) -> _Front:
         """Take words one arc down the tree; return those that are not at a leaf yet."""
@@ -341,7 +383,7 @@ class Quant:
                 known = tree.size
                 node = tree.child(node, label)
                 if node == known and self.observations.meter.grant_states(self._size, 1):
-                    self._new_state(word, node)
+                    self._new_state(word, node, place)
             self._target_of[place] = node
         return _Front(*np.array(on, dtype=np.int64).T) if on else _EMPTY_FRONT
 
@@ -354,6 +396,10 @@ class Quant:
             new = ((at >= known) & (at < known + granted)).nonzero()[0]
             new = new[::-1]  # of equal leaves the first word is written last
             self._access[first + at[new] - known] = words[new]
+            if self._likely is not None:
+                found = np.empty(granted, dtype=np.int64)
+                found[at[new] - known] = places[new]
+                self._likely.note_states(first, found, self._access)
             self.observations.keep(self._access[first : self._size])
             self._leaves[first : self._size] = np.arange(known, known + granted)
             tree.states[known : known + granted] = np.arange(first, self._size)
@@ -362,8 +408,11 @@ class Quant:
         self._targets[places[landed]] = at[landed]
         return _Front(places[inner], words[inner], at[inner])
 
-    def _new_state(self, word: int, leaf: int) -> None:
+    def _new_state(self, word: int, leaf: int, place: int | None) -> None:
+        """Make a word's leaf a state; the place is that of the transition it was found by."""
         state = self._add_states(1)
+        if self._likely is not None and place is not None:
+            self._likely.note_states(state, np.array([place]), self._access)
         self._access_of[state] = word
         self.observations.keep(np.array([word]))
         self._leaf_of[state] = leaf

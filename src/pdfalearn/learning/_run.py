@@ -16,17 +16,17 @@ from pdfalearn.errors import OracleError, StoreError
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learning.agreeing import agreeing
 from pdfalearn.learning.boundaries import BoundaryDistances
+from pdfalearn.learning.coarseness import coarseness_note
+from pdfalearn.learning.growth import StateGrowth, may_be_endless
 from pdfalearn.learning.interrupts import Interrupts
 from pdfalearn.learning.results import History, Progress, Result, Statistics
-from pdfalearn.learning.stopping import stopped
+from pdfalearn.learning.stopping import interrupted, stopped
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.stores.store import AnswerStore
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
-
-_INTERRUPTED = Certificate("interrupted", "stopped by hand, the newest hypothesis")
 
 Maker = Callable[[ObservationTree], Learner]
 """What makes a learner that asks an observation tree."""
@@ -71,8 +71,9 @@ class Run:
         """What is unresolved of the last hypothesis, and the words of states added to agree."""
         self.hypothesis: PDFA | None = None
         """The newest one."""
-        if progress is not None:
-            observations.call_after_batches(self._report)
+        self._growth: StateGrowth | None = None
+        if may_be_endless(observations.price, oracle):
+            self._growth = StateGrowth()
 
     def finished(
         self,
@@ -85,6 +86,8 @@ class Run:
         """Learn to the end, with a store if there is one; the model is let go in every case."""
         try:
             self._learner = maker(self._observations)
+            if self._progress is not None or self._growth is not None:
+                self._observations.call_after_batches(self._after_batch)
             self._observations.audit_along_the_way(audit, seed)
             with self._recorded(store, key):
                 certificate = self._certificate()
@@ -128,7 +131,7 @@ class Run:
             self.hypothesis = newest
         if self.hypothesis is None:
             return None
-        return self._noted(self.result(_INTERRUPTED))
+        return self._noted(self.result(interrupted(is_growing=self._is_growing)))
 
     def _certificate(self) -> Certificate:
         """Learn until the oracle finds no counterexample or a bound is reached; say which."""
@@ -140,7 +143,7 @@ class Run:
                 self._settle()
                 self._agree()
             alphabet, added = self._observations.alphabet, len(self._added)
-            return stopped(reached, alphabet, self._unresolved, added)
+            return stopped(reached, alphabet, self._unresolved, added, is_growing=self._is_growing)
 
     def _settle(self) -> PDFA:
         """Take what the learner knows now as its newest hypothesis."""
@@ -208,6 +211,17 @@ class Run:
             seconds[self._running] += time.perf_counter() - self._started
         return seconds
 
+    def _after_batch(self) -> None:
+        if self._growth is not None:
+            counts = self._observations.counts
+            self._growth.note(counts.words + counts.stored, self._learner.size)
+        self._report()
+
+    @property
+    def _is_growing(self) -> bool:
+        """Whether states have kept growing with the questions."""
+        return self._growth is not None and self._growth.is_steady
+
     def _report(self) -> None:
         if self._progress is not None:
             self._interrupts.begin_call()
@@ -234,6 +248,9 @@ class Run:
         pdfa = self.hypothesis
         if pdfa is None:
             raise RuntimeError("there is no hypothesis yet")
+        coarse = coarseness_note(self._observations)
+        if coarse is not None:
+            self._notes.append(coarse)
         counts = self._observations.counts
         depth, inner_nodes = self._learner.tree_shape()
         statistics = Statistics(

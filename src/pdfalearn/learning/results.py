@@ -109,7 +109,7 @@ class Result(ArrayValue):
     """Where a bound was reached, the transitions that lead to the best match so far: state and
     number of the symbol, shape (count, 2)."""
     notes: tuple[str, ...] = ()
-    """What went wrong after the automaton was finished."""
+    """What else has to be known: that κ is too coarse, or what went wrong after the end."""
 
     def __repr__(self) -> str:
         return (

@@ -13,8 +13,23 @@ _SHOWN = 10
 """The certificate names at most this many unresolved transitions."""
 
 
+_SINGLE_ROWS = (
+    "rows are those of single words: fit estimates them from many, and distill finds the best "
+    "automaton of each size"
+)
+_ENDLESS = (
+    "states grew with the questions to the end, so that learning may never end here: take a "
+    "smaller kappa, or distill"
+)
+
+
 def stopped(
-    reached: BudgetReached, alphabet: Alphabet, unresolved: NDArray[np.int64], added: int
+    reached: BudgetReached,
+    alphabet: Alphabet,
+    unresolved: NDArray[np.int64],
+    added: int,
+    *,
+    is_growing: bool,
 ) -> Certificate:
     """Certify that a bound was reached, where, and how much could not be resolved.
 
@@ -28,6 +43,8 @@ def stopped(
         The transitions that lead to the best match so far, as state * symbols + symbol.
     added : int
         How many states were added so that the automaton agrees with every answer.
+    is_growing : bool
+        Whether states kept growing with the questions to the end.
     """
     states, symbols = divmod(unresolved[:_SHOWN], len(alphabet))
     names = [alphabet.symbols[symbol] for symbol in symbols.tolist()]
@@ -35,10 +52,11 @@ def stopped(
     count = len(unresolved)
     also = f"; {added:,} states stand for single words, to agree with answers" if added else ""
     leads = "transition leads" if count == 1 else "transitions lead"
+    endless = f"; {_ENDLESS}" if is_growing else ""
     return Certificate(
         "stopped",
         f"{reached.bound} = {reached.limit:,} was reached{where}; {count:,} {leads} to the best "
-        f"match so far{also}",
+        f"match so far{also}; {_SINGLE_ROWS}{endless}",
         {
             "bound": reached.bound,
             "limit": reached.limit,
@@ -46,5 +64,20 @@ def stopped(
             "unresolved": count,
             "added_states": added,
             "first_unresolved": [list(pair) for pair in zip(states.tolist(), names, strict=True)],
+            "rows": "single words",
+            "is_growing": is_growing,
         },
     )
+
+
+def interrupted(*, is_growing: bool) -> Certificate:
+    """Certify that somebody stopped learning.
+
+    Parameters
+    ----------
+    is_growing : bool
+        Whether states kept growing with the questions until then.
+    """
+    endless = f"; {_ENDLESS}" if is_growing else ""
+    statement = f"stopped by hand, the newest hypothesis{endless}"
+    return Certificate("interrupted", statement, {"is_growing": is_growing})

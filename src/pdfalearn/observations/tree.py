@@ -349,19 +349,35 @@ class ObservationTree:
             Of word i the successor by symbol j is at the place i · symbols + j. Where the alphabet
             is large, successors that are known to be impossible are left out.
         """
+        places = self._possible_places(nodes)
+        if places is None:
+            return np.arange(len(nodes) * self._symbols), self._nodes.successors(nodes)
+        words, symbols = np.divmod(places, self._symbols)
+        return places, self._nodes.step(nodes[words], symbols)
+
+    def successor_logs(self, nodes: Nodes) -> tuple[Nodes, Floats]:
+        """Return where `successors` would be, and the logarithms of their symbols' probabilities.
+
+        Nodes are not made for them. The logarithms are to the base 2; that of 0 is -inf.
+        """
+        places = self._possible_places(nodes)
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log2(self.rows(nodes)[:, 1:]).reshape(-1)
+        return (np.arange(len(logs)), logs) if places is None else (places, logs[places])
+
+    def _possible_places(self, nodes: Nodes) -> Nodes | None:
+        """Return where the successors of words are that may be possible; None if all may be."""
         self.meter.check_seconds()
         width = self._symbols
         may_lead = self.budget.max_symbols is None and self.budget.max_cost is None
         is_worth_it = width > _LARGE and (may_lead or self._answers.is_sparse)
         possible = self._asker.possible(nodes) if is_worth_it else None
         if possible is None:
-            return np.arange(len(nodes) * width), self._nodes.successors(nodes)
+            return None
         if isinstance(possible, Words):
             words = np.repeat(np.arange(len(nodes)), possible.lengths)
-            symbols = possible.symbols.astype(np.int64)
-        else:
-            words, symbols = possible.nonzero()
-        return words * width + symbols, self._nodes.step(nodes[words], symbols)
+            return words * width + possible.symbols
+        return np.flatnonzero(possible)
 
     # Asking
 

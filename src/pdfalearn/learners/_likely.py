@@ -1,0 +1,147 @@
+"""Transitions in the order of how likely their words are, where a budget may end the run."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.growing import grown
+from pdfalearn.learners.classification_tree import UNDEFINED_LEAF
+from pdfalearn.observations.tree import ObservationTree
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_A_BIT = 2
+"""Words wait in queues, this many for each factor of two in their probability."""
+_LAST = 2**20
+"""The queue of impossible words, and of those that may not be asked."""
+_AT_ONCE = 2**20
+"""Tables of probabilities have at most this many numbers."""
+
+
+class LikelyFirst:
+    """States and transitions that wait, the likeliest words first.
+
+    A state waits until its access word's turn comes; only then its transitions are looked at, each
+    of which waits for its own word's turn. So states that are unlikely cost nothing.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Where rows are.
+    """
+
+    def __init__(self, observations: ObservationTree) -> None:
+        self._observations = observations
+        self._symbols = len(observations.alphabet)
+        self._logs = np.zeros(1)
+        """The logarithm of the probability of every state's access word, to the base 2."""
+        self._lengths = np.zeros(1, dtype=np.int64)
+        self._queues: dict[int, deque[Numbers]] = {}
+        """Transitions as state * symbols + symbol, and states as -1 - state, by their turn."""
+        self._turns: list[int] = []
+
+    def note_states(self, first: int, places: Numbers, access: Numbers) -> None:
+        """Note by which transitions states from a first one on were discovered."""
+        befores, size = places // self._symbols, first + len(places)
+        self._lengths = grown(self._lengths, size)
+        self._lengths[first:size] = self._lengths[befores] + 1
+        self._logs = grown(self._logs, size)
+        self._logs[first:size] = self._word_logs(places, access)
+
+    def _word_logs(self, places: Numbers, access: Numbers) -> Floats:
+        """Return the logarithms of the probabilities of transitions' words."""
+        befores, symbols = np.divmod(places, self._symbols)
+        logs = self._logs[befores]
+        for part in self._parts(len(places)):
+            rows = self._observations.rows(access[befores[part]])
+            logs[part] += _log2(rows[np.arange(len(rows)), symbols[part] + 1])
+        return logs
+
+    def _parts(self, count: int) -> list[slice]:
+        size = max(1, _AT_ONCE // (self._symbols + 1))
+        return [slice(begin, begin + size) for begin in range(0, count, size)]
+
+    def add_states(self, first: int, stop: int) -> None:
+        """Let states wait, with all of their transitions."""
+        self._add(-1 - np.arange(first, stop), self._logs[first:stop])
+
+    def add_transitions(self, places: Numbers, access: Numbers) -> None:
+        """Let some transitions wait."""
+        self._add(places, self._word_logs(places, access))
+
+    def _add(self, entries: Numbers, logs: Floats) -> None:
+        """Put entries into their queues, in the order of their probabilities."""
+        if not len(entries):
+            return
+        order = np.argsort(-logs, kind="stable")
+        turns = np.minimum(-_A_BIT * logs[order], _LAST).astype(np.int64)
+        begins = np.flatnonzero(np.diff(turns, prepend=-1))
+        for turn, part in zip(
+            turns[begins].tolist(), np.split(entries[order], begins[1:]), strict=True
+        ):
+            if turn not in self._queues:
+                self._queues[turn] = deque()
+                heapq.heappush(self._turns, turn)
+            self._queues[turn].append(part.copy())
+
+    def take(self, count: int, access: Numbers, targets: NDArray[Any]) -> Numbers:
+        """Return the next transitions, so many if there are.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        access : array of int
+            The node of every state's access word.
+        targets : array of int
+            Where transitions lead: those of which it turns out that they are impossible are noted.
+        """
+        taken = [np.empty(0, dtype=np.int64)]
+        while count > 0 and self._turns:
+            entries = self._next(count)
+            if entries[0] < 0:
+                self._open(-1 - entries, access, targets)
+            else:
+                taken.append(entries)
+                count -= len(entries)
+        return np.concatenate(taken)
+
+    def _next(self, count: int) -> Numbers:
+        """Return at most so many of the entries whose turn it is, all states or none of them."""
+        turn = self._turns[0]
+        queue = self._queues[turn]
+        entries = queue.popleft()
+        if len(entries) > count:
+            queue.appendleft(entries[count:])
+        elif not queue:
+            del self._queues[heapq.heappop(self._turns)]
+        return entries[:count]
+
+    def _open(self, states: Numbers, access: Numbers, targets: NDArray[Any]) -> None:
+        """Let the transitions of states wait."""
+        for part in self._parts(len(states)):
+            here = states[part]
+            places, logs = self._observations.successor_logs(access[here])
+            befores, symbols = np.divmod(places, self._symbols)
+            if len(places) < len(here) * self._symbols:
+                impossible = np.ones((len(here), self._symbols), dtype=bool)
+                impossible[befores, symbols] = False
+                rows, columns = impossible.nonzero()
+                targets[here[rows] * self._symbols + columns] = UNDEFINED_LEAF
+            logs += self._logs[here[befores]]
+            longest = self._observations.budget.max_word_length
+            if longest is not None:
+                logs[self._lengths[here[befores]] >= longest] = -np.inf
+            self._add(here[befores] * self._symbols + symbols, logs)
+
+
+def _log2(probabilities: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log2(probabilities)
+    return logs

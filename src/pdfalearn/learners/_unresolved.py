@@ -1,0 +1,132 @@
+"""Where transitions lead that learning could not resolve before it stopped."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.learners._nearest import nearest
+from pdfalearn.learners._suffix_matches import suffix_matches
+from pdfalearn.learners.classification_tree import LEAF, ROOT, ClassificationTree
+from pdfalearn.observations.tree import UNKNOWN, ObservationTree
+
+Numbers = NDArray[np.int64]
+
+
+_AT_ONCE = 2**20
+"""At most this many transitions are looked at together."""
+_MOST_CELLS = 2**25
+"""In tables of more probabilities than this, nobody looks for the nearest ones."""
+
+
+class Unresolved(NamedTuple):
+    """Transitions without a state of their own, and what is known of them."""
+
+    transitions: Numbers
+    """As state * symbols + symbol."""
+    at: NDArray[Any]
+    """The nodes of the classification tree that their words have reached."""
+    tree: ClassificationTree
+    leaves: Numbers
+    access: Numbers
+    """The leaf and the node of the access word of every state."""
+    observations: ObservationTree
+
+    complete: int
+    """How many states, the first ones, a hypothesis had of which nothing was unresolved."""
+
+    def resolve(self, table: NDArray[np.int32]) -> None:
+        """Write a state for each of the transitions into a table of all transitions.
+
+        A word that has been sifted as far as an inner node leads to a state below it: the oldest,
+        to which it led before the node was one. A state that is newer than the last hypothesis goes
+        on as the state does that it was taken for. All other transitions go where the longest
+        suffix of their word leads that was resolved; and if there is none, to the state with the
+        nearest distribution.
+        """
+        flat, tree = table.reshape(-1), self.tree
+        found = self._by_suffixes(table)
+        oldest, sifted = self._oldest(), (self.at != ROOT).nonzero()[0]
+        at = self.at[sifted]
+        at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
+        found[sifted] = np.where(at == ROOT, -1, oldest[at])
+        flat[self.transitions[sifted]] = found[sifted]
+        before = self._taken_for(oldest)
+        for part in _parts(len(found)):
+            states, symbols = np.divmod(self.transitions[part], table.shape[1])
+            as_before = table[before[states], symbols]
+            is_taken = (self.at[part] == ROOT) & (as_before >= 0)
+            found[part] = np.where(is_taken, as_before, found[part])
+        self._to_nearest(found)
+        flat[self.transitions] = np.maximum(found, 0)
+
+    def _by_suffixes(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return where the longest suffixes lead; -1 where none leads to a state."""
+        words = self.observations.word_tree(self.access)
+        found = np.empty(len(self.transitions), dtype=np.int32)
+        for part in _parts(len(found)):
+            found[part] = suffix_matches(table, words, self.transitions[part])
+        return found
+
+    def _taken_for(self, oldest: Numbers) -> Numbers:
+        """Return the older state that each state was taken for; -1 where there is none.
+
+        It is the oldest of the same inner node. Where that is the root, it is the state of the last
+        hypothesis with the nearest distribution.
+        """
+        above = self.tree.parents[self.leaves]
+        older = np.where(above == ROOT, -1, oldest[above])
+        new = self.complete + (above[self.complete :] == ROOT).nonzero()[0]
+        cells = self.complete * (len(self.observations.alphabet) + 1)
+        if len(new) and 0 < cells <= _MOST_CELLS:
+            rows = self.observations.rows(self.access[: self.complete])
+            older[new] = nearest(rows, self.observations.rows(self.access[new]))
+        return older
+
+    def _oldest(self) -> Numbers:
+        """Return the oldest state below every node of the tree."""
+        tree = self.tree
+        oldest = np.full(tree.size, len(self.leaves))
+        oldest[self.leaves] = np.arange(len(self.leaves))
+        deepest_first = np.argsort(-tree.depths[: tree.size], kind="stable")
+        borders = np.flatnonzero(np.diff(tree.depths[deepest_first])) + 1
+        for nodes in np.split(deepest_first, borders)[:-1]:
+            np.minimum.at(oldest, tree.parents[nodes], oldest[nodes])
+        return oldest
+
+    def _to_nearest(self, found: NDArray[np.int32]) -> None:
+        """Where nothing was found and a word's answer is known, take the nearest distribution."""
+        observations = self.observations
+        transitions, words = answered_transitions(observations, self.access)
+        places = np.searchsorted(self.transitions, transitions)
+        places = np.minimum(places, len(found) - 1)
+        is_lost = (self.transitions[places] == transitions) & (found[places] < 0)
+        is_lost &= observations.row_numbers(words) >= 0
+        if is_lost.any():
+            rows = observations.rows(self.access)
+            found[places[is_lost]] = nearest(rows, observations.rows(words[is_lost]))
+
+
+def answered_transitions(observations: ObservationTree, access: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the transitions, as state * symbols + symbol, whose words have answers; their nodes.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        The answers.
+    access : array of int
+        The node of every state's access word.
+    """
+    nodes = (observations.known_classes() != UNKNOWN).nonzero()[0][1:]
+    state_of = np.full(len(observations), -1, dtype=np.int64)
+    state_of[access] = np.arange(len(access))
+    befores = state_of[observations.parents(nodes)]
+    nodes, befores = nodes[befores >= 0], befores[befores >= 0]
+    symbols = observations.last_symbols(nodes)
+    return befores * len(observations.alphabet) + symbols, nodes
+
+
+def _parts(count: int) -> list[slice]:
+    return [slice(begin, begin + _AT_ONCE) for begin in range(0, count, _AT_ONCE)]

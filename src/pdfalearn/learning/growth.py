@@ -1,0 +1,77 @@
+"""Whether states keep growing in proportion to the questions, so that no end is in sight."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pdfalearn.models.price import Price
+    from pdfalearn.oracles.protocol import EquivalenceOracle
+
+_LEAST_STATES = 300
+"""Of fewer states nothing is said."""
+_FACTORS = (2, 4)
+"""What has happened since there were this many times fewer questions is looked at."""
+_POWER = 0.66
+"""With this power of the questions states have to grow: by 2.5 for a factor of four."""
+_STEP = 1.1
+"""Figures are noted when the questions have grown by this factor."""
+
+
+class StateGrowth:
+    """How states have grown with the questions.
+
+    Of a model that is no automaton there may be always more states, the more is asked: where each
+    word has a distribution of its own, by quantization with many intervals. An automaton of many
+    states looks the same for as long as most of them are to be found; so no more can be said than
+    that an end is not in sight.
+
+    Examples
+    --------
+    >>> growth = StateGrowth()
+    >>> for words in (100, 1_000, 10_000):
+    ...     growth.note(words, states=words // 2)
+    >>> growth.is_steady
+    True
+    >>> growth.note(40_000, states=6_000)
+    >>> growth.is_steady
+    False
+    """
+
+    def __init__(self) -> None:
+        self._words: list[int] = []
+        self._states: list[int] = []
+        self._newest = 0, 0
+
+    def note(self, words: int, states: int) -> None:
+        """Note how many states there are after so many words."""
+        self._newest = words, states
+        if not self._words or words >= _STEP * self._words[-1]:
+            self._words.append(max(1, words))
+            self._states.append(max(1, states))
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether there are many states, and they have kept growing with the words to the end."""
+        has_many = self._newest[1] >= _LEAST_STATES
+        return has_many and all(self._has_grown(factor) for factor in _FACTORS)
+
+    def _has_grown(self, factor: int) -> bool:
+        """Return whether states have grown with the words over a factor of these, or more."""
+        words, states = self._newest
+        before = bisect_right(self._words, words / factor) - 1
+        if before < 0:
+            return False
+        power = math.log(words / self._words[before]) * _POWER
+        return math.log(states / self._states[before]) >= power
+
+
+def may_be_endless(price: Price, oracle: EquivalenceOracle) -> bool:
+    """Return whether a model may have always more states: it is not known to be an automaton.
+
+    Asking costs something, and the oracle does not compare with an automaton.
+    """
+    certificate = getattr(oracle, "certificate", None)
+    return not price.is_free and getattr(certificate, "kind", None) != "exact"
