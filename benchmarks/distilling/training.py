@@ -12,11 +12,12 @@ from torch import nn
 
 from benchmarks.distilling.caching import cache_folder
 from pdfalearn import PDFA, RecurrentModel, Words
+from pdfalearn.models._modules import Layers
 from pdfalearn.models.automaton import AutomatonModel
 
 Integers = NDArray[np.int64]
 
-WORDS, STEPS, BATCH, LONGEST = 20_000, 1500, 64, 100
+WORDS, STEPS, BATCH, LONGEST = 20_000, 1000, 64, 40
 RATE = 0.01
 KINDS = {"gru": nn.GRU, "lstm": nn.LSTM}
 
@@ -50,7 +51,17 @@ def trained(
     Weights are trained in float32 and asked in float64, so that answers do not depend on the
     batches in which words are asked.
     """
-    decided = (AutomatonModel(pdfa).identity, kind, hidden, seed, words, steps, BATCH, RATE)
+    decided = (
+        kind,
+        hidden,
+        seed,
+        words,
+        steps,
+        BATCH,
+        LONGEST,
+        RATE,
+        AutomatonModel(pdfa).identity,
+    )
     name = sha256(repr(decided).encode()).hexdigest()[:20]
     path = cache_folder() / f"{kind}-{hidden}-{name}.pt"
     layers = _layers(pdfa, kind, hidden, seed)
@@ -61,8 +72,7 @@ def trained(
         part = path.with_suffix(f".{os.getpid()}")
         torch.save(layers.state_dict(), part)
         part.replace(path)
-    embedding, recurrent, head = layers.double().eval()
-    return RecurrentModel.of_layers(embedding, recurrent, head, pdfa.alphabet)
+    return RecurrentModel(Layers(*layers.double().eval()), pdfa.alphabet)
 
 
 def _layers(pdfa: PDFA, kind: str, hidden: int, seed: int) -> nn.ModuleList:

@@ -1,0 +1,108 @@
+"""What distilled automata are held against; every rival may ask for as many symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pdfalearn
+from benchmarks.distilling.alergia import EPSILONS, alergia
+from benchmarks.distilling.answers import LONGEST, Answers
+from benchmarks.distilling.kgrams import KGrams
+from pdfalearn import (
+    PDFA,
+    Budget,
+    ChainOracle,
+    LanguageModel,
+    ModelWords,
+    PACOracle,
+    Quantization,
+    StoredAnswersOracle,
+    Tolerance,
+    WeissOracle,
+    learn,
+)
+
+ORDERS = range(9)
+SHRINKS = (0.0, 1.0, 5.0)
+KAPPAS = (2, 3, 5, 10, 20, 50, 100, 1000)
+TOLERANCES = (0.5, 0.2, 0.1, 0.05, 0.02)
+SIZES = (1, 2, 4, 8, 15, 30, 60, 120, 250, 500, 1000, 2000)
+"""The sizes at which curves are read."""
+
+
+class Candidate(NamedTuple):
+    """An automaton of a rival."""
+
+    rival: str
+    setting: str
+    pdfa: PDFA
+
+
+class Task(NamedTuple):
+    """A model, how many symbols may be asked, and words of the model that cost as many."""
+
+    model: LanguageModel
+    symbols: int
+    answers: Answers
+
+
+def kgrams(task: Task) -> Iterator[Candidate]:
+    """Yield averaged k-grams, with rows shrunk to those of shorter contexts and without."""
+    found = KGrams.of(task.answers, max(ORDERS))
+    for order in ORDERS:
+        for shrink in SHRINKS if order else SHRINKS[:1]:
+            pdfa = found.automaton(order, shrink)
+            yield Candidate("k-grams", f"k={order}, shrunk by {shrink:g}", pdfa)
+
+
+def alergias(task: Task) -> Iterator[Candidate]:
+    """Yield automata of ALERGIA."""
+    for epsilon in EPSILONS:
+        for pdfa in alergia(task.answers, epsilon):
+            yield Candidate("ALERGIA", f"ε={epsilon:g}", pdfa)
+
+
+def wlstars(task: Task) -> Iterator[Candidate]:
+    """Yield automata of WL*."""
+    for tolerance in TOLERANCES:
+        oracle = WeissOracle(max_length=LONGEST, seed=1)
+        budget = Budget(max_symbols=task.symbols)
+        by = Tolerance(tolerance)
+        result = learn(task.model, learner="wlstar", by=by, oracle=oracle, budget=budget, audit=0)
+        yield Candidate("WL*", f"t={tolerance:g}", result.pdfa)
+
+
+def learnt(model: LanguageModel, kappa: int, symbols: int) -> PDFA:
+    """Return what `learn` has found when the symbols are asked."""
+    pac = PACOracle(epsilon=0.01, delta=0.01, sampler=ModelWords(max_length=LONGEST), seed=1)
+    oracle = ChainOracle(StoredAnswersOracle(), pac)
+    budget = Budget(max_symbols=symbols)
+    return learn(model, by=Quantization(kappa), oracle=oracle, budget=budget, audit=0).pdfa
+
+
+def learns(task: Task) -> Iterator[Candidate]:
+    """Yield automata of `learn` at several κ, and what `simplify` makes of the largest of them."""
+    found = {kappa: learnt(task.model, kappa, task.symbols) for kappa in KAPPAS}
+    for kappa, pdfa in found.items():
+        yield Candidate("learn", f"κ={kappa}", pdfa)
+    largest = max(found, key=lambda kappa: len(found[kappa]))
+    if "simplify" in pdfalearn.__all__:
+        for pdfa in simplified(found[largest]):
+            yield Candidate("simplify", f"κ={largest}", pdfa)
+
+
+def simplified(pdfa: PDFA) -> list[PDFA]:
+    """Return an automaton simplified to all `SIZES` that are smaller."""
+    simplify = getattr(pdfalearn, "simplify")  # noqa: B009
+    sizes = [size for size in SIZES if size < len(pdfa)]
+    return [getattr(point, "pdfa", point) for point in simplify(pdfa, states=sizes)]
+
+
+RIVALS: dict[str, Callable[[Task], Iterator[Candidate]]] = {
+    "k-grams": kgrams,
+    "ALERGIA": alergias,
+    "WL*": wlstars,
+    "learn": learns,
+}
+"""The rivals by name."""
