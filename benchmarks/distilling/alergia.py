@@ -16,10 +16,10 @@ from pdfalearn.runs import visited_states
 
 Table = NDArray[np.int32]
 
-EPSILONS = (0.001, 0.05, 0.5, 1.0, 1.5, 1.9)
+EPSILONS = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 1.0, 1.1, 1.2)
 """The greater, the more states: at 2 nothing is merged."""
 PRIORS = (0.5, 5.0)
-SECONDS = 120.0
+SECONDS = 60.0
 """After this time a run is given up."""
 _INPUT = 0
 _DEEP = 100_000

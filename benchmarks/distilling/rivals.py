@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import pdfalearn
-from benchmarks.distilling.alergia import EPSILONS, alergia
+from benchmarks.distilling.alergia import EPSILONS, SECONDS, alergia
 from benchmarks.distilling.answers import LONGEST, Answers
 from benchmarks.distilling.kgrams import KGrams
 from pdfalearn import (
@@ -14,19 +16,25 @@ from pdfalearn import (
     Budget,
     ChainOracle,
     LanguageModel,
+    LearningError,
     ModelWords,
+    ObservationTree,
     PACOracle,
     Quantization,
     StoredAnswersOracle,
     Tolerance,
     WeissOracle,
+    WLStar,
     learn,
 )
 
 ORDERS = range(9)
 SHRINKS = (0.0, 1.0, 5.0)
 KAPPAS = (2, 3, 5, 10, 20, 50, 100, 1000)
-TOLERANCES = (0.5, 0.2, 0.1, 0.05, 0.02)
+TOLERANCES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
+THRESHOLDS = (0.0, 0.01)
+PARTS = (1.0, 1 / 16)
+"""So many prefixes may have all their continuations asked, of those that the symbols allow."""
 SIZES = (1, 2, 4, 8, 15, 30, 60, 120, 250, 500, 1000, 2000)
 """The sizes at which curves are read."""
 
@@ -57,20 +65,51 @@ def kgrams(task: Task) -> Iterator[Candidate]:
 
 
 def alergias(task: Task) -> Iterator[Candidate]:
-    """Yield automata of ALERGIA."""
+    """Yield automata of ALERGIA, as far as it is fast enough."""
     for epsilon in EPSILONS:
-        for pdfa in alergia(task.answers, epsilon):
+        found = alergia(task.answers, epsilon)
+        if not found:
+            print(f"ALERGIA at ε={epsilon:g} was given up after {SECONDS:g} s.\n")
+            return
+        for pdfa in found:
             yield Candidate("ALERGIA", f"ε={epsilon:g}", pdfa)
 
 
 def wlstars(task: Task) -> Iterator[Candidate]:
-    """Yield automata of WL*."""
-    for tolerance in TOLERANCES:
-        oracle = WeissOracle(max_length=LONGEST, seed=1)
-        budget = Budget(max_symbols=task.symbols)
-        by = Tolerance(tolerance)
-        result = learn(task.model, learner="wlstar", by=by, oracle=oracle, budget=budget, audit=0)
-        yield Candidate("WL*", f"t={tolerance:g}", result.pdfa)
+    """Yield automata of WL* at several tolerances, thresholds and limits of its prefixes."""
+    budget = Budget(max_symbols=task.symbols)
+    for tolerance, threshold, part in product(TOLERANCES, THRESHOLDS, PARTS):
+        prefixes = max(2, int(part * task.symbols / (len(task.model.alphabet) + 1)))
+        limits = Limits(prefixes, threshold)
+        oracle, by = WeissOracle(max_length=LONGEST, seed=1), Tolerance(tolerance)
+        try:
+            pdfa = learn(
+                task.model, learner=limits, by=by, oracle=oracle, budget=budget, audit=0
+            ).pdfa
+        except LearningError:  # it goes round in circles
+            continue
+        yield Candidate("WL*", f"t={tolerance:g}, {limits}", pdfa)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Parameters of WL*."""
+
+    prefixes: int
+    threshold: float
+
+    def __call__(self, tree: ObservationTree) -> WLStar:
+        """Return a learner with these parameters."""
+        return WLStar(
+            tree,
+            max_prefixes=self.prefixes,
+            max_seconds=SECONDS,
+            prefix_threshold=self.threshold,
+            suffix_threshold=self.threshold,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.prefixes} prefixes, threshold {self.threshold:g}"
 
 
 def learnt(model: LanguageModel, kappa: int, symbols: int) -> PDFA:
