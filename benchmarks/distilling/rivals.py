@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pdfalearn
 from benchmarks.distilling.alergia import EPSILONS, SECONDS, alergia
@@ -126,16 +126,21 @@ def learns(task: Task) -> Iterator[Candidate]:
     for kappa, pdfa in found.items():
         yield Candidate("learn", f"κ={kappa}", pdfa)
     largest = max(found, key=lambda kappa: len(found[kappa]))
-    if "simplify" in pdfalearn.__all__:
+    if offered("simplify") is not None:
         for pdfa in simplified(found[largest]):
             yield Candidate("simplify", f"κ={largest}", pdfa)
 
 
 def simplified(pdfa: PDFA) -> list[PDFA]:
     """Return an automaton simplified to all `SIZES` that are smaller."""
-    simplify = getattr(pdfalearn, "simplify")  # noqa: B009
     sizes = [size for size in SIZES if size < len(pdfa)]
-    return [getattr(point, "pdfa", point) for point in simplify(pdfa, states=sizes)]
+    points = offered("simplify")(pdfa, states=sizes)
+    return [getattr(point, "pdfa", point) for point in points]
+
+
+def offered(name: str) -> Any:
+    """Return a function of the library by its name; None if there is none."""
+    return getattr(pdfalearn, name) if name in pdfalearn.__all__ else None
 
 
 RIVALS: dict[str, Callable[[Task], Iterator[Candidate]]] = {
