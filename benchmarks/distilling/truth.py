@@ -14,6 +14,8 @@ from pdfalearn import PDFA, InputError
 
 LEAST = 0.01
 """Edges of less probability do not count."""
+LEAST_LOGARITHM = -1e3
+"""The logarithm of 0, where rows are compared."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,8 @@ def same_structure(
 def refitted(true: PDFA, answers: Answers) -> PDFA:
     """Return an automaton whose rows are means of a network's answers, with its structure.
 
-    Where the network goes on and the automaton does not, the edge leads to the state whose row is
-    nearest to the answers behind it. States that no word reaches keep their rows.
+    Where the network goes on and the automaton does not, the edge leads to the state that fits the
+    answers behind it best. States that no word reaches keep their rows.
 
     Examples
     --------
@@ -106,11 +108,11 @@ def refitted(true: PDFA, answers: Answers) -> PDFA:
     True
     """
     rows = _means(true.probabilities, answers.states(true), answers)
-    full = _completed(true, rows, answers)
-    rows = _means(rows, answers.states(full), answers)
+    table = _completed(true, rows, answers)
+    rows = _means(rows, answers.states_in(table, true.initial), answers)
     return PDFA(
         alphabet=true.alphabet,
-        transitions=full.transitions,
+        transitions=np.where(table < 0, true.initial, table)[:-1],
         probabilities=rows,
         initial=true.initial,
     )
@@ -125,23 +127,35 @@ def _means(rows: Floats, states: Integers, answers: Answers) -> Floats:
     return np.where(totals > 0, sums / np.maximum(totals, 1e-300), rows)
 
 
-def _completed(true: PDFA, rows: Floats, answers: Answers) -> PDFA:
-    """Return the automaton with a target for every edge: where it had none, the nearest state."""
-    transitions = true.transitions.copy()
-    states = answers.states(true)
-    before = states[answers.parents]
-    outside = ((states < 0) & (before >= 0) & (answers.parents >= 0)).nonzero()[0]
+def _completed(true: PDFA, rows: Floats, answers: Answers) -> NDArray[np.int32]:
+    """Return the table with a target for every edge that a word takes, and a row of -1 below.
+
+    A new target leads words on to edges that lack one still, and so it goes on until none does.
+    """
+    table, width = true.table.copy(), len(true.alphabet)
+    while True:
+        states = answers.states_in(table, true.initial)
+        before = states[answers.parents]
+        lost = ((states < 0) & (before >= 0) & (answers.parents >= 0)).nonzero()[0]
+        if not len(lost):
+            return table
+        edges, places = np.unique(before[lost] * width + answers.symbols[lost], return_inverse=True)
+        costs = np.zeros((len(edges), len(true)))
+        np.add.at(costs, places, _costs(table, rows, answers)[lost])
+        table[np.divmod(edges, width)] = costs.argmin(axis=1)
+
+
+def _costs(table: NDArray[np.int32], rows: Floats, answers: Answers) -> Floats:
+    """Return what each prefix and all beyond it would cost if it were in each of the states.
+
+    An edge without a target is taken to lead to the cheapest one.
+    """
     with np.errstate(divide="ignore"):
-        logarithms = np.maximum(np.log(rows), -1e3)
-    gains = (answers.weights[outside, None] * answers.rows[outside]) @ logarithms.T
-    width = len(true.alphabet)
-    summed = np.zeros((len(true) * width, len(true)))
-    np.add.at(summed, before[outside] * width + answers.symbols[outside], gains)
-    best = summed.argmax(axis=1).reshape(len(true), width)
-    transitions = np.where(transitions < 0, best, transitions)
-    return PDFA(
-        alphabet=true.alphabet,
-        transitions=transitions,
-        probabilities=rows,
-        initial=true.initial,
-    )
+        logarithms = np.maximum(np.log(rows), LEAST_LOGARITHM)
+    costs = -(answers.weights[:, None] * answers.rows) @ logarithms.T
+    for level in reversed(answers.levels):
+        with_cheapest = np.column_stack((costs[level], costs[level].min(axis=1)))
+        targets = table[:-1, answers.symbols[level]].T
+        beyond = np.take_along_axis(with_cheapest, targets % (len(rows) + 1), axis=1)
+        np.add.at(costs, answers.parents[level], beyond)
+    return costs
