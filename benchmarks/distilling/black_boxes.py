@@ -95,16 +95,22 @@ def random_target(
     >>> len(target), len(np.unique(target.probabilities, axis=0))
     (12, 3)
     """
-    for attempt in count(1000 * seed):
-        drawn = random_pdfa(
-            states, symbols, distributions=distributions, exact_size=True, seed=attempt
-        )
-        rows = _long_worded(drawn.probabilities)
-        target = PDFA(alphabet=drawn.alphabet, transitions=drawn.transitions, probabilities=rows)
-        different = len(np.unique(rows, axis=0))
-        if different == (distributions or states) and is_weakly_minimal(target, by=Exact()):
-            return target
-    raise AssertionError("unreachable")
+    drawn = (_drawn(states, symbols, distributions, attempt) for attempt in count(1000 * seed))
+    return next(pdfa for pdfa in drawn if _is_target(pdfa, distributions or states))
+
+
+def _drawn(states: int, symbols: int, distributions: int | None, seed: int) -> PDFA:
+    drawn = random_pdfa(states, symbols, distributions=distributions, exact_size=True, seed=seed)
+    return PDFA(
+        alphabet=drawn.alphabet,
+        transitions=drawn.transitions,
+        probabilities=_long_worded(drawn.probabilities),
+    )
+
+
+def _is_target(pdfa: PDFA, rows: int) -> bool:
+    is_minimal = is_weakly_minimal(pdfa, by=Exact())
+    return is_minimal and len(np.unique(pdfa.probabilities, axis=0)) == rows
 
 
 def _long_worded(rows: Floats) -> Floats:

@@ -51,6 +51,10 @@ class KGrams:
             orders.append(_next_order(answers, orders[-1]))
         return cls(answers, orders)
 
+    def contexts(self, order: int) -> int:
+        """Return how many contexts there are up to an order."""
+        return sum(len(each.shorter) for each in self.orders[: order + 1])
+
     def automaton(self, order: int, shrink: float = 0.0) -> PDFA:
         """Return the automaton of an order.
 
@@ -65,7 +69,7 @@ class KGrams:
         used = self.orders[: order + 1]
         sizes = [len(each.shorter) for each in used]
         begins = np.cumsum(sizes) - sizes
-        tables, rows = [np.zeros((1, len(self.answers.alphabet)), dtype=np.int64)], []
+        tables, rows = [np.zeros((1, len(self.answers.alphabet)), dtype=np.int32)], []
         rows.append(self._means(used[0], np.zeros((1, 1)), 0.0))
         for number, each in enumerate(used[1:], 1):
             context, symbol = each.edges.T

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.distilling.black_boxes import BlackBox, random_target
-from benchmarks.distilling.characters import textgenrnn
+from benchmarks.distilling.textgenrnn import textgenrnn
 from examples.phone_trigram import write_arpa
 from pdfalearn import PDFA, LanguageModel, RecurrentModel, read_arpa, reber, tomita
 

@@ -30,6 +30,10 @@ from pdfalearn import (
 
 ORDERS = range(9)
 SHRINKS = (0.0, 0.2, 1.0, 5.0, 20.0)
+MOST_PREFIXES = 1000
+"""More prefixes take WL* minutes."""
+MOST_CELLS = 50_000_000
+"""Larger automata, states times symbols, are not made of k-grams."""
 KAPPAS = (2, 3, 5, 10, 20, 50, 100, 1000)
 TOLERANCES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 THRESHOLDS = (0.0, 0.01)
@@ -59,6 +63,9 @@ def kgrams(task: Task) -> Iterator[Candidate]:
     """Yield averaged k-grams, with rows shrunk to those of shorter contexts and without."""
     found = KGrams.of(task.answers, max(ORDERS))
     for order in ORDERS:
+        if found.contexts(order) * len(task.model.alphabet) > MOST_CELLS:
+            print(f"k-grams of k={order} on are too large: {found.contexts(order):,} contexts.\n")
+            return
         for shrink in SHRINKS if order else SHRINKS[:1]:
             pdfa = found.automaton(order, shrink)
             yield Candidate("k-grams", f"k={order}, shrunk by {shrink:g}", pdfa)
@@ -79,7 +86,8 @@ def wlstars(task: Task) -> Iterator[Candidate]:
     """Yield automata of WL* at several tolerances, thresholds and limits of its prefixes."""
     budget = Budget(max_symbols=task.symbols)
     for tolerance, threshold, part in product(TOLERANCES, THRESHOLDS, PARTS):
-        prefixes = max(2, int(part * task.symbols / (len(task.model.alphabet) + 1)))
+        prefixes = int(part * task.symbols / (len(task.model.alphabet) + 1))
+        prefixes = min(max(2, prefixes), MOST_PREFIXES)
         limits = Limits(prefixes, threshold)
         oracle, by = WeissOracle(max_length=LONGEST, seed=1), Tolerance(tolerance)
         try:

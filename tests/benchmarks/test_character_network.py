@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.distilling import characters
-from benchmarks.distilling.characters import LSTM, CharacterModel, CharacterNetwork, read_network
+from benchmarks.distilling.characters import LSTM, CharacterModel, CharacterNetwork, Singles
+from benchmarks.distilling.textgenrnn import read_network, textgenrnn
 from pdfalearn import Words
 from pdfalearn.testing import check_model
 from tests.support import need_module
@@ -18,7 +18,6 @@ TOKENS, DIMENSIONS, UNITS, WINDOW = 5, 2, 3, 40
 VOCABULARY = {"b": 2, "<s>": 4, "a": 1, "c": 3}
 
 Numbers = list[float]
-Singles = characters.Singles
 
 
 class Weights:
@@ -157,4 +156,4 @@ def test_it_is_said_that_the_weights_cannot_be_fetched(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PDFALEARN_CACHE", str(tmp_path))
     with pytest.raises(RuntimeError, match=r"pip could not download textgenrnn.* go online"):
-        characters.textgenrnn()
+        textgenrnn()
