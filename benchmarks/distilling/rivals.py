@@ -11,6 +11,7 @@ import pdfalearn
 from benchmarks.distilling.alergia import EPSILONS, SECONDS, alergia
 from benchmarks.distilling.answers import LONGEST, Answers
 from benchmarks.distilling.kgrams import KGrams
+from benchmarks.distilling.measuring import divergence
 from pdfalearn import (
     PDFA,
     Budget,
@@ -34,6 +35,8 @@ MOST_PREFIXES = 1000
 """More prefixes take WL* minutes."""
 MOST_CELLS = 50_000_000
 """Larger automata, states times symbols, are not made of k-grams."""
+MOST_STATES = 3000
+"""Larger automata are not simplified; of the others that which is nearest to the words asked."""
 KAPPAS = (2, 3, 5, 10, 20, 50, 100, 1000)
 TOLERANCES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 THRESHOLDS = (0.0, 0.01)
@@ -129,14 +132,15 @@ def learnt(model: LanguageModel, kappa: int, symbols: int) -> PDFA:
 
 
 def learns(task: Task) -> Iterator[Candidate]:
-    """Yield automata of `learn` at several κ, and what `simplify` makes of the largest of them."""
+    """Yield automata of `learn` at several κ, and what `simplify` makes of a large one."""
     found = {kappa: learnt(task.model, kappa, task.symbols) for kappa in KAPPAS}
     for kappa, pdfa in found.items():
         yield Candidate("learn", f"κ={kappa}", pdfa)
-    largest = max(found, key=lambda kappa: len(found[kappa]))
-    if offered("simplify") is not None:
-        for pdfa in simplified(found[largest]):
-            yield Candidate("simplify", f"κ={largest}", pdfa)
+    fitting = [kappa for kappa in KAPPAS if 1 < len(found[kappa]) <= MOST_STATES]
+    if fitting and offered("simplify") is not None:
+        best = min(fitting, key=lambda kappa: divergence(found[kappa], task.answers))
+        for pdfa in simplified(found[best]):
+            yield Candidate("simplify", f"of learn at κ={best}", pdfa)
 
 
 def simplified(pdfa: PDFA) -> list[PDFA]:
