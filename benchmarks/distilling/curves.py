@@ -76,7 +76,7 @@ def conclusions(points: Sequence[Point], sizes: Sequence[int], best: Point) -> l
     >>> for line in conclusions(points, (1, 2), points[0]):
     ...     print(line)
     distill is below all rivals at none of these sizes.
-    It is not at 2 (k-grams 0.2000).
+    It is not at 2 (0.3000, k-grams 0.2000).
     Its best (0.3000, 2 states) is not below k-grams (0.2000, 2 states).
     """
     ours = [point for point in points if point.rival == DISTILLED]
@@ -89,7 +89,8 @@ def conclusions(points: Sequence[Point], sizes: Sequence[int], best: Point) -> l
         if other is None or (mine is not None and mine.total < other.total):
             won.append(str(size))
         else:
-            lost.append(f"{size} ({other.rival} {other.shown})")
+            own = "nothing" if mine is None else mine.shown
+            lost.append(f"{size} ({own}, {other.rival} {other.shown})")
     lines = [f"distill is below all rivals at {', '.join(won) or 'none of these sizes'}."]
     if lost:
         lines.append(f"It is not at {', '.join(lost)}.")
