@@ -1,0 +1,176 @@
+"""Automata that answer as networks do: word by word, with nothing known about their states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn import PDFA, Exact, LanguageModel, Words, is_weakly_minimal, random_pdfa
+from pdfalearn.arrays.growing import grown
+from pdfalearn.models.automaton import AutomatonModel
+from pdfalearn.models.price import EVERY_STEP
+from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.rows import Rows
+from pdfalearn.runs import states_along
+
+Floats = NDArray[np.float64]
+
+LEAST_END, MOST_END = 0.05, 0.15
+"""Between these are the terminal's probabilities in `random_target`: words have ten symbols."""
+REMEMBERED = 4
+"""So many last symbols decide the noise of a `NoisyAutomaton`."""
+
+
+class BlackBox(LanguageModel):
+    """A PDFA whose words have handles of their own, so that nobody sees its states.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3
+    >>> session = BlackBox(figure_3()).open()
+    >>> session.extend(np.array([0, 0]), Words.of([(1,), (1,)])).tolist()
+    [1, 2]
+    """
+
+    price = EVERY_STEP
+
+    def __init__(self, pdfa: PDFA) -> None:
+        self.alphabet = pdfa.alphabet
+        self.identity = f"black box {AutomatonModel(pdfa).identity}"
+        self._pdfa = pdfa
+
+    def open(self) -> Session:
+        """Begin a conversation."""
+        return _Led(self._pdfa)
+
+
+class _Led(Session):
+    """Keeps the state of every word that it was led to."""
+
+    def __init__(self, pdfa: PDFA) -> None:
+        self._pdfa = pdfa
+        self._states = np.full(64, pdfa.initial, dtype=np.int64)
+        self._size = 1
+
+    def start(self) -> int:
+        return 0
+
+    def extend(self, handles: Handles, words: Words) -> Handles:
+        states = states_along(self._pdfa.table, self._states[handles], words)
+        new = np.arange(self._size, self._size + len(states))
+        self._size += len(states)
+        self._states = grown(self._states, self._size)
+        self._states[new] = states
+        return np.where(states < 0, -1, new)
+
+    def read(self, handles: Handles) -> Rows:
+        return Rows.dense(self._pdfa.probabilities[self._states[handles]])
+
+
+def random_target(
+    states: int, symbols: int = 3, *, distributions: int | None = None, seed: int = 0
+) -> PDFA:
+    """Draw a minimal random PDFA of exactly so many states, whose words have about ten symbols.
+
+    Parameters
+    ----------
+    states, symbols : int
+        How many.
+    distributions : int, optional
+        How many different rows there are; as many as states if not given.
+    seed : int
+        Same seed, same automaton.
+
+    Examples
+    --------
+    >>> target = random_target(12, 2, distributions=3, seed=1)
+    >>> len(target), len(np.unique(target.probabilities, axis=0))
+    (12, 3)
+    """
+    drawn = (_drawn(states, symbols, distributions, attempt) for attempt in count(1000 * seed))
+    return next(pdfa for pdfa in drawn if _is_target(pdfa, distributions or states))
+
+
+def _drawn(states: int, symbols: int, distributions: int | None, seed: int) -> PDFA:
+    drawn = random_pdfa(states, symbols, distributions=distributions, exact_size=True, seed=seed)
+    return PDFA(
+        alphabet=drawn.alphabet,
+        transitions=drawn.transitions,
+        probabilities=_long_worded(drawn.probabilities),
+    )
+
+
+def _is_target(pdfa: PDFA, rows: int) -> bool:
+    is_minimal = is_weakly_minimal(pdfa, by=Exact())
+    return is_minimal and len(np.unique(pdfa.probabilities, axis=0)) == rows
+
+
+def _long_worded(rows: Floats) -> Floats:
+    """Scale the terminal's probabilities from 0 to 1 to where words have ten symbols."""
+    ends = LEAST_END + (MOST_END - LEAST_END) * rows[:, :1]
+    others = rows[:, 1:] * (1 - ends) / rows[:, 1:].sum(axis=1, keepdims=True)
+    return np.hstack((ends, others))
+
+
+@dataclass(frozen=True)
+class NoisyAutomaton:
+    """A random PDFA, and the same with noise that depends on the last four symbols.
+
+    Parameters
+    ----------
+    states, symbols, distributions, seed
+        As of `random_target`.
+    strength : float
+        The noise multiplies every probability by the exponential of so many times a normal draw;
+        rows are scaled to 1 again.
+
+    Examples
+    --------
+    >>> noisy = NoisyAutomaton(12, 2, seed=1)
+    >>> len(noisy.truth), noisy.model.alphabet
+    (12, Alphabet(('0', '1'), terminal='$'))
+    """
+
+    states: int
+    symbols: int = 2
+    distributions: int | None = None
+    seed: int = 0
+    strength: float = 0.1
+
+    @property
+    def truth(self) -> PDFA:
+        """The automaton without noise."""
+        return random_target(
+            self.states, self.symbols, distributions=self.distributions, seed=self.seed
+        )
+
+    @property
+    def model(self) -> BlackBox:
+        """The automaton with noise, as a black box."""
+        return BlackBox(with_noise(self.truth, self.strength, self.seed))
+
+
+def with_noise(pdfa: PDFA, strength: float, seed: int) -> PDFA:
+    """Return a PDFA whose states are a state and the last symbols, with a noisy row for each."""
+    symbols = len(pdfa.alphabet)
+    contexts = (symbols + 1) ** REMEMBERED  # digit 0: before the beginning of the word
+    state, context = np.divmod(np.arange(len(pdfa) * contexts), contexts)
+    shifted = context % (contexts // (symbols + 1)) * (symbols + 1)
+    nexts = shifted[:, None] + np.arange(1, symbols + 1)
+    successors = pdfa.transitions[state].astype(np.int64)
+    noise = np.random.default_rng([seed, 4]).standard_normal((contexts, symbols + 1))
+    rows = pdfa.probabilities[state] * np.exp(strength * noise[context])
+    return PDFA(
+        alphabet=pdfa.alphabet,
+        transitions=np.where(successors < 0, -1, successors * contexts + nexts),
+        probabilities=rows / rows.sum(axis=1, keepdims=True),
+        initial=pdfa.initial * contexts,
+    )
