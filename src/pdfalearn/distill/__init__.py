@@ -1,1 +1,1 @@
-"""Smaller automata that stay near: by the divergence of futures, and by moving transitions."""
+"""Distil automata of every size from a model, and make automata smaller."""

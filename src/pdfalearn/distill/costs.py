@@ -1,0 +1,42 @@
+"""What the words below nodes cost, if these were in other states."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pdfalearn.distill.evidence import Evidence, Numbers, Singles
+from pdfalearn.distill.machines import Machine, log_table
+
+
+def subtree_costs(machine: Machine, evidence: Evidence, groups: Numbers, count: int) -> Singles:
+    """Return what nodes and all below them cost in every state, summed up by group.
+
+    Parameters
+    ----------
+    machine : Machine
+        The automaton.
+    evidence : Evidence
+        The nodes.
+    groups : array of int
+        The group of every node.
+    count : int
+        How many groups there are.
+
+    Returns
+    -------
+    array of float, shape (groups, states)
+        The sum of weight · KL(answer ‖ row), in nats.
+    """
+    costs: Singles = evidence.weighted @ log_table(machine)
+    np.subtract(evidence.weighted_entropies[:, None], costs, out=costs)
+    targets = np.ascontiguousarray(machine.transitions.T.astype(np.int64))
+    for step in evidence.steps:
+        below = costs[step.below]
+        led = np.empty_like(below)
+        for begin, end, symbol in step.runs:
+            np.take(below[begin:end], targets[symbol], axis=1, out=led[begin:end], mode="clip")
+        costs[step.above] += step.sums @ led
+    ones = np.ones(len(evidence), dtype=np.float32)
+    choice = csr_array((ones, (groups, np.arange(len(evidence)))), shape=(count, len(evidence)))
+    return np.asarray(choice @ costs)

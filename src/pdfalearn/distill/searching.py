@@ -1,0 +1,74 @@
+"""Search for the best automaton of every size that evidence supports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pdfalearn.distill.contexts import context_machine
+from pdfalearn.distill.evidence import Evidence
+from pdfalearn.distill.growing import grown
+from pdfalearn.distill.machines import Fit, Machine, fitted, only_reached
+from pdfalearn.distill.polishing import polished
+from pdfalearn.distill.reducing import reduced
+
+LARGEST_SEARCHED = 1500
+"""Larger automata are the contexts that bring most, as they are."""
+_CYCLED = 64
+"""Automata of up to this many states are made larger and smaller again."""
+_GROWTH = (0.3, 0.6)
+"""By these shares."""
+_BETTER = 1e-3
+"""A cycle is repeated if it brings at least this share of the loss."""
+_REPEATED = 2
+
+Found = Callable[[int, Fit], None]
+
+
+def search(evidence: Evidence, sizes: Sequence[int], found: Found, *, cycles: bool = True) -> None:
+    """Search for automata of at most each of some sizes, the largest first.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What the model answered.
+    sizes : sequence of int
+        The sizes.
+    found : callable
+        Called with every size and the automaton found for it.
+    cycles : bool
+        Whether small automata are made larger and smaller again, which takes most of the time.
+    """
+    wanted = sorted(set(sizes), reverse=True)
+    for size in wanted:
+        if size > LARGEST_SEARCHED:
+            found(size, fitted(only_reached(context_machine(evidence, size)), evidence))
+    wanted = [size for size in wanted if size <= LARGEST_SEARCHED]
+    fit = polished(_start(evidence), evidence)
+    for size in wanted:
+        if len(fit.machine) > size:
+            fit = polished(reduced(fit, evidence, size).machine, evidence)
+        if cycles and size <= _CYCLED:
+            fit = cycled(fit, evidence)
+        found(size, fit)
+
+
+def _start(evidence: Evidence) -> Machine:
+    most = min(LARGEST_SEARCHED, max(2, len(evidence) // 3))
+    return only_reached(context_machine(evidence, most))
+
+
+def cycled(fit: Fit, evidence: Evidence) -> Fit:
+    """Make an automaton larger and smaller again as long as that makes it better."""
+    for share in _GROWTH:
+        for _ in range(_REPEATED):
+            again = _cycle(fit, evidence, share)
+            if again.loss >= (1 - _BETTER) * fit.loss:
+                break
+            fit = again
+    return fit
+
+
+def _cycle(fit: Fit, evidence: Evidence, share: float) -> Fit:
+    size = len(fit.machine)
+    larger = polished(grown(fit, evidence, max(1, round(share * size))), evidence)
+    return polished(reduced(larger, evidence, size).machine, evidence)
