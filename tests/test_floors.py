@@ -28,7 +28,7 @@ FLOORS = [
     {"observations"},
     {"samplers"},
     {"learners", "oracles", "metrics"},
-    {"learning", "distill"},
+    {"learning", "distilling"},
     {"experiments", "testing"},
     {"cli"},
     {"__main__"},

@@ -11,8 +11,14 @@ if TYPE_CHECKING:
     from pdfalearn.budgets import Budget as Budget
     from pdfalearn.certificates import Certificate as Certificate
     from pdfalearn.dfa import DFA as DFA
-    from pdfalearn.distill.simplifying import Simplified as Simplified
-    from pdfalearn.distill.simplifying import simplify as simplify
+    from pdfalearn.distilling.fitting import fit as fit
+    from pdfalearn.distilling.frontier import Frontier as Frontier
+    from pdfalearn.distilling.frontier import Point as Point
+    from pdfalearn.distilling.models import distill as distill
+    from pdfalearn.distilling.progress import DistillingInterrupted as DistillingInterrupted
+    from pdfalearn.distilling.progress import DistillingProgress as DistillingProgress
+    from pdfalearn.distilling.simplifying import Simplified as Simplified
+    from pdfalearn.distilling.simplifying import simplify as simplify
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.equivalences import Equivalence as Equivalence
     from pdfalearn.equivalence.equivalences import Exact as Exact
@@ -113,7 +119,11 @@ _NAMES_BY_MODULE = {
     "budgets": ["Budget"],
     "certificates": ["Certificate"],
     "dfa": ["DFA"],
-    "distill.simplifying": ["Simplified", "simplify"],
+    "distilling.simplifying": ["Simplified", "simplify"],
+    "distilling.models": ["distill"],
+    "distilling.fitting": ["fit"],
+    "distilling.frontier": ["Frontier", "Point"],
+    "distilling.progress": ["DistillingInterrupted", "DistillingProgress"],
     "equivalence.differences": ["distinguish"],
     "equivalence.equivalences": ["Equivalence", "Exact", "Quantization", "Rounded"],
     "equivalence.functions": ["same_function"],

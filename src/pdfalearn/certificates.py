@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["exact", "pac", "tested", "stopped", "interrupted"]
+Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Certificate:
 
     kind: Kind
     """"exact": proved; "pac": probably approximately correct; "tested": no difference was found,
-    and no more is known; "stopped": a bound was reached; "interrupted": somebody stopped it."""
+    and no more is known; "stopped": a bound was reached; "interrupted": somebody stopped it;
+    "distilled": measured on held-out words."""
     statement: str
     """What that means, in a sentence."""
     details: Mapping[str, object] = field(default_factory=dict)

@@ -18,9 +18,9 @@ from pdfalearn.learning.agreeing import agreeing
 from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.learning.coarseness import coarseness_note
 from pdfalearn.learning.growth import StateGrowth, may_be_endless
-from pdfalearn.learning.interrupts import Interrupts
 from pdfalearn.learning.results import History, Progress, Result, Statistics
 from pdfalearn.learning.stopping import interrupted, stopped
+from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from hashlib import sha256
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
@@ -22,17 +21,14 @@ from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learners.wlstar import WLStar
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, default_oracle
-from pdfalearn.learning.interrupts import InterruptibleModel, Interrupts
 from pdfalearn.learning.results import LearningInterrupted, Progress, Result
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.checking import checked_model_members
+from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-
-_KEY_DIGITS = 20
-"""This much of a hash tells models apart, and can be read in a table."""
+from pdfalearn.stores.keys import model_key
 
 LEARNERS: dict[str, Maker] = {
     "quant": Quant,
@@ -127,7 +123,7 @@ def learn(
         )
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
-    key = None if store is None else _key(asked, model_id)
+    key = None if store is None else model_key(asked, model_id)
     run: Run | None = None
     try:
         with Interrupts() as interrupts:
@@ -151,20 +147,3 @@ def _maker(learner: str | Maker, by: Relation) -> Maker:
             return makers[learner]
     names = ", ".join([*LEARNERS, *SIMILARITY_LEARNERS])
     raise InputError(f"there is no learner {learner!r}; there are {names}")
-
-
-def _key(model: LanguageModel, model_id: str | None) -> str:
-    """Name a model in a store."""
-    identity = checked_model_members(model).identity
-    if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
-        raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
-    if model_id is not None and "#" in model_id:
-        raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
-    if not (model_id or identity):
-        raise InputError(
-            "a model without identity needs a model_id to keep its answers in a store: a name of "
-            "your choice for this model with these settings"
-        )
-    if not identity:
-        return str(model_id)
-    return f"{model_id or ''}#{sha256(identity.encode()).hexdigest()[:_KEY_DIGITS]}"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import xlogy
 
-from pdfalearn.distill.futures import States
+from pdfalearn.distilling.futures import States
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.visits import Chain, normalised, visits_and_weights
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.distill.costs import subtree_costs
-from pdfalearn.distill.evidence import Evidence, Floats, Numbers, Singles
-from pdfalearn.distill.machines import Fit, Machine, fitted
+from pdfalearn.distilling.costs import subtree_costs
+from pdfalearn.distilling.evidence import Evidence, Numbers, Singles, weight_sums
+from pdfalearn.distilling.machines import Fit, Machine, fitted
 
 _ROUNDS = 12
 """Polishing ends after this many rounds at the latest."""
@@ -33,15 +33,13 @@ class Edges:
         numbers[0] = -1  # the beginning is one too
         self.numbers, self.of_node = np.unique(numbers, return_inverse=True)
         """Transitions as state * symbols + symbol, first -1; and the place of each node's."""
-        self.weights: Floats = np.bincount(self.of_node, evidence.weights)
-        self.costs: Singles = subtree_costs(
-            fit.machine, evidence, self.of_node, len(self.numbers)
-        )
+        self.weights = weight_sums(self.of_node, evidence.weights)
+        self.costs: Singles = subtree_costs(fit.machine, evidence, self.of_node, len(self.numbers))
         self.targets = fit.machine.transitions.reshape(-1)[self.numbers]
         self.targets[0] = 0
 
 
-def polished(machine: Machine, evidence: Evidence, rounds: int = _ROUNDS) -> Fit:
+def polished(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
     """Return a machine whose transitions and rows fit evidence better, if that can be.
 
     Parameters
@@ -50,16 +48,17 @@ def polished(machine: Machine, evidence: Evidence, rounds: int = _ROUNDS) -> Fit
         Where to start.
     evidence : Evidence
         What the model answered.
-    rounds : int
-        How often transitions are moved, at most.
+    within : bool
+        Whether rows stay within the supports that were shown.
     """
-    fit, share = fitted(machine, evidence), 0.5
-    for _ in range(rounds):
+    fit, share = fitted(machine, evidence, within=within), 0.5
+    for _ in range(_ROUNDS):
         moves, targets = _moves(Edges(fit, evidence))
         better = None
         while better is None and len(moves):
             count = max(1, int(share * len(moves)))
-            trial = fitted(_moved(fit.machine, moves[:count], targets[:count]), evidence)
+            moved = _moved(fit.machine, moves[:count], targets[:count])
+            trial = fitted(moved, evidence, within=within)
             if trial.loss < fit.loss:
                 better = trial
             elif count == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ class Step(NamedTuple):
     below: slice
     sums: csr_array[np.float32]
     """The matrix that sums up children by their parent."""
+    symbols: Numbers
+    """The last symbols of the nodes below."""
     runs: list[tuple[int, int, int]]
     """Which nodes below have the same last symbol: from where to where, and the symbol."""
 
@@ -34,11 +37,9 @@ class Step(NamedTuple):
         ones = np.ones(count, dtype=np.float32)
         shape = (above.stop - above.start, count)
         borders = [*np.flatnonzero(np.diff(symbols, prepend=-1)).tolist(), count]
-        runs = [
-            (begin, end, int(symbols[begin]))
-            for begin, end in zip(borders, borders[1:], strict=False)
-        ]
-        return cls(above, below, csr_array((ones, (parents, np.arange(count))), shape=shape), runs)
+        runs = [(begin, end, int(symbols[begin])) for begin, end in pairwise(borders)]
+        sums = csr_array((ones, (parents, np.arange(count))), shape=shape)
+        return cls(above, below, sums, symbols, runs)
 
 
 class Evidence:
@@ -56,9 +57,7 @@ class Evidence:
         The model's distributions, the terminal's probability first.
     """
 
-    def __init__(
-        self, parents: Numbers, symbols: Numbers, weights: Floats, answers: Table
-    ) -> None:
+    def __init__(self, parents: Numbers, symbols: Numbers, weights: Floats, answers: Table) -> None:
         order, self.levels = _by_length(parents, symbols)
         places = np.empty(len(order), dtype=np.int64)
         places[order] = np.arange(len(order))
@@ -124,13 +123,16 @@ class Evidence:
     def sums(self, groups: NDArray[np.integer], count: int) -> tuple[Floats, Floats]:
         """Return the weighted sums of answers, and of weights, by group; -1 is no group."""
         known = (groups >= 0).nonzero()[0]
-        choice = csr_array(
-            (self.weights[known], (groups[known], known)), shape=(count, len(self))
-        )
+        choice = csr_array((self.weights[known], (groups[known], known)), shape=(count, len(self)))
         sums = choice @ self.answers
         if isinstance(sums, csr_array):
             sums = sums.toarray()
-        return np.asarray(sums), np.bincount(groups[known], self.weights[known], count)
+        return np.asarray(sums), weight_sums(groups[known], self.weights[known], count)
+
+
+def weight_sums(groups: NDArray[np.integer], weights: Floats, count: int = 0) -> Floats:
+    """Return the sums of weights by group."""
+    return np.bincount(groups, weights, count).astype(np.float64)
 
 
 def _xlogx(values: Floats) -> Floats:
@@ -146,5 +148,5 @@ def _by_length(parents: Numbers, symbols: Numbers) -> tuple[Numbers, list[slice]
         pending = pending[above[pending] != 0]
         above[pending] = parents[above[pending]]
     borders = [0, *np.cumsum(np.bincount(lengths)).tolist()]
-    levels = [slice(*pair) for pair in zip(borders, borders[1:], strict=False)]
+    levels = [slice(*pair) for pair in pairwise(borders)]
     return np.lexsort((symbols, lengths)), levels

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.distill.evidence import Evidence, Floats, Singles
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.distilling.evidence import Evidence, Floats, Singles
+from pdfalearn.pdfa import PDFA
 
 States = NDArray[np.int32]
 
@@ -46,24 +48,44 @@ class Fit(NamedTuple):
     """The weighted mean of KL(answer ‖ row)."""
 
 
-def fitted(machine: Machine, evidence: Evidence) -> Fit:
-    """Return a machine with rows re-estimated on evidence, and its loss."""
+def fitted(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
+    """Return a machine with rows re-estimated on evidence, and its loss.
+
+    Parameters
+    ----------
+    machine : Machine
+        The automaton.
+    evidence : Evidence
+        What the model answered.
+    within : bool
+        Whether rows stay within the supports that were shown; else priors show symbols too.
+    """
     states = evidence.states(machine.transitions, 0)
     sums, weights = evidence.sums(states, len(machine))
-    rows = shrunk(sums, weights, machine.priors)
+    rows = _shrunk(sums, weights, machine.priors, within=within)
     fitting = Machine(machine.transitions, rows, machine.priors)
     crossed = float((sums * fitting.logs).sum())
     loss = (float(evidence.weights @ evidence.negative_entropies) - crossed) / evidence.total
     return Fit(fitting, states, weights, loss)
 
 
-def shrunk(sums: Floats, weights: Floats, priors: Floats) -> Floats:
-    """Return means drawn to their priors, within the supports that were shown.
-
-    A state that no word has reached keeps its prior.
-    """
-    rows = sums + PRIOR_WEIGHT * np.where((sums > 0) | (weights == 0)[:, None], priors, 0.0)
+def _shrunk(sums: Floats, weights: Floats, priors: Floats, *, within: bool) -> Floats:
+    """Return means drawn to their priors; a state that no word has reached keeps its prior."""
+    if within:
+        priors = np.where((sums > 0) | (weights == 0)[:, None], priors, 0.0)
+    rows = sums + PRIOR_WEIGHT * priors
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def automaton(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
+    """Make a PDFA: what has probability 0 and was never taken is undefined."""
+    machine = fit.machine
+    taken = np.zeros(machine.transitions.shape, dtype=bool)
+    befores = fit.states[evidence.parents[1:]]
+    known = befores >= 0
+    taken[befores[known], evidence.symbols[1:][known]] = True
+    transitions = np.where(taken | (machine.rows[:, 1:] > 0), machine.transitions, -1)
+    return PDFA(alphabet=alphabet, transitions=transitions, probabilities=machine.rows)
 
 
 def reached(machine: Machine) -> NDArray[np.bool_]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distill.evidence import Evidence, Singles
-from pdfalearn.distill.machines import Fit, Machine, States, chosen, fitted, only_reached
-from pdfalearn.distill.polishing import Edges
+from pdfalearn.distilling.evidence import Evidence, Singles
+from pdfalearn.distilling.machines import Fit, Machine, States, chosen, fitted, only_reached
+from pdfalearn.distilling.polishing import Edges
 
 _SWEEPS = 4
 """Futures are compared this many symbols ahead."""
@@ -68,7 +70,7 @@ def _merge_costs(fit: Fit, evidence: Evidence) -> Singles:
 def future_divergences(machine: Machine) -> Singles:
     """Return D(p‖q), the divergence of what follows state q from what follows p, for all pairs.
 
-    D(p‖q) = KL(row of p ‖ row of q) + Σ row of p (a) · D(p after a ‖ q after a), some symbols ahead.
+    D(p‖q) = KL(row of p ‖ row of q) + Σ (row of p)(a) · D(p after a ‖ q after a), over symbols a.
     """
     rows, logs = machine.rows.astype(np.float32), machine.logs.astype(np.float32)
     now: Singles = (rows * logs).sum(axis=1)[:, None] - rows @ logs.T
@@ -78,7 +80,7 @@ def future_divergences(machine: Machine) -> Singles:
     ahead = now
     for _ in range(_SWEEPS):
         later = now.copy()
-        for begin, end in zip(borders, borders[1:], strict=False):
+        for begin, end in pairwise(borders):
             here, column = states[begin:end], int(symbols[begin])
             targets = machine.transitions[:, column].astype(np.int64)
             led = np.take(ahead[targets[here]], targets, axis=1)

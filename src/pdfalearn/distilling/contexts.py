@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.distill.evidence import Evidence, Floats, Numbers
-from pdfalearn.distill.machines import PRIOR_WEIGHT, Machine
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, weight_sums
+from pdfalearn.distilling.machines import PRIOR_WEIGHT, Machine
 
 _LONGEST = 10
 """Contexts have at most this many symbols."""
-_LEAST_WEIGHT = 1.5
+_LEAST_WEIGHT = 0.0
 """Contexts that fewer words show than this are left out."""
 
 
@@ -59,14 +59,13 @@ def _all_contexts(evidence: Evidence) -> _Contexts:
     first_symbols[0] = evidence.width  # the mark
     ancestors = np.arange(len(evidence))  # the node whose last symbol comes next
     before = np.zeros(len(evidence), dtype=np.int64)  # each node's context of this length, or -1
-    begin = 0
     for _ in range(_LONGEST + 1):
         active = ((before >= 0) & (ancestors >= 0)).nonzero()[0]
         if not len(active):
             break
         keys = before[active] * (evidence.width + 1) + first_symbols[ancestors[active]]
         different, groups = np.unique(keys, return_inverse=True)
-        weights = np.bincount(groups, evidence.weights[active])
+        weights = weight_sums(groups, evidence.weights[active])
         enough = weights >= _LEAST_WEIGHT
         numbers = np.where(enough, np.cumsum(enough) - 1, -1)
         nodes_group = np.full(len(evidence), -1)
@@ -85,8 +84,6 @@ def _all_contexts(evidence: Evidence) -> _Contexts:
         examples[nodes_group[shown]] = shown
         is_begin = evidence.parents[examples] == examples
         of_parents = before[evidence.parents[examples]]
-        del begin
-        begin = size
         parents = np.append(parents, above)
         prefixes = np.append(prefixes, np.where(is_begin, -1, of_parents))
         lasts = np.append(lasts, np.where(is_begin, -1, evidence.symbols[examples]))
@@ -159,6 +156,5 @@ def _machine(contexts: _Contexts, kept: NDArray[np.bool_], width: int) -> Machin
     order = np.concatenate(([first], np.delete(np.arange(len(chosen)), first)))
     places = np.empty(len(chosen), dtype=np.int32)
     places[order] = np.arange(len(chosen), dtype=np.int32)
-    above = contexts.rows[contexts.parents[chosen]]
-    above[0] = contexts.rows[0]
-    return Machine(places[transitions[order]], contexts.rows[chosen][order], above[order])
+    rows = contexts.rows[chosen][order]
+    return Machine(places[transitions[order]], rows, rows)

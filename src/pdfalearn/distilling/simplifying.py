@@ -9,9 +9,9 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from pdfalearn.checks import checked_integer, checked_number
-from pdfalearn.distill._original import Original
-from pdfalearn.distill._polishing import Fit, polished, split
-from pdfalearn.distill.futures import FEW, MOST_COMPARED, joined, reduced
+from pdfalearn.distilling._original import Original
+from pdfalearn.distilling._polishing import Fit, polished, split
+from pdfalearn.distilling.futures import FEW, MOST_COMPARED, joined, reduced
 from pdfalearn.equivalence.equivalences import Exact, Quantization
 from pdfalearn.equivalence.quotients import quotient, state_classes
 from pdfalearn.errors import InputError

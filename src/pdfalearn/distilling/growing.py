@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdfalearn.distill.costs import subtree_costs
-from pdfalearn.distill.evidence import Evidence, Floats, Numbers
-from pdfalearn.distill.machines import Fit, Machine
-from pdfalearn.distill.polishing import Edges
+from pdfalearn.distilling.costs import subtree_costs
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, weight_sums
+from pdfalearn.distilling.machines import Fit, Machine
+from pdfalearn.distilling.polishing import Edges
 
 
 class _Onward(NamedTuple):
@@ -42,7 +42,7 @@ def grown(fit: Fit, evidence: Evidence, count: int) -> Machine:
     onward = _onward(fit.machine, edges, evidence)
     sums, weights = evidence.sums(edges.of_node, len(edges.numbers))
     means = sums / weights[:, None]
-    gains = np.bincount(onward.edges, onward.gains, len(edges.numbers))
+    gains = weight_sums(onward.edges, onward.gains, len(edges.numbers))
     gains += weights * _divergences(means, fit.machine.logs[edges.targets])
     entering = np.bincount(edges.targets, minlength=len(fit.machine))
     gains[entering[edges.targets] == 1] = 0.0  # these have their state for themselves

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.distill.evidence import Evidence, Floats, Numbers, Table
-from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
+from pdfalearn.alphabet import shortened
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Table
+from pdfalearn.errors import ModelError
+from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
@@ -14,43 +18,39 @@ _SPARSE = 0.25
 """Answers are kept sparse where at most this share of all probabilities is listed."""
 
 
-class Positions:
-    """The prefixes of words at which a model's answer counts.
+class Positions(NamedTuple):
+    """The prefixes of words at which a model's answer counts."""
 
-    Parameters
-    ----------
-    nodes : array of int
-        The node of every position, word after word.
-    words : array of int
-        The word that every position is of.
-    """
-
-    def __init__(self, nodes: Nodes, words: Numbers) -> None:
-        self.nodes = nodes
-        self.words = words
-
-    @property
-    def word_count(self) -> int:
-        """How many words there are."""
-        return int(self.words[-1]) + 1 if len(self.words) else 0
+    nodes: Nodes
+    """The node of every position, word after word."""
+    words: Numbers
+    """The word that every position is of."""
+    word_count: int
 
     @classmethod
     def joined(cls, parts: list[Positions]) -> Positions:
         """Return the positions of several parts, one after the other."""
         if not parts:
-            return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+            return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0)
         begins = np.cumsum([0, *(part.word_count for part in parts)])
         words = [part.words + begin for part, begin in zip(parts, begins[:-1], strict=True)]
-        return cls(np.concatenate([part.nodes for part in parts]), np.concatenate(words))
+        nodes = np.concatenate([part.nodes for part in parts])
+        return cls(nodes, np.concatenate(words), int(begins[-1]))
 
 
-def positions_of(words: Words, observations: ObservationTree) -> Positions:
-    """Return the positions of words that were asked; those of undefined prefixes do not count."""
+def positions_of(
+    words: Words, observations: ObservationTree, cut_length: int | None = None
+) -> Positions:
+    """Return the positions of words that were asked; undefined prefixes do not count.
+
+    Words of ``cut_length`` did not end there: how they would have gone on does not count.
+    """
     path = observations.path(words)
     numbers = np.repeat(np.arange(len(words)), words.lengths + 1)
-    known = observations.row_numbers(path) >= 0
-    known &= observations.known_classes(path) != UNDEFINED
-    return Positions(path[known], numbers[known])
+    counts = observations.row_numbers(path) >= 0
+    if cut_length is not None:
+        counts[words.ends[words.lengths == cut_length]] = False
+    return Positions(path[counts], numbers[counts], len(words))
 
 
 def evidence_of(observations: ObservationTree, weights: Floats) -> tuple[Evidence, Nodes]:
@@ -60,6 +60,12 @@ def evidence_of(observations: ObservationTree, weights: Floats) -> tuple[Evidenc
     numbers[nodes] = np.arange(len(nodes))
     parents = numbers[observations.parents(nodes)]
     rows = observations.numbered_rows(observations.row_numbers(nodes).astype(np.int64))
+    if rows.rest is not None and rows.rest.any():
+        word = shortened(observations.word(int(nodes[(rows.rest > 0).argmax()])))
+        raise ModelError(
+            f"the model's answer to the word {word} does not list all that may follow, so it "
+            "cannot be distilled; wrap the model in TopK"
+        )
     symbols = observations.last_symbols(nodes).astype(np.int64)
     evidence = Evidence(parents, symbols, weights[nodes], _table(rows))
     return evidence, nodes[evidence.order]
@@ -77,3 +83,13 @@ def _table(rows: Rows) -> Table:
     if len(table.data) > _SPARSE * len(rows) * width:
         return np.asarray(table.toarray())
     return table
+
+
+def first_words(positions: Positions, most: int) -> Positions:
+    """Return the positions of the first words, as many as have about so many different nodes."""
+    firsts = np.sort(np.unique(positions.nodes, return_index=True)[1])
+    if len(firsts) <= most:
+        return positions
+    word = int(positions.words[firsts[most]])
+    end = int(np.searchsorted(positions.words, word))
+    return Positions(positions.nodes[:end], positions.words[:end], word)

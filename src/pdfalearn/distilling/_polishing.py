@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import diags_array
 
-from pdfalearn.distill._original import Original, flow_matrix
-from pdfalearn.distill.futures import States
+from pdfalearn.distilling._original import Original, flow_matrix
+from pdfalearn.distilling.futures import States
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

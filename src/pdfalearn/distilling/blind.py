@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.distill.evidence import Evidence, Floats, Numbers
-from pdfalearn.distill.machines import Fit
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Singles
+from pdfalearn.distilling.machines import Fit
 
 _SEEN = 1.5
 """A transition that words with this weight have taken is no question any more."""
@@ -52,17 +54,22 @@ def _likeliest(fit: Fit, evidence: Evidence, states: Numbers, symbols: Numbers) 
     order = np.argsort(fit.states, kind="stable")
     begins = np.searchsorted(fit.states[order], np.arange(len(fit.machine) + 1))
     nodes = np.empty(len(states), dtype=np.int64)
-    weighted = evidence.weighted
-    columns = weighted.tocsc() if isinstance(weighted, csr_array) else weighted
+    columns = _columns(evidence)
     by_symbol = np.argsort(symbols, kind="stable")
     borders = np.flatnonzero(np.diff(symbols[by_symbol], prepend=-1)).tolist()
     for begin, end in zip(borders, [*borders[1:], len(symbols)], strict=False):
-        column = columns[:, [int(symbols[by_symbol[begin]]) + 1]]
-        if isinstance(weighted, csr_array):
-            column = column.toarray()
-        flow = np.asarray(column).reshape(-1)
+        flow = columns(int(symbols[by_symbol[begin]]) + 1)
         for place in by_symbol[begin:end].tolist():
             state = int(states[place])
             here = order[begins[state] : begins[state + 1]]
             nodes[place] = here[flow[here].argmax()]
     return nodes
+
+
+def _columns(evidence: Evidence) -> Callable[[int], Singles]:
+    """Return what gives the weighted probabilities of one symbol in all answers."""
+    weighted = evidence.weighted
+    if isinstance(weighted, csr_array):
+        by_column = weighted.tocsc()
+        return lambda column: by_column[:, [column]].toarray().reshape(-1)
+    return lambda column: weighted[:, column]

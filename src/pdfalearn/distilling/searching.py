@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
-from pdfalearn.distill.contexts import context_machine
-from pdfalearn.distill.evidence import Evidence
-from pdfalearn.distill.growing import grown
-from pdfalearn.distill.machines import Fit, Machine, fitted, only_reached
-from pdfalearn.distill.polishing import polished
-from pdfalearn.distill.reducing import reduced
+from pdfalearn.distilling.contexts import context_machine
+from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.growing import grown
+from pdfalearn.distilling.machines import Fit, Machine, fitted, only_reached
+from pdfalearn.distilling.polishing import polished
+from pdfalearn.distilling.reducing import reduced
 
 LARGEST_SEARCHED = 1500
 """Larger automata are the contexts that bring most, as they are."""
@@ -21,10 +21,10 @@ _BETTER = 1e-3
 """A cycle is repeated if it brings at least this share of the loss."""
 _REPEATED = 2
 
-Found = Callable[[int, Fit], None]
 
-
-def search(evidence: Evidence, sizes: Sequence[int], found: Found, *, cycles: bool = True) -> None:
+def search(
+    evidence: Evidence, sizes: Sequence[int], *, cycles: bool = True
+) -> Iterator[tuple[int, Fit]]:
     """Search for automata of at most each of some sizes, the largest first.
 
     Parameters
@@ -33,15 +33,18 @@ def search(evidence: Evidence, sizes: Sequence[int], found: Found, *, cycles: bo
         What the model answered.
     sizes : sequence of int
         The sizes.
-    found : callable
-        Called with every size and the automaton found for it.
     cycles : bool
         Whether small automata are made larger and smaller again, which takes most of the time.
+
+    Yields
+    ------
+    int, Fit
+        A size and the automaton that was found for it.
     """
     wanted = sorted(set(sizes), reverse=True)
     for size in wanted:
         if size > LARGEST_SEARCHED:
-            found(size, fitted(only_reached(context_machine(evidence, size)), evidence))
+            yield size, fitted(only_reached(context_machine(evidence, size)), evidence)
     wanted = [size for size in wanted if size <= LARGEST_SEARCHED]
     fit = polished(_start(evidence), evidence)
     for size in wanted:
@@ -49,7 +52,7 @@ def search(evidence: Evidence, sizes: Sequence[int], found: Found, *, cycles: bo
             fit = polished(reduced(fit, evidence, size).machine, evidence)
         if cycles and size <= _CYCLED:
             fit = cycled(fit, evidence)
-        found(size, fit)
+        yield size, fit
 
 
 def _start(evidence: Evidence) -> Machine:

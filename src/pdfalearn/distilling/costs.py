@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.distill.evidence import Evidence, Numbers, Singles
-from pdfalearn.distill.machines import Machine, log_table
+from pdfalearn.distilling.evidence import Evidence, Numbers, Singles, Step
+from pdfalearn.distilling.machines import Machine, log_table
+
+_SHORT = 500
+"""Where nodes with the same last symbol have fewer costs than this, all are led in one pass."""
 
 
 def subtree_costs(machine: Machine, evidence: Evidence, groups: Numbers, count: int) -> Singles:
@@ -32,11 +35,19 @@ def subtree_costs(machine: Machine, evidence: Evidence, groups: Numbers, count: 
     np.subtract(evidence.weighted_entropies[:, None], costs, out=costs)
     targets = np.ascontiguousarray(machine.transitions.T.astype(np.int64))
     for step in evidence.steps:
-        below = costs[step.below]
-        led = np.empty_like(below)
-        for begin, end, symbol in step.runs:
-            np.take(below[begin:end], targets[symbol], axis=1, out=led[begin:end], mode="clip")
-        costs[step.above] += step.sums @ led
+        costs[step.above] += step.sums @ _led(costs[step.below], step, targets)
     ones = np.ones(len(evidence), dtype=np.float32)
     choice = csr_array((ones, (groups, np.arange(len(evidence)))), shape=(count, len(evidence)))
     return np.asarray(choice @ costs)
+
+
+def _led(below: Singles, step: Step, targets: Numbers) -> Singles:
+    """Return what nodes cost if their parents were in every state."""
+    count, size = below.shape
+    if count * size < _SHORT * len(step.runs):
+        begins = np.arange(0, count * size, size)[:, None]
+        return np.asarray(below.reshape(-1).take(begins + targets[step.symbols]))
+    led = np.empty_like(below)
+    for begin, end, symbol in step.runs:
+        below[begin:end].take(targets[symbol], axis=1, out=led[begin:end], mode="clip")
+    return led

@@ -1,4 +1,4 @@
-"""Ctrl-C that stops learning where nothing is half done."""
+"""Ctrl-C that stops a run where nothing is half done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pdfalearn.words import Words
 
 
 class Interrupts:
-    """Holds a Ctrl-C back until learning is at a place where it can stop.
+    """Holds a Ctrl-C back until a run is at a place where it can stop.
 
     Inside a ``with`` block a first Ctrl-C is noted, and raised as a `KeyboardInterrupt` before the
     model is called the next time, or at once while it is being called. A second one is raised at

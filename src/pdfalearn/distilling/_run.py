@@ -1,0 +1,218 @@
+"""One run of distilling, from the first word to the frontier."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+
+from pdfalearn.distilling._frontiers import frontier_of
+from pdfalearn.distilling.evidence import Evidence, Floats
+from pdfalearn.distilling.frontier import Frontier
+from pdfalearn.distilling.gathering import evidence_of, first_words
+from pdfalearn.distilling.machines import Machine, fitted
+from pdfalearn.distilling.progress import DistillingProgress, Phase
+from pdfalearn.distilling.questions import ask_blind_spots
+from pdfalearn.distilling.sampling import Sampling
+from pdfalearn.distilling.searching import search
+from pdfalearn.distilling.sizes import default_sizes
+from pdfalearn.errors import InputError, StoreError
+from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.stores.store import AnswerStore
+
+_WORDS = 0.75
+"""The share of the budget that is spent on words."""
+_QUESTIONS = (0.86, 0.96)
+"""How much is spent after each round of questions; the rest is for the audit."""
+_PROBED = (512, 256, 128, 64, 32, 16, 8)
+"""The sizes of the automata whose blind spots are asked."""
+_STRUCTURE = 2**16
+"""Automata are searched with at most about this many answers; their rows are means of all."""
+_QUICK = (64, 16, 4, 1)
+"""What there is still time for after a Ctrl-C."""
+_HELD_OUT = 6
+"""One word in this many is held out."""
+
+
+class Run:
+    """One run of distilling.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Where to ask.
+    sampler : Sampler
+        What draws the words.
+    sizes : list of int or None
+        The sizes that are wanted; None for the default ones.
+    seed : int
+        The seed.
+    progress : callable, optional
+        What to tell about progress.
+    interrupts : Interrupts
+        Where a Ctrl-C is held back.
+    """
+
+    def __init__(
+        self,
+        observations: ObservationTree,
+        sampler: Sampler,
+        sizes: list[int] | None,
+        seed: int,
+        progress: Callable[[DistillingProgress], None] | None,
+        interrupts: Interrupts,
+    ) -> None:
+        self._observations = observations
+        self._sampler = sampler
+        self._sizes = sizes
+        self._seed = seed
+        self._progress = progress
+        self._interrupts = interrupts
+        self._sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+        self._probes: Floats = np.zeros(0)
+        """The weights of words that were asked because automata were blind there."""
+        self._machines: dict[int, Machine] = {}
+        self._phase: Phase = "words"
+        self._notes: list[str] = []
+        self._frontier: Frontier | None = None
+        if progress is not None:
+            observations.call_after_batches(self._report)
+
+    def finished(
+        self, store: str | os.PathLike[str] | None, key: str | None, audit: int
+    ) -> Frontier:
+        """Distil to the end, with a store if there is one; the model is let go in every case."""
+        try:
+            with self._recorded(store, key):
+                self._draw(_WORDS)
+                self._ask()
+                self._search()
+                self._observations.audit(audit, self._seed)
+                self._frontier = self._measured(is_interrupted=False)
+        except (StoreError, OSError) as error:
+            if self._frontier is None:
+                raise
+            self._notes.append(f"the store could not be closed: {error}")
+        finally:
+            self._close()
+        return self._noted(self._frontier)
+
+    @contextmanager
+    def _recorded(self, path: str | os.PathLike[str] | None, key: str | None) -> Iterator[None]:
+        if path is None or key is None:
+            yield
+            return
+        with AnswerStore(path) as store:
+            self._observations.record(store, key)
+            yield
+
+    def _close(self) -> None:
+        note = self._observations.close()
+        if note is not None:
+            self._notes.append(note)
+
+    def _noted(self, frontier: Frontier) -> Frontier:
+        return replace(frontier, notes=tuple(self._notes)) if self._notes else frontier
+
+    def salvaged(self) -> Frontier | None:
+        """Return what was found until an interrupt, if there are words to measure it with."""
+        self._close()
+        if self._frontier is not None:
+            return self._noted(self._frontier)
+        if self._sampling.held_out.word_count < 2:
+            return None
+        if not self._machines:
+            evidence, _ = self._evidence(_STRUCTURE)
+            found = search(evidence, _QUICK, cycles=False)
+            self._machines = {size: fit.machine for size, fit in found}
+        return self._noted(self._measured(is_interrupted=True))
+
+    def _draw(self, share: float) -> None:
+        """Draw words until a share of the budget is spent."""
+        self._phase = "words"
+        self._sampling.draw_until(share)
+        held_out = self._sampling.held_out
+        if held_out.word_count < 2:
+            length = len(self._sampling.training.nodes) / max(1, self._sampling.words)
+            raise InputError(
+                f"the budget holds out {held_out.word_count} words, and two are the least: with "
+                f"{length:.0f} symbols a word it takes about {20 * (length + 1):.0f} symbols; a "
+                "larger budget, or ModelWords of a smaller max_length"
+            )
+
+    def _ask(self) -> None:
+        """Ask where automata of several sizes are blind; draw more words of what is left."""
+        for share in _QUESTIONS:
+            self._phase = "automata"
+            evidence, nodes = self._evidence(_STRUCTURE)
+            sizes = [size for size in _PROBED if size <= len(evidence) // 4] or [1]
+            fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
+            self._interrupts.check()
+            self._phase = "questions"
+            self._probes = ask_blind_spots(
+                fits[::-1],
+                evidence,
+                nodes,
+                self._probes,
+                self._observations,
+                self._sampling.spending,
+                share,
+            )
+        self._draw(_QUESTIONS[-1])
+
+    def _evidence(self, most: int) -> tuple[Evidence, Nodes]:
+        """Return what is known, of about so many answers at most."""
+        training = first_words(self._sampling.training, most)
+        weights = np.bincount(training.nodes, minlength=len(self._observations)).astype(float)
+        weights[: len(self._probes)] = np.maximum(weights[: len(self._probes)], self._probes)
+        return evidence_of(self._observations, weights)
+
+    def _search(self) -> None:
+        """Find the automata, and give them the rows of all answers."""
+        self._phase = "automata"
+        evidence, _ = self._evidence(_STRUCTURE)
+        if self._sizes is None:
+            self._sizes = default_sizes(len(evidence), evidence.width)
+        for size, fit in search(evidence, self._sizes):
+            self._machines[size] = fit.machine
+            self._report(len(fit.machine), fit.loss)
+            self._interrupts.check()
+
+    def _measured(self, *, is_interrupted: bool) -> Frontier:
+        self._phase = "measuring"
+        self._report()
+        evidence, _ = self._evidence(2**62)
+        fits = {size: fitted(machine, evidence) for size, machine in self._machines.items()}
+        return frontier_of(
+            fits,
+            evidence,
+            self._sampling,
+            self._sampler,
+            self._observations,
+            seed=self._seed,
+            is_interrupted=is_interrupted,
+        )
+
+    def _report(self, states: int | None = None, loss: float | None = None) -> None:
+        if self._progress is None:
+            return
+        self._interrupts.begin_call()
+        try:
+            self._progress(
+                DistillingProgress(
+                    phase=self._phase,
+                    words=self._sampling.words,
+                    symbols=self._observations.symbols,
+                    cost=self._observations.cost,
+                    share=min(1.0, self._sampling.spending.share),
+                    states=states,
+                    training_divergence=loss,
+                )
+            )
+        finally:
+            self._interrupts.end_call()

@@ -1,0 +1,152 @@
+"""What held-out words tell about automata, with confidence intervals."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.stats import t as students_t
+
+from pdfalearn.distilling.evidence import Evidence, Floats, weight_sums
+from pdfalearn.distilling.gathering import Positions, evidence_of
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.pdfa import PDFA
+
+CONFIDENCE = 0.95
+NOTHING = 1e-9
+"""Smaller differences of divergences are rounding."""
+
+
+class Interval(NamedTuple):
+    """A mean with its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Measured(NamedTuple):
+    """How an automaton does on held-out words."""
+
+    losses: Floats
+    """For every word, the sum of its finite divergences."""
+    infinite: Floats
+    """For every word, how many are infinite."""
+    l1: float
+    word_error_rate: float
+    cross_entropy: float
+    """The mean of -Σ D·ln row over the positions where that is finite."""
+
+
+class HeldOut:
+    """Words that nothing was learnt from.
+
+    Parameters
+    ----------
+    positions : Positions
+        Their prefixes.
+    observations : ObservationTree
+        The answers.
+    """
+
+    def __init__(self, positions: Positions, observations: ObservationTree) -> None:
+        weights = np.bincount(positions.nodes, minlength=len(observations)).astype(np.float64)
+        self._evidence, nodes = evidence_of(observations, weights)
+        numbers = np.zeros(len(observations), dtype=np.int64)
+        numbers[nodes] = np.arange(len(nodes))
+        self._nodes = numbers[positions.nodes]
+        self._words = positions.words
+        self.word_count = positions.word_count
+        self.lengths: Floats = np.bincount(positions.words, minlength=positions.word_count).astype(
+            np.float64
+        )
+        """How many positions every word has."""
+
+    @property
+    def positions(self) -> int:
+        """How many positions there are in all."""
+        return len(self._nodes)
+
+    @property
+    def entropy(self) -> float:
+        """The mean entropy of the model's answers."""
+        return -float(self._evidence.negative_entropies[self._nodes].mean())
+
+    def measured(self, pdfa: PDFA) -> Measured:
+        """Measure an automaton."""
+        evidence = self._evidence
+        states = evidence.states(pdfa.transitions, pdfa.initial)
+        crossed, distances, is_wrong = _compared(evidence, pdfa, states)
+        divergences = np.maximum(crossed + evidence.negative_entropies, 0.0)
+        is_finite = np.isfinite(divergences)
+        divergences = np.where(is_finite, divergences, 0.0)
+        weights = evidence.weights
+        finite = float(weights[is_finite].sum())
+        return Measured(
+            weight_sums(self._words, divergences[self._nodes], self.word_count),
+            weight_sums(self._words, 1.0 - is_finite[self._nodes], self.word_count),
+            float(weights @ distances / evidence.total),
+            float(weights @ is_wrong / evidence.total),
+            float(weights[is_finite] @ crossed[is_finite] / max(finite, 1e-300)),
+        )
+
+
+def _compared(
+    evidence: Evidence, pdfa: PDFA, states: NDArray[np.int32]
+) -> tuple[Floats, Floats, Floats]:
+    """Return every node's cross entropy and L1 distance, and whether the likeliest differ."""
+    crossed, distances = np.full(len(evidence), np.inf), np.full(len(evidence), 2.0)
+    is_wrong = np.ones(len(evidence))
+    known = (states >= 0).nonzero()[0]
+    size = max(1, 2**22 // (evidence.width + 1))
+    for begin in range(0, len(known), size):
+        part = known[begin : begin + size]
+        answers = evidence.answers[part]
+        rows = pdfa.probabilities[states[part]]
+        dense = answers.toarray() if isinstance(answers, csr_array) else answers
+        with np.errstate(divide="ignore"):
+            logs = np.log(rows)
+        crossed[part] = -(dense * np.where(dense > 0, logs, 0.0)).sum(axis=1)
+        distances[part] = np.abs(dense - rows).sum(axis=1)
+        likeliest = dense[np.arange(len(part)), rows.argmax(axis=1)]
+        is_wrong[part] = likeliest < dense.max(axis=1)
+    return crossed, distances, is_wrong
+
+
+def interval(losses: Floats, lengths: Floats) -> Interval:
+    """Estimate a mean per position from sums per word: a ratio, as words differ in length."""
+    mean = float(losses.sum() / max(lengths.sum(), 1.0))
+    error = standard_error(losses, lengths)
+    width = float(students_t.ppf((1 + CONFIDENCE) / 2, max(1, len(losses) - 1))) * error
+    return Interval(mean, max(0.0, mean - width), mean + width)
+
+
+def standard_error(losses: Floats, lengths: Floats) -> float:
+    """Return the standard error of the ratio of sums over words that were drawn independently."""
+    count = len(losses)
+    if count < 2:
+        return float("inf")
+    ratio = losses.sum() / lengths.sum()
+    spread = ((losses - ratio * lengths) ** 2).sum() / (count - 1)
+    return float(np.sqrt(spread * count) / lengths.sum())
+
+
+def smallest_good(losses: Floats, lengths: Floats) -> int:
+    """Return the first of some automata that is not worse than the best by a standard error.
+
+    Parameters
+    ----------
+    losses : array of float, shape (automata, words)
+        The sums of divergences, in the order of size.
+    lengths : array of float
+        How many positions every word has.
+    """
+    best = losses[int(losses.sum(axis=1).argmin())]
+    for place, these in enumerate(losses):
+        difference = these - best
+        mean = float(difference.sum() / lengths.sum())
+        if mean <= max(standard_error(difference, lengths), NOTHING):
+            return place
+    return int(losses.sum(axis=1).argmin())

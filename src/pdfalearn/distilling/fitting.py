@@ -1,0 +1,142 @@
+"""Re-estimate an automaton on a model's answers, or on words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pdfalearn.alphabet import Word, shortened
+from pdfalearn.budgets import Budget
+from pdfalearn.checks import checked_integer
+from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.gathering import evidence_of
+from pdfalearn.distilling.machines import Machine, automaton, fitted
+from pdfalearn.distilling.polishing import polished
+from pdfalearn.distilling.sampling import Sampling, checked_budget, checked_sampler
+from pdfalearn.equivalence.relations import Exact
+from pdfalearn.errors import InputError
+from pdfalearn.models.automaton import as_model
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.runs import visited_states
+from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.words import Words
+
+_BUDGET = Budget(max_symbols=20_000)
+_NARROW = 64
+"""Tables of at most this many columns are dense."""
+
+
+def fit(
+    pdfa: PDFA,
+    source: PDFA | LanguageModel | Iterable[Word],
+    *,
+    transitions: bool = False,
+    budget: Budget = _BUDGET,
+    words: Sampler | None = None,
+    seed: int = 0,
+) -> PDFA:
+    """Re-estimate the rows of an automaton, and its transitions if asked, and keep its states.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton.
+    source : PDFA, LanguageModel, or iterable of words
+        From a model, each row becomes the mean of the model's answers over the words that reach its
+        state. From words alone, it becomes the mean of what follows there. Either is drawn a little
+        to the row that was there before, as if one word had shown it.
+    transitions : bool
+        Whether transitions may be moved where that predicts the source better.
+    budget : Budget
+        How much may be asked of a model; 20,000 symbols if not given.
+    words : Sampler, optional
+        What draws words from a model; `ModelWords` if not given.
+    seed : int
+        Seed of the words.
+
+    Returns
+    -------
+    PDFA
+        With the same states, unless moved transitions leave some unreached.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> fit(figure_1(), ["a", "a", "aa"]).probabilities.round(3).tolist()
+    [[0.0, 1.0], [0.7, 0.3]]
+    """
+    pdfa = checked_pdfa(pdfa, "pdfa")
+    seed = checked_integer(seed, "seed", 0)
+    if isinstance(source, PDFA | LanguageModel):
+        evidence = _answers(pdfa, source, budget, words, seed)
+        is_model = True
+    else:
+        evidence, is_model = _counts(pdfa, source), False
+    machine = _machine(pdfa, complete=transitions)
+    result = (
+        polished(machine, evidence, within=is_model)
+        if transitions
+        else fitted(machine, evidence, within=is_model)
+    )
+    return automaton(result, evidence, pdfa.alphabet)
+
+
+def _machine(pdfa: PDFA, *, complete: bool) -> Machine:
+    """Return an automaton with its initial state first; without undefined transitions if asked."""
+    order = np.concatenate(([pdfa.initial], np.delete(np.arange(len(pdfa)), pdfa.initial)))
+    places = np.full(len(pdfa) + 1, 0 if complete else -1, dtype=np.int32)
+    places[order] = np.arange(len(pdfa), dtype=np.int32)
+    rows = pdfa.probabilities[order]
+    return Machine(places[pdfa.transitions[order]], rows, rows)
+
+
+def _answers(
+    pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, words: Sampler | None, seed: int
+) -> Evidence:
+    model = as_model(source)
+    if model.alphabet != pdfa.alphabet:
+        raise InputError(
+            f"the automaton is over {shortened(pdfa.alphabet.symbols)}, and the model over "
+            f"{shortened(model.alphabet.symbols)}: give them the same symbols in the same order"
+        )
+    sampler = checked_sampler(words, checked_budget(budget))
+    with ObservationTree(model, Exact(), budget) as observations:
+        sampling = Sampling(observations, sampler, seed, held_out=0)
+        sampling.draw_until(1.0)
+        evidence, _ = evidence_of(observations, sampling.weights())
+    return evidence
+
+
+def _counts(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
+    """Take what follows in words as the answers; only the empty prefix is shared by them."""
+    batch = pdfa.alphabet.encode_words(words)
+    if not len(batch):
+        raise InputError("there are no words to fit the automaton to; give one or more")
+    ends = visited_states(pdfa.table, pdfa.initial, batch)[batch.ends]
+    if (ends < 0).any():
+        codes = list(batch)[int((ends < 0).argmax())]
+        word = shortened(pdfa.alphabet.decode(codes))
+        raise InputError(f"the word {word} is undefined in the automaton; leave it out")
+    return _chains(batch, len(pdfa.alphabet) + 1)
+
+
+def _chains(batch: Words, width: int) -> Evidence:
+    count = len(batch.symbols) + 1
+    is_first = np.zeros(count, dtype=bool)
+    is_first[batch.offsets[:-1][batch.lengths > 0] + 1] = True
+    parents = np.where(is_first, 0, np.maximum(np.arange(count) - 1, 0))
+    symbols = np.concatenate(([0], batch.symbols)).astype(np.int64)
+    # What follows: from the parent a symbol, and from the end of a word the terminal.
+    ends = np.where(batch.lengths > 0, batch.offsets[1:], 0)
+    nodes = np.concatenate((parents[1:], ends))
+    columns = np.concatenate((symbols[1:] + 1, np.zeros(len(ends), dtype=np.int64)))
+    table = csr_array((np.ones(len(nodes)), (nodes, columns)), shape=(count, width))
+    weights = np.ones(count)
+    weights[0] = len(batch)
+    table.data /= np.repeat(weights, np.diff(table.indptr))
+    answers = table.toarray() if width <= _NARROW else table
+    return Evidence(parents, symbols, weights, answers)

@@ -1,0 +1,168 @@
+"""The best automata by size, and what held-out words say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.values import ArrayValue
+from pdfalearn.certificates import Certificate
+from pdfalearn.checks import checked_integer
+from pdfalearn.distilling.estimates import smallest_good
+from pdfalearn.distilling.knees import knee
+from pdfalearn.errors import InputError
+from pdfalearn.pdfa import PDFA
+
+_IMPOSSIBLE = 20.0
+"""Where sizes are compared, a position whose divergence is infinite counts as this many nats."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One automaton of a frontier, measured on held-out words."""
+
+    states: int
+    pdfa: PDFA
+    divergence: float
+    """KL(model ‖ automaton) per symbol in nats: the mean over positions where it is finite."""
+    low: float
+    """Where the 95% confidence interval of the divergence begins."""
+    high: float
+    """Where it ends."""
+    infinite_share: float
+    """The share of positions where the model allows what the automaton does not."""
+    l1: float
+    """The mean distance Σ |p - p̂|."""
+    word_error_rate: float
+    """How often the automaton's likeliest symbol is not one of the model's likeliest."""
+    perplexity: float
+    """exp of the mean cross entropy, the model's answers against the automaton's rows."""
+    training_divergence: float
+    """The divergence on the words that the automaton was made from."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frontier(ArrayValue):
+    """The best automaton found for each of some sizes, the smallest first.
+
+    It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Iterating
+    gives its points.
+    """
+
+    points: tuple[Point, ...]
+    sizes: tuple[int, ...]
+    """The sizes that were searched for; larger automata that are no better are left out."""
+    certificate: Certificate
+    """What was sampled, what was measured, with what confidence."""
+    model_perplexity: float
+    """exp of the mean entropy of the model's own answers on the held-out words."""
+    kept_losses: NDArray[np.float64]
+    """For each point and held-out word, the sum of the finite divergences."""
+    kept_infinite: NDArray[np.float64]
+    """For each point and held-out word, how many divergences are infinite."""
+    kept_lengths: NDArray[np.float64]
+    """For each held-out word, its number of positions."""
+    notes: tuple[str, ...] = ()
+    """What went wrong after the automata were finished."""
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def __hash__(self) -> int:
+        return hash(self.points)
+
+    def __repr__(self) -> str:
+        first, last = self.points[0].states, self.points[-1].states
+        return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
+
+    def point(self, states: int) -> Point:
+        """Return the largest automaton of at most so many states, with its measures.
+
+        Parameters
+        ----------
+        states : int
+            The most states that it may have.
+        """
+        states = checked_integer(states, "states", 1)
+        fitting = [point for point in self.points if point.states <= states]
+        if not fitting:
+            raise InputError(
+                f"there is no automaton of at most {states} states; the smallest has "
+                f"{self.points[0].states}"
+            )
+        return fitting[-1]
+
+    def at_most(self, states: int) -> PDFA:
+        """Return the automaton of the frontier with at most so many states.
+
+        Parameters
+        ----------
+        states : int
+            The most states that it may have.
+        """
+        return self.point(states).pdfa
+
+    @property
+    def best(self) -> PDFA:
+        """The smallest automaton that is not worse than the best by a standard error.
+
+        The differences are taken word by word over the held-out words.
+        """
+        return self.points[self._best_place].pdfa
+
+    @cached_property
+    def _best_place(self) -> int:
+        losses = self.kept_losses + _IMPOSSIBLE * self.kept_infinite
+        return smallest_good(losses, self.kept_lengths)
+
+    @cached_property
+    def knee(self) -> int | None:
+        """The number of states where the curve of training divergences bends most, or None."""
+        smallest = self.points[0].states
+        sizes = [size for size in self.sizes if size >= smallest]
+        return knee(sizes, [self.point(size).training_divergence for size in sizes])
+
+    def table(self) -> str:
+        """Return a table of all points as text."""
+        lines = [_HEADER]
+        for point in self.points:
+            marks = {"best": len(self.best), "knee": self.knee}
+            mark = ", ".join(name for name, states in marks.items() if states == point.states)
+            lines.append(
+                f"{point.states:>6,} {point.divergence:>11.5f} {point.low:>9.5f} "
+                f"{point.high:>9.5f} {point.infinite_share:>9.2%} {point.l1:>8.4f} "
+                f"{point.word_error_rate:>7.2%} {point.perplexity:>11.3f}  {mark}".rstrip()
+            )
+        lines.append(f"perplexity of the model itself: {self.model_perplexity:.3f}")
+        return "\n".join(lines)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw states against divergence with its interval; needs the extra ``report``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones if not given.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+        """
+        from pdfalearn.distilling.plots import plotted
+
+        return plotted(self, axes)
+
+
+_HEADER = (
+    f"{'states':>6} {'divergence':>11} {'from':>9} {'to':>9} {'infinite':>9} {'L1':>8} "
+    f"{'WER':>7} {'perplexity':>11}"
+)

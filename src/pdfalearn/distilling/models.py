@@ -1,0 +1,104 @@
+"""Distil a language model: the best automaton of every size for what one can ask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from pdfalearn.budgets import Budget
+from pdfalearn.checks import checked_integer
+from pdfalearn.distilling._run import Run
+from pdfalearn.distilling.frontier import Frontier
+from pdfalearn.distilling.progress import DistillingInterrupted, DistillingProgress
+from pdfalearn.distilling.sampling import checked_budget, checked_sampler
+from pdfalearn.distilling.sizes import checked_sizes
+from pdfalearn.equivalence.relations import Exact
+from pdfalearn.models.automaton import as_model
+from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.pdfa import PDFA
+from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.stores.keys import model_key
+
+
+def distill(
+    model: PDFA | LanguageModel,
+    *,
+    budget: Budget,
+    words: Sampler | None = None,
+    sizes: Iterable[int] | None = None,
+    seed: int = 0,
+    store: str | os.PathLike[str] | None = None,
+    model_id: str | None = None,
+    progress: Callable[[DistillingProgress], None] | None = None,
+    audit: int = 16,
+) -> Frontier:
+    """Find the best automaton of every size for what a budget allows to ask.
+
+    Words are drawn from the model, and its answers after all their prefixes are the evidence: an
+    automaton is good if its rows are near these answers. Automata of all sizes are searched for;
+    a part of the budget is spent on transitions that automata take and words hardly ever do; and
+    one word in six is held out to tell how far each automaton is from the model.
+
+    Parameters
+    ----------
+    model : PDFA or LanguageModel
+        What to distil: a network, a function, an automaton.
+    budget : Budget
+        Bounds on everything that is asked: symbols, words, cost or seconds. A distribution after a
+        word costs one symbol where the word before it is known. Where seconds are bounded, half of
+        them are for asking.
+    words : Sampler, optional
+        What draws the words; `ModelWords` if not given. With others, such as a `Corpus`, divergence
+        is under their distribution, and the certificate names it.
+    sizes : iterable of int, optional
+        How many states automata may have; all up to 32, then each a fifth larger than the one
+        before, if not given.
+    seed : int
+        Seed of all random choices: same seed, same frontier.
+    store : path, optional
+        A file that answers are written to as they come and taken from where they are there: a run
+        that was killed goes on where it stopped, and gives the same frontier.
+    model_id : str, optional
+        Under which name the store keeps the answers; needed for a model without identity.
+    progress : callable, optional
+        Called with a `DistillingProgress` after every batch of questions and every automaton.
+    audit : int
+        In the end so many words are asked again, as far as the budget goes, to catch a model that
+        does not always give the same answer.
+
+    Returns
+    -------
+    Frontier
+        The automata with their divergences, and a certificate that says what was measured how.
+
+    Raises
+    ------
+    ModelError
+        If an answer of the model fails a check; the message names the word.
+    DistillingInterrupted
+        On Ctrl-C: a `KeyboardInterrupt` with the frontier so far.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3
+    >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
+    >>> frontier.knee, len(frontier.best), len(frontier.at_most(2))
+    (4, 4, 2)
+    """
+    asked = as_model(model)
+    seed, audit = checked_integer(seed, "seed", 0), checked_integer(audit, "audit", 0)
+    wanted = checked_sizes(sizes)
+    sampler = checked_sampler(words, checked_budget(budget))
+    key = None if store is None else model_key(asked, model_id)
+    run: Run | None = None
+    try:
+        with Interrupts() as interrupts:
+            observations = ObservationTree(InterruptibleModel(asked, interrupts), Exact(), budget)
+            run = Run(observations, sampler, wanted, seed, progress, interrupts)
+            frontier = run.finished(store, key, audit)
+        interrupts.check()
+        return frontier
+    except KeyboardInterrupt as interrupt:
+        raise DistillingInterrupted(None if run is None else run.salvaged()) from interrupt

@@ -1,0 +1,40 @@
+"""How far distilling has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pdfalearn.distilling.frontier import Frontier
+
+Phase = Literal["words", "questions", "automata", "measuring"]
+
+
+@dataclass(frozen=True)
+class DistillingProgress:
+    """How far distilling has come."""
+
+    phase: Phase
+    """"words": words are drawn; "questions": blind spots are asked; "automata": these are searched;
+    "measuring": held-out words are looked at."""
+    words: int
+    """Words drawn so far."""
+    symbols: int
+    """Symbols that the model was led through."""
+    cost: float
+    """What asking has cost by the model's price."""
+    share: float
+    """The share of the budget that is spent."""
+    states: int | None = None
+    """The size of the automaton that was found last."""
+    training_divergence: float | None = None
+    """Its divergence on the words that it was made from."""
+
+
+class DistillingInterrupted(KeyboardInterrupt):
+    """Distilling was interrupted; ``frontier`` is what was found until then, if anything was."""
+
+    def __init__(self, frontier: Frontier | None) -> None:
+        super().__init__("distilling was interrupted")
+        self.frontier = frontier

@@ -1,0 +1,188 @@
+"""Draw words from a model within a budget, some to learn from and some to be held out."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from pdfalearn.budgets import Budget, BudgetReached
+from pdfalearn.distilling.evidence import Floats
+from pdfalearn.distilling.gathering import Positions, positions_of
+from pdfalearn.errors import InputError
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.pdfa import PDFA
+from pdfalearn.samplers.drawing import ModelWords, Sampler
+
+_FIRST = 12
+"""How many words are drawn at first."""
+_MOST_WORDS = 2**20
+"""Nor are more words drawn than this, or than the budget has symbols or words."""
+_SECONDS_FOR_ASKING = 0.5
+"""The share of a bound on seconds in which the model is asked."""
+
+
+_LEAST_SYMBOLS = 50
+_WORDS_AT_LEAST = 100
+"""By default words are cut so that at least about this many can be drawn."""
+_LENGTHS = (20, 1000)
+"""But no shorter, and no longer than this."""
+
+
+class Spending:
+    """How much of a budget has been spent, with stored answers as if they had been asked.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Where the model is asked.
+    """
+
+    def __init__(self, observations: ObservationTree) -> None:
+        self._observations = observations
+        self._started = time.monotonic()
+
+    @property
+    def answered(self) -> int:
+        """How many words have an answer."""
+        return int(np.count_nonzero(self._observations.row_numbers() >= 0))
+
+    @property
+    def share(self) -> float:
+        """The share of the budget that is spent: 1 if a bound is reached."""
+        budget, price = self._observations.budget, self._observations.price
+        answered = self.answered
+        shares = [0.0]
+        if budget.max_symbols is not None:
+            shares.append((answered - 1) / max(1, budget.max_symbols))
+        if budget.max_words is not None:
+            shares.append(answered / budget.max_words)
+        if budget.max_cost is not None:
+            stored = self._observations.counts.stored * (price.word + price.symbol)
+            shares.append((self._observations.cost + stored) / max(budget.max_cost, 1e-300))
+        if budget.max_seconds is not None:
+            seconds = time.monotonic() - self._started
+            shares.append(seconds / max(1e-9, _SECONDS_FOR_ASKING * budget.max_seconds))
+        return max(shares)
+
+
+class Sampling:
+    """Draws words until a share of the budget is spent.
+
+    All words come from one stream of random numbers, so that the same seed
+    gives the same words.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        Where the model is asked.
+    sampler : Sampler
+        What draws the words.
+    seed : int
+        The seed.
+    held_out : int
+        One word in this many is held out; 0 for none.
+    """
+
+    def __init__(
+        self, observations: ObservationTree, sampler: Sampler, seed: int, held_out: int
+    ) -> None:
+        self._one_in = held_out
+        self._observations = observations
+        self._sampler = sampler
+        self._random = np.random.default_rng(seed)
+        self._training: list[Positions] = []
+        self._held_out: list[Positions] = []
+        width = len(observations.alphabet)
+        self._uniform = PDFA(
+            alphabet=observations.alphabet,
+            transitions=np.zeros((1, width), dtype=np.int32),
+            probabilities=np.full((1, width + 1), 1 / (width + 1)),
+        )
+        self.spending = Spending(observations)
+        self.words = 0
+        """How many words were drawn."""
+        self.cut_words = 0
+        """How many of them were cut at the sampler's maximal length."""
+
+    @property
+    def training(self) -> Positions:
+        """The positions to learn from."""
+        return Positions.joined(self._training)
+
+    @property
+    def held_out(self) -> Positions:
+        """The positions that are held out."""
+        return Positions.joined(self._held_out)
+
+    def weights(self) -> Floats:
+        """Return how many of the words to learn from pass through every node."""
+        nodes = self.training.nodes
+        return np.bincount(nodes, minlength=len(self._observations)).astype(np.float64)
+
+    def draw_until(self, share: float) -> None:
+        """Draw words until a share of the budget is spent, or there are enough of them."""
+        budget = self._observations.budget
+        bounds = (budget.max_symbols, budget.max_words, _MOST_WORDS)
+        most_words = min(bound for bound in bounds if bound is not None)
+        count, per_word = _FIRST, 0.0
+        try:
+            while (left := share - self.spending.share) > 0 and self.words < most_words:
+                if per_word:
+                    count = min(2 * count, int(left / per_word), most_words - self.words)
+                    if not count:
+                        return
+                before = self.spending.share
+                self._draw(count)
+                per_word = max((self.spending.share - before) / count, 1e-12)
+        except BudgetReached:
+            return
+
+    def _draw(self, count: int) -> None:
+        observations = self._observations
+        words = self._sampler.draw(count, self._uniform, observations, self._random)
+        cut = None
+        if isinstance(self._sampler, ModelWords):
+            cut = self._sampler.max_length
+            self.cut_words += int((words.lengths == cut).sum())
+        else:
+            observations.ask_path(words)
+        is_held = np.zeros(count, dtype=bool)
+        if self._one_in:
+            is_held = (self.words + 1 + np.arange(count)) % self._one_in == 0
+        for parts, chosen in ((self._training, ~is_held), (self._held_out, is_held)):
+            parts.append(positions_of(words.take(chosen.nonzero()[0]), observations, cut))
+        self.words += count
+
+
+def checked_budget(budget: object) -> Budget:
+    """Refuse a budget that does not bound what is asked, or that is too small."""
+    if not isinstance(budget, Budget):
+        raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
+    if not budget.bounds_questions:
+        raise InputError(
+            "the budget does not bound what is asked, and distilling would never end; give "
+            "max_symbols, max_words, max_cost or max_seconds"
+        )
+    for name in ("max_symbols", "max_words"):
+        bound = getattr(budget, name)
+        if bound is not None and bound < _LEAST_SYMBOLS:
+            raise InputError(
+                f"{name}={bound} is too small to hold out any words; give at least "
+                f"{_LEAST_SYMBOLS}, better some thousands"
+            )
+    return budget
+
+
+def checked_sampler(words: Sampler | None, budget: Budget) -> Sampler:
+    """Return what draws words: the model itself if nothing is said."""
+    if words is None:
+        bounds = [bound for bound in (budget.max_symbols, budget.max_words) if bound is not None]
+        low, high = _LENGTHS
+        length = min(bounds) // _WORDS_AT_LEAST if bounds else high
+        return ModelWords(max(low, min(high, length)))
+    if not hasattr(words, "draw"):
+        raise InputError(
+            f"words is {words!r}, not a sampler such as ModelWords(max_length=100) or Corpus(path)"
+        )
+    return words

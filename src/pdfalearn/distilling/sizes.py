@@ -1,0 +1,44 @@
+"""Which sizes a frontier has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pdfalearn.checks import checked_integer
+from pdfalearn.errors import InputError
+
+EVERY = 32
+"""All sizes up to this one are there, then each is a fifth larger than the one before."""
+_STEP = 1.2
+_MOST_TRANSITIONS = 2**22
+"""By default automata have at most this many transitions, but `_AT_LEAST` states."""
+_AT_LEAST = 120
+
+
+def default_sizes(nodes: int, symbols: int) -> list[int]:
+    """Return sizes for a number of answers and of symbols.
+
+    Examples
+    --------
+    >>> default_sizes(80, 2)[-3:], default_sizes(400, 2)[-4:]
+    ([32, 39, 40], [121, 146, 176, 200])
+    """
+    largest = max(1, min(nodes // 2, max(_AT_LEAST, _MOST_TRANSITIONS // symbols)))
+    sizes = list(range(1, min(largest, EVERY) + 1))
+    while sizes[-1] < largest:
+        sizes.append(min(largest, int(sizes[-1] * _STEP) + 1))
+    return sizes
+
+
+def checked_sizes(sizes: object) -> list[int] | None:
+    """Return sizes as sorted integers; refuse anything else."""
+    if sizes is None:
+        return None
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise InputError(f"sizes is {sizes!r}, not a list of integers such as [4, 16, 64]")
+    given = [checked_integer(size, "a size", 1) for size in np.asarray(list(sizes), dtype=object)]
+    if not given:
+        raise InputError("sizes is empty; give at least one number of states")
+    return sorted(set(given))

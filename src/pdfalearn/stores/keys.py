@@ -1,0 +1,29 @@
+"""Under which key a store keeps a model's answers."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from pdfalearn.errors import InputError
+from pdfalearn.models.checking import checked_model_members
+from pdfalearn.models.protocol import LanguageModel
+
+_KEY_DIGITS = 20
+"""This much of a hash tells models apart, and can be read in a table."""
+
+
+def model_key(model: LanguageModel, model_id: str | None) -> str:
+    """Name a model in a store."""
+    identity = checked_model_members(model).identity
+    if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
+        raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
+    if model_id is not None and "#" in model_id:
+        raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
+    if not (model_id or identity):
+        raise InputError(
+            "a model without identity needs a model_id to keep its answers in a store: a name of "
+            "your choice for this model with these settings"
+        )
+    if not identity:
+        return str(model_id)
+    return f"{model_id or ''}#{sha256(identity.encode()).hexdigest()[:_KEY_DIGITS]}"
