@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -13,7 +13,8 @@ from pdfalearn.distilling._frontiers import frontier_of
 from pdfalearn.distilling.evidence import Evidence, Floats
 from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.gathering import evidence_of, first_words
-from pdfalearn.distilling.machines import Machine, fitted
+from pdfalearn.distilling.machines import Fit, Machine, fitted
+from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.progress import DistillingProgress, Phase
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import Sampling
@@ -27,10 +28,14 @@ from pdfalearn.stores.store import AnswerStore
 
 _WORDS = 0.75
 """The share of the budget that is spent on words."""
-_QUESTIONS = (0.86, 0.96)
-"""How much is spent after each round of questions; the rest is for the audit."""
+_QUESTIONS = (0.82, 0.89)
+"""How much is spent after each round of questions about automata on the way."""
+_FINISHING = 0.97
+"""How much is spent after questions about the automata found; the rest is for the audit."""
 _PROBED = (512, 256, 128, 64, 32, 16, 8)
 """The sizes of the automata whose blind spots are asked."""
+_EVERY = 4
+"""Of the automata that were found, one in this many is asked about."""
 _STRUCTURE = 2**16
 """Automata are searched with at most about this many answers; their rows are means of all."""
 _QUICK = (64, 16, 4, 1)
@@ -92,6 +97,7 @@ class Run:
                 self._draw(_WORDS)
                 self._ask()
                 self._search()
+                self._finish()
                 self._observations.audit(audit, self._seed)
                 self._frontier = self._measured(is_interrupted=False)
         except (StoreError, OSError) as error:
@@ -152,18 +158,38 @@ class Run:
             evidence, nodes = self._evidence(_STRUCTURE)
             sizes = [size for size in _PROBED if size <= len(evidence) // 4] or [1]
             fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
-            self._interrupts.check()
-            self._phase = "questions"
-            self._probes = ask_blind_spots(
-                fits[::-1],
-                evidence,
-                nodes,
-                self._probes,
-                self._observations,
-                self._sampling.spending,
-                share,
-            )
+            self._ask_about(fits[::-1], evidence, nodes, share)
         self._draw(_QUESTIONS[-1])
+
+    def _ask_about(
+        self, fits: Sequence[Fit], evidence: Evidence, nodes: Nodes, share: float
+    ) -> None:
+        """Ask where automata are blind until a share of the budget is spent."""
+        self._interrupts.check()
+        self._phase = "questions"
+        self._probes = ask_blind_spots(
+            fits,
+            evidence,
+            nodes,
+            self._probes,
+            self._observations,
+            self._sampling.spending,
+            share,
+        )
+
+    def _finish(self) -> None:
+        """Ask where the automata that were found are blind, and polish them once more."""
+        evidence, nodes = self._evidence(_STRUCTURE)
+        places = sorted(size for size in self._machines if size <= max(_PROBED))
+        fits = [fitted(self._machines[size], evidence) for size in places[::-_EVERY]]
+        self._ask_about(fits[::-1], evidence, nodes, _FINISHING)
+        self._phase = "automata"
+        evidence, _ = self._evidence(_STRUCTURE)
+        for size in places:
+            fit = polished(self._machines[size], evidence)
+            self._machines[size] = fit.machine
+            self._report(len(fit.machine), fit.loss)
+            self._interrupts.check()
 
     def _evidence(self, most: int) -> tuple[Evidence, Nodes]:
         """Return what is known, of about so many answers at most."""

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, weight_sums
-from pdfalearn.distilling.machines import PRIOR_WEIGHT, Machine
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
+from pdfalearn.distilling.machines import Machine
 
 _LONGEST = 10
 """Contexts have at most this many symbols."""
-_LEAST_WEIGHT = 0.0
-"""Contexts that fewer words show than this are left out."""
+_PRIOR_WEIGHT = 0.2
+"""The rows of contexts are drawn to those one symbol shorter as if so many words had shown them."""
 
 
 class _Contexts(NamedTuple):
@@ -65,19 +65,14 @@ def _all_contexts(evidence: Evidence) -> _Contexts:
             break
         keys = before[active] * (evidence.width + 1) + first_symbols[ancestors[active]]
         different, groups = np.unique(keys, return_inverse=True)
-        weights = weight_sums(groups, evidence.weights[active])
-        enough = weights >= _LEAST_WEIGHT
-        numbers = np.where(enough, np.cumsum(enough) - 1, -1)
         nodes_group = np.full(len(evidence), -1)
-        nodes_group[active] = numbers[groups]
-        count = int(enough.sum())
-        if not count:
-            break
-        above = different[enough] // (evidence.width + 1)
+        nodes_group[active] = groups
+        count = len(different)
+        above = different // (evidence.width + 1)
         sums, weights = evidence.sums(nodes_group, count)
         means = sums / weights[:, None]
         gains = np.append(gains, _gains(means, rows[above], weights))
-        shrunk = (sums + PRIOR_WEIGHT * rows[above]) / (weights + PRIOR_WEIGHT)[:, None]
+        shrunk = (sums + _PRIOR_WEIGHT * rows[above]) / (weights + _PRIOR_WEIGHT)[:, None]
         size = len(rows)
         examples = np.zeros(count, dtype=np.int64)
         shown = (nodes_group >= 0).nonzero()[0]

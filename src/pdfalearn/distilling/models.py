@@ -12,7 +12,7 @@ from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.progress import DistillingInterrupted, DistillingProgress
 from pdfalearn.distilling.sampling import checked_budget, checked_sampler
 from pdfalearn.distilling.sizes import checked_sizes
-from pdfalearn.equivalence.relations import Exact
+from pdfalearn.equivalence.relations import Tolerance
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
 from pdfalearn.models.protocol import LanguageModel
@@ -20,6 +20,9 @@ from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores.keys import model_key
+
+_SAME = Tolerance(1e-3)
+"""Answers to the same word that differ by more are not those of one model."""
 
 
 def distill(
@@ -95,7 +98,7 @@ def distill(
     run: Run | None = None
     try:
         with Interrupts() as interrupts:
-            observations = ObservationTree(InterruptibleModel(asked, interrupts), Exact(), budget)
+            observations = ObservationTree(InterruptibleModel(asked, interrupts), _SAME, budget)
             run = Run(observations, sampler, wanted, seed, progress, interrupts)
             frontier = run.finished(store, key, audit)
         interrupts.check()

@@ -23,7 +23,7 @@ _SECONDS_FOR_ASKING = 0.5
 
 
 _LEAST_SYMBOLS = 50
-_WORDS_AT_LEAST = 100
+_WORDS_AT_LEAST = 50
 """By default words are cut so that at least about this many can be drawn."""
 _LENGTHS = (20, 1000)
 """But no shorter, and no longer than this."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pdfalearn.distilling.contexts import context_machine
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.growing import grown
-from pdfalearn.distilling.machines import Fit, Machine, fitted, only_reached
+from pdfalearn.distilling.machines import Fit, fitted, only_reached
 from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.reducing import reduced
 
@@ -41,23 +41,19 @@ def search(
     int, Fit
         A size and the automaton that was found for it.
     """
-    wanted = sorted(set(sizes), reverse=True)
-    for size in wanted:
-        if size > LARGEST_SEARCHED:
+    largest = min(LARGEST_SEARCHED, max(2, len(evidence) // 3))
+    fit: Fit | None = None
+    for size in sorted(set(sizes), reverse=True):
+        if size > largest:
             yield size, fitted(only_reached(context_machine(evidence, size)), evidence)
-    wanted = [size for size in wanted if size <= LARGEST_SEARCHED]
-    fit = polished(_start(evidence), evidence)
-    for size in wanted:
+            continue
+        if fit is None:
+            fit = polished(only_reached(context_machine(evidence, largest)), evidence)
         if len(fit.machine) > size:
             fit = polished(reduced(fit, evidence, size).machine, evidence)
         if cycles and size <= _CYCLED:
             fit = cycled(fit, evidence)
         yield size, fit
-
-
-def _start(evidence: Evidence) -> Machine:
-    most = min(LARGEST_SEARCHED, max(2, len(evidence) // 3))
-    return only_reached(context_machine(evidence, most))
 
 
 def cycled(fit: Fit, evidence: Evidence) -> Fit:

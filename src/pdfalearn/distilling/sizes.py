@@ -22,10 +22,10 @@ def default_sizes(nodes: int, symbols: int) -> list[int]:
 
     Examples
     --------
-    >>> default_sizes(80, 2)[-3:], default_sizes(400, 2)[-4:]
+    >>> default_sizes(20, 2)[-3:], default_sizes(100, 2)[-4:]
     ([32, 39, 40], [121, 146, 176, 200])
     """
-    largest = max(1, min(nodes // 2, max(_AT_LEAST, _MOST_TRANSITIONS // symbols)))
+    largest = max(1, min(2 * nodes, max(_AT_LEAST, _MOST_TRANSITIONS // symbols)))
     sizes = list(range(1, min(largest, EVERY) + 1))
     while sizes[-1] < largest:
         sizes.append(min(largest, int(sizes[-1] * _STEP) + 1))
