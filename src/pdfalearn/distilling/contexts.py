@@ -7,149 +7,187 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
-from pdfalearn.distilling.machines import Machine
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Table
+from pdfalearn.distilling.machines import Machine, States
 
 _LONGEST = 10
-"""Contexts have at most this many symbols."""
+"""Contexts have at most this many symbols, and the mark of the beginning."""
 _PRIOR_WEIGHT = 0.2
 """The rows of contexts are drawn to those one symbol shorter as if so many words had shown them."""
 
 
-class _Contexts(NamedTuple):
-    """All contexts that words show, the shorter ones first; context 0 is the empty one."""
+class _Level(NamedTuple):
+    """Contexts of one length; numbers are those among all contexts."""
 
+    of_nodes: Numbers
+    """The context of every node, counted from the first of this length; -1 if it has none."""
     parents: Numbers
-    """Of each, the one without its first symbol."""
+    """Of each context, the one without its first symbol."""
     prefixes: Numbers
-    """Of each, the one without its last symbol; -1 of those that have none."""
+    """Of each, the one without its last symbol; -1 for the mark of the beginning."""
     last_symbols: Numbers
-    rows: Floats
     gains: Floats
+    """What the answers gain in nats by the means of these contexts over those one shorter."""
 
 
-def context_machine(evidence: Evidence, most: int) -> Machine:
-    """Return the automaton of the contexts that bring most, each with the mean of its answers.
-
-    A context is the last symbols of a word, with a mark for its beginning. A transition leads to
-    the longest suffix of context and symbol that is a context, so that unseen ones lead somewhere
-    sensible too.
+class Contexts:
+    """The last symbols of words, with a mark for the beginning, in the order of what they bring.
 
     Parameters
     ----------
     evidence : Evidence
         What the model answered.
     most : int
-        How many contexts there may be.
+        How many contexts automata may have.
     """
-    contexts = _all_contexts(evidence)
-    kept = _best(contexts, most)
-    return _machine(contexts, kept, evidence.width)
+
+    def __init__(self, evidence: Evidence, most: int) -> None:
+        self._evidence = evidence
+        self._levels = _levels(evidence)
+        self._parents = np.concatenate([level.parents for level in self._levels])
+        self._prefixes = np.concatenate([level.prefixes for level in self._levels])
+        self._last_symbols = np.concatenate([level.last_symbols for level in self._levels])
+        gains = np.concatenate([level.gains for level in self._levels])
+        self._order = _best_first(self._parents, self._prefixes, gains, most)
+
+    def machine(self, most: int) -> Machine:
+        """Return the automaton of the contexts that bring most, each with the mean of its answers.
+
+        A transition leads to the longest suffix of context and symbol that is a context, so that
+        unseen ones lead somewhere sensible too.
+        """
+        chosen = np.sort(self._order[:most])
+        numbers = np.full(len(self._parents) + 1, -1)
+        numbers[chosen] = np.arange(len(chosen))
+        parents, prefixes = numbers[self._parents[chosen]], numbers[self._prefixes[chosen]]
+        transitions = _transitions(
+            parents, prefixes, self._last_symbols[chosen], self._evidence.width
+        )
+        rows = self._rows(chosen, parents)
+        # The mark of the beginning comes first: it is the second of the order.
+        first = int(numbers[self._order[1]]) if len(chosen) > 1 else 0
+        order = np.concatenate(([first], np.delete(np.arange(len(chosen)), first)))
+        places = np.empty(len(chosen), dtype=np.int32)
+        places[order] = np.arange(len(chosen), dtype=np.int32)
+        return Machine(places[transitions[order]], rows[order], rows[order])
+
+    def _rows(self, chosen: Numbers, parents: Numbers) -> Floats:
+        """Return the means of answers in contexts, drawn to those of contexts one shorter."""
+        rows = np.zeros((len(chosen), self._evidence.width + 1))
+        begin = 0
+        for level in self._levels:
+            end = begin + len(level.parents)
+            places = slice(*np.searchsorted(chosen, [begin, end]).tolist())
+            numbers = np.full(end - begin + 1, -1)
+            count = places.stop - places.start
+            numbers[chosen[places] - begin] = np.arange(count)
+            sums, weights = self._evidence.sums(numbers[level.of_nodes], count)
+            if begin:
+                sums += _PRIOR_WEIGHT * rows[parents[places]]
+                weights += _PRIOR_WEIGHT
+            rows[places] = sums / weights[:, None]
+            begin = end
+        return rows
 
 
-def _all_contexts(evidence: Evidence) -> _Contexts:
-    """Collect contexts, one symbol longer in each pass; rows are drawn to those one shorter."""
-    sums, weights = evidence.sums(np.zeros(len(evidence), dtype=np.int64), 1)
-    rows = sums / weights[:, None]
-    parents, prefixes = np.full(1, -1), np.full(1, -1)
-    lasts = np.full(1, -1)
-    gains = np.full(1, np.inf)
-    first_symbols = evidence.symbols.copy()
-    first_symbols[0] = evidence.width  # the mark
-    ancestors = np.arange(len(evidence))  # the node whose last symbol comes next
-    before = np.zeros(len(evidence), dtype=np.int64)  # each node's context of this length, or -1
+def _levels(evidence: Evidence) -> list[_Level]:
+    """Collect contexts, one symbol longer in each pass."""
+    none = np.full(1, -1)
+    of_nodes = np.zeros(len(evidence), dtype=np.int64)
+    levels = [_Level(of_nodes, none, none, none, np.zeros(1))]
+    sums = evidence.grouped(of_nodes, 1)
+    firsts = evidence.symbols.copy()
+    firsts[0] = evidence.width  # the mark
+    ancestors = np.arange(len(evidence))  # the node whose last symbol comes next; -1 after the mark
+    begin = 0
     for _ in range(_LONGEST + 1):
-        active = ((before >= 0) & (ancestors >= 0)).nonzero()[0]
+        active = ((of_nodes >= 0) & (ancestors >= 0)).nonzero()[0]
         if not len(active):
             break
-        keys = before[active] * (evidence.width + 1) + first_symbols[ancestors[active]]
-        different, groups = np.unique(keys, return_inverse=True)
-        nodes_group = np.full(len(evidence), -1)
-        nodes_group[active] = groups
-        count = len(different)
+        keys = of_nodes[active] * (evidence.width + 1) + firsts[ancestors[active]]
+        different, examples, groups = np.unique(keys, return_index=True, return_inverse=True)
         above = different // (evidence.width + 1)
-        sums, weights = evidence.sums(nodes_group, count)
-        means = sums / weights[:, None]
-        gains = np.append(gains, _gains(means, rows[above], weights))
-        shrunk = (sums + _PRIOR_WEIGHT * rows[above]) / (weights + _PRIOR_WEIGHT)[:, None]
-        size = len(rows)
-        examples = np.zeros(count, dtype=np.int64)
-        shown = (nodes_group >= 0).nonzero()[0]
-        examples[nodes_group[shown]] = shown
-        is_begin = evidence.parents[examples] == examples
-        of_parents = before[evidence.parents[examples]]
-        parents = np.append(parents, above)
-        prefixes = np.append(prefixes, np.where(is_begin, -1, of_parents))
-        lasts = np.append(lasts, np.where(is_begin, -1, evidence.symbols[examples]))
-        rows = np.concatenate((rows, shrunk))
-        before = np.where(nodes_group >= 0, nodes_group + size, -1)
-        is_mark = ancestors == 0
-        ancestors = np.where(is_mark | (ancestors < 0), -1, evidence.parents[ancestors])
-    return _Contexts(parents, prefixes, lasts, rows, gains)
+        longer = np.full(len(evidence), -1)
+        longer[active] = groups
+        more = evidence.grouped(longer, len(different))
+        nodes = active[examples]
+        prefixes = np.where(nodes == 0, -1, of_nodes[evidence.parents[nodes]] + begin)
+        lasts = np.where(nodes == 0, -1, evidence.symbols[nodes])
+        gains = _gains(more, sums, above)
+        levels.append(_Level(longer, above + begin, prefixes, lasts, gains))
+        begin += sums.shape[0]
+        of_nodes, sums = longer, more
+        ancestors = np.where(ancestors > 0, evidence.parents[ancestors], -1)
+    return levels
 
 
-def _gains(means: Floats, above: Floats, weights: Floats) -> Floats:
-    """Return what the model's answers gain in nats by the means of contexts one symbol longer."""
-    ratios = np.where(means > 0, means, 1.0) / np.where(means > 0, above, 1.0)
-    return np.asarray(weights * (means * np.log(ratios)).sum(axis=1))
+def _gains(sums: Table, above: Table, places: Numbers) -> Floats:
+    """Return Σ S·log(mean / mean one shorter) for every context, S its sums of answers."""
+    weights = np.asarray(sums.sum(axis=1))
+    weights_above = np.asarray(above.sum(axis=1))[places]
+    if isinstance(sums, csr_array) and isinstance(above, csr_array):
+        owners = np.repeat(np.arange(len(places)), np.diff(sums.indptr))
+        before = _looked_up(above, places[owners], sums.indices)
+        logs = np.log(sums.data / weights[owners] * weights_above[owners] / before)
+        return np.bincount(owners, sums.data * logs, len(places)).astype(np.float64)
+    dense, shorter = np.asarray(sums), np.asarray(above)[places]
+    ratios = np.where(dense > 0, dense, 1.0) / np.where(dense > 0, shorter, 1.0)
+    ratios *= (weights_above / weights)[:, None]
+    return np.asarray((dense * np.log(ratios)).sum(axis=1))
 
 
-def _best(contexts: _Contexts, most: int) -> NDArray[np.bool_]:
-    """Choose contexts by their gains, each after its suffix and its prefix."""
-    kept = np.zeros(len(contexts.parents), dtype=bool)
-    kept[0] = True
-    chosen = kept.tolist()
-    parents, prefixes = contexts.parents.tolist(), contexts.prefixes.tolist()
-    starts = [c for c in range(1, len(parents)) if parents[c] == 0 and prefixes[c] < 0]
-    count = 1
-    children: dict[int, list[int]] = {}
-    for context in range(1, len(parents)):
-        children.setdefault(parents[context], []).append(context)
-    gains = contexts.gains.tolist()
-    heap = [(-gains[child], child) for child in children.get(0, [])]
-    heap += [(-np.inf, start) for start in starts]
+def _looked_up(
+    table: csr_array[np.float64], rows: NDArray[np.integer], columns: NDArray[np.integer]
+) -> Floats:
+    """Return entries of a sparse table that are there."""
+    table.sort_indices()
+    owners = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    keys = owners * table.shape[1] + table.indices
+    wanted = rows.astype(np.int64) * table.shape[1] + columns
+    return np.asarray(table.data[np.searchsorted(keys, wanted)])
+
+
+def _best_first(parents: Numbers, prefixes: Numbers, gains: Floats, most: int) -> Numbers:
+    """Return contexts by their gains, each after its suffix and its prefix.
+
+    The empty context comes first, then the mark of the beginning.
+    """
+    by_parent = np.argsort(parents, kind="stable")
+    begins = np.searchsorted(parents[by_parent], np.arange(len(parents) + 1)).tolist()
+    children, above, before = by_parent.tolist(), parents.tolist(), prefixes.tolist()
+    costs, is_chosen, order = (-gains).tolist(), [False] * len(parents), [0]
+    is_chosen[0] = True
+    heap = [(costs[child], child) for child in children[begins[0] : begins[1]]]
+    mark = next(child for _, child in heap if before[child] < 0)
+    heap.append((-np.inf, mark))
     heapq.heapify(heap)
-    while heap and count < most:
-        _, context = heapq.heappop(heap)
-        wanted = [context]
-        while wanted and count < most:
+    while heap and len(order) < most:
+        wanted = [heapq.heappop(heap)[1]]
+        while wanted:
             top = wanted[-1]
-            needs = [n for n in (parents[top], prefixes[top]) if n >= 0 and not chosen[n]]
+            needs = [n for n in (above[top], before[top]) if n >= 0 and not is_chosen[n]]
+            wanted.extend(needs)
             if needs:
-                wanted.extend(needs)
                 continue
             wanted.pop()
-            if not chosen[top]:
-                chosen[top] = True
-                count += 1
-                for child in children.get(top, []):
-                    heapq.heappush(heap, (-gains[child], child))
-    return np.array(chosen)
+            if not is_chosen[top]:
+                is_chosen[top] = True
+                order.append(top)
+                for child in children[begins[top] : begins[top + 1]]:
+                    heapq.heappush(heap, (costs[child], child))
+    return np.array(order)
 
 
-def _machine(contexts: _Contexts, kept: NDArray[np.bool_], width: int) -> Machine:
-    """Return the automaton of chosen contexts; the one of the beginning comes first."""
-    chosen = kept.nonzero()[0]
-    numbers = np.full(len(kept), -1)
-    numbers[chosen] = np.arange(len(chosen))
-    parents = numbers[contexts.parents[chosen]]
-    prefixes = numbers[contexts.prefixes[chosen]]
-    prefixes[contexts.prefixes[chosen] < 0] = -1
-    lasts = contexts.last_symbols[chosen]
-    transitions = np.zeros((len(chosen), width), dtype=np.int32)
+def _transitions(parents: Numbers, prefixes: Numbers, lasts: Numbers, width: int) -> States:
+    """Lead every context and symbol to the longest suffix that is a context."""
+    transitions = np.zeros((len(parents), width), dtype=np.int32)
     by_prefix = np.argsort(prefixes, kind="stable")
-    starts = np.searchsorted(prefixes[by_prefix], np.arange(len(chosen) + 1))
-    for context in range(len(chosen)):
+    begins = np.searchsorted(prefixes[by_prefix], np.arange(len(parents) + 1)).tolist()
+    for context, parent in enumerate(parents.tolist()):
         if context:
-            transitions[context] = transitions[parents[context]]
-        longer = by_prefix[starts[context] : starts[context + 1]]
+            transitions[context] = transitions[parent]
+        longer = by_prefix[begins[context] : begins[context + 1]]
         transitions[context, lasts[longer]] = longer
-    is_begin = (prefixes < 0) & (parents == 0)
-    is_begin[0] = False
-    first = int(is_begin.argmax()) if is_begin.any() else 0
-    order = np.concatenate(([first], np.delete(np.arange(len(chosen)), first)))
-    places = np.empty(len(chosen), dtype=np.int32)
-    places[order] = np.arange(len(chosen), dtype=np.int32)
-    rows = contexts.rows[chosen][order]
-    return Machine(places[transitions[order]], rows, rows)
+    return transitions

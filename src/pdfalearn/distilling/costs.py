@@ -35,7 +35,11 @@ def subtree_costs(machine: Machine, evidence: Evidence, groups: Numbers, count: 
     np.subtract(evidence.weighted_entropies[:, None], costs, out=costs)
     targets = np.ascontiguousarray(machine.transitions.T.astype(np.int64))
     for step in evidence.steps:
-        costs[step.above] += step.sums @ _led(costs[step.below], step, targets)
+        led = _led(costs[step.below], step, targets)
+        if step.sums is None:
+            costs[step.above.start + step.parents] += led
+        else:
+            costs[step.above] += step.sums @ led
     ones = np.ones(len(evidence), dtype=np.float32)
     choice = csr_array((ones, (groups, np.arange(len(evidence)))), shape=(count, len(evidence)))
     return np.asarray(choice @ costs)

@@ -21,8 +21,10 @@ class Step(NamedTuple):
 
     above: slice
     below: slice
-    sums: csr_array[np.float32]
-    """The matrix that sums up children by their parent."""
+    parents: Numbers
+    """The parent of every node below, counted from the first above."""
+    sums: csr_array[np.float32] | None
+    """The matrix that sums up children by their parent; None if none has more than one."""
     symbols: Numbers
     """The last symbols of the nodes below."""
     runs: list[tuple[int, int, int]]
@@ -38,8 +40,10 @@ class Step(NamedTuple):
         shape = (above.stop - above.start, count)
         borders = [*np.flatnonzero(np.diff(symbols, prepend=-1)).tolist(), count]
         runs = [(begin, end, int(symbols[begin])) for begin, end in pairwise(borders)]
-        sums = csr_array((ones, (parents, np.arange(count))), shape=shape)
-        return cls(above, below, sums, symbols, runs)
+        sums = None
+        if len(np.unique(parents)) < count:
+            sums = csr_array((ones, (parents, np.arange(count))), shape=shape)
+        return cls(above, below, parents, sums, symbols, runs)
 
 
 class Evidence:
@@ -122,12 +126,18 @@ class Evidence:
 
     def sums(self, groups: NDArray[np.integer], count: int) -> tuple[Floats, Floats]:
         """Return the weighted sums of answers, and of weights, by group; -1 is no group."""
+        sums = self.grouped(groups, count)
+        dense = sums.toarray() if isinstance(sums, csr_array) else sums
+        known = groups >= 0
+        return np.asarray(dense), weight_sums(groups[known], self.weights[known], count)
+
+    def grouped(self, groups: NDArray[np.integer], count: int) -> Table:
+        """Return the weighted sums of answers by group, sparse where answers are."""
         known = (groups >= 0).nonzero()[0]
-        choice = csr_array((self.weights[known], (groups[known], known)), shape=(count, len(self)))
+        places = (groups[known], known)
+        choice = csr_array((self.weights[known], places), shape=(count, len(self)))
         sums = choice @ self.answers
-        if isinstance(sums, csr_array):
-            sums = sums.toarray()
-        return np.asarray(sums), weight_sums(groups[known], self.weights[known], count)
+        return sums if isinstance(sums, csr_array) else np.asarray(sums)
 
 
 def weight_sums(groups: NDArray[np.integer], weights: Floats, count: int = 0) -> Floats:

@@ -12,7 +12,7 @@ from pdfalearn.distilling.evidence import Evidence, Singles
 from pdfalearn.distilling.machines import Fit, Machine, States, chosen, fitted, only_reached
 from pdfalearn.distilling.polishing import Edges
 
-_SWEEPS = 4
+_SWEEPS = 3
 """Futures are compared this many symbols ahead."""
 _LIKELY = 0.02
 """They follow only symbols that are at least as likely as this."""
@@ -20,12 +20,12 @@ _AS_IF_SEEN = 0.3
 """A merge costs as much more as if this many unseen words were in the state that goes."""
 _WORST = 5.0
 """No unseen word costs more nats than this."""
-_ONE_BY_ONE = 32
+_ONE_BY_ONE = 16
 """Up to this many states they go one at a time."""
-_TRIED = 4
+_TRIED = 3
 """Then this many candidates are tried."""
 _FEW = 128
-_SHARES = (0.06, 0.15)
+_SHARES = (0.08, 0.15)
 """Above, this share of the states goes at a time: up to `_FEW` states, and beyond."""
 
 

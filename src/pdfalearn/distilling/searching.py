@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pdfalearn.distilling.contexts import context_machine
+from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.growing import grown
 from pdfalearn.distilling.machines import Fit, fitted, only_reached
@@ -15,11 +15,10 @@ LARGEST_SEARCHED = 1500
 """Larger automata are the contexts that bring most, as they are."""
 _CYCLED = 64
 """Automata of up to this many states are made larger and smaller again."""
-_GROWTH = (0.3, 0.6)
-"""By these shares."""
+_GROWTH = (0.3, 0.3, 0.6)
+"""By these shares, until one brings too little."""
 _BETTER = 1e-3
-"""A cycle is repeated if it brings at least this share of the loss."""
-_REPEATED = 2
+"""A cycle that brings less than this share of the loss is not taken."""
 
 
 def search(
@@ -42,13 +41,14 @@ def search(
         A size and the automaton that was found for it.
     """
     largest = min(LARGEST_SEARCHED, max(2, len(evidence) // 3))
+    contexts = Contexts(evidence, max(largest, *sizes))
     fit: Fit | None = None
     for size in sorted(set(sizes), reverse=True):
         if size > largest:
-            yield size, fitted(only_reached(context_machine(evidence, size)), evidence)
+            yield size, fitted(only_reached(contexts.machine(size)), evidence)
             continue
         if fit is None:
-            fit = polished(only_reached(context_machine(evidence, largest)), evidence)
+            fit = polished(only_reached(contexts.machine(largest)), evidence)
         if len(fit.machine) > size:
             fit = polished(reduced(fit, evidence, size).machine, evidence)
         if cycles and size <= _CYCLED:
@@ -59,11 +59,10 @@ def search(
 def cycled(fit: Fit, evidence: Evidence) -> Fit:
     """Make an automaton larger and smaller again as long as that makes it better."""
     for share in _GROWTH:
-        for _ in range(_REPEATED):
-            again = _cycle(fit, evidence, share)
-            if again.loss >= (1 - _BETTER) * fit.loss:
-                break
-            fit = again
+        again = _cycle(fit, evidence, share)
+        if again.loss >= (1 - _BETTER) * fit.loss:
+            break
+        fit = again
     return fit
 
 

@@ -10,8 +10,9 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 
 EVERY = 32
-"""All sizes up to this one are there, then each is a fifth larger than the one before."""
-_STEP = 1.2
+"""All sizes up to this one are there."""
+_SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
+"""Then those whose first digits are these: each is about a fifth larger than the one before."""
 _MOST_TRANSITIONS = 2**22
 """By default automata have at most this many transitions, but `_AT_LEAST` states."""
 _AT_LEAST = 120
@@ -22,14 +23,14 @@ def default_sizes(nodes: int, symbols: int) -> list[int]:
 
     Examples
     --------
-    >>> default_sizes(20, 2)[-3:], default_sizes(100, 2)[-4:]
-    ([32, 39, 40], [121, 146, 176, 200])
+    >>> default_sizes(20, 2)[-2:], default_sizes(100, 2)[-3:]
+    ([32, 36], [120, 150, 180])
     """
     largest = max(1, min(2 * nodes, max(_AT_LEAST, _MOST_TRANSITIONS // symbols)))
     sizes = list(range(1, min(largest, EVERY) + 1))
-    while sizes[-1] < largest:
-        sizes.append(min(largest, int(sizes[-1] * _STEP) + 1))
-    return sizes
+    scales = [0.1 * 10**power for power in range(9)]
+    series = (round(scale * digits) for scale in scales for digits in _SERIES)
+    return [*sizes, *(size for size in series if EVERY < size <= largest)]
 
 
 def checked_sizes(sizes: object) -> list[int] | None:
