@@ -26,9 +26,9 @@ from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores.store import AnswerStore
 
-_WORDS = 0.75
+_WORDS = 0.6
 """The share of the budget that is spent on words."""
-_QUESTIONS = (0.82, 0.89)
+_QUESTIONS = (0.75, 0.9)
 """How much is spent after each round of questions about automata on the way."""
 _FINISHING = 0.97
 """How much is spent after questions about the automata found; the rest is for the audit."""

@@ -14,7 +14,9 @@ from pdfalearn.distilling.sampling import Spending
 from pdfalearn.observations.tree import Nodes, ObservationTree
 
 _FURTHER = 2
-"""Words go on by this many symbols after the transition, the likeliest each time."""
+"""After a transition words go on by this many symbols, the likeliest each time."""
+_SMALL = 64
+"""But not in automata of more states than this, which differ by their rows."""
 
 
 def ask_blind_spots(
@@ -54,10 +56,12 @@ def ask_blind_spots(
     try:
         for place, fit in enumerate(fits):
             left = (share - spending.share) / (len(fits) - place)
-            count = _affordable(left, spending, observations)
+            further = _FURTHER if len(fit.machine) <= _SMALL else 0
+            count = _affordable(left, spending) // (1 + further)
             if count > 0:
                 starts, symbols, flows = blind_edges(fit, evidence, count)
-                _follow(observations.step(nodes[starts], symbols), flows, observations, found)
+                words = observations.step(nodes[starts], symbols)
+                _follow(words, flows, further, observations, found)
     except BudgetReached:
         pass
     enlarged = np.zeros(len(observations))
@@ -67,23 +71,26 @@ def ask_blind_spots(
     return enlarged
 
 
-def _affordable(left: float, spending: Spending, observations: ObservationTree) -> int:
-    """Return how many words can be asked, each with those that follow it."""
-    spent, answered = spending.share, spending.answered
-    return int(left * answered / max(spent, 1e-12)) // (1 + _FURTHER)
+def _affordable(left: float, spending: Spending) -> int:
+    """Return how many words can be asked with a share of the budget."""
+    return int(left * spending.answered / max(spending.share, 1e-12))
 
 
 def _follow(
-    words: Nodes, flows: Floats, observations: ObservationTree, found: dict[int, float]
+    words: Nodes,
+    flows: Floats,
+    further: int,
+    observations: ObservationTree,
+    found: dict[int, float],
 ) -> None:
     """Ask for words and the likeliest ones after them, and note how many words are expected."""
-    for step in range(1 + _FURTHER):
+    for step in range(1 + further):
         observations.ask(words)
         answered = observations.row_numbers(words) >= 0
         words, flows = words[answered], flows[answered]
         for node, flow in zip(words.tolist(), flows.tolist(), strict=True):
             found[node] = max(found.get(node, 0.0), flow)
-        if step < _FURTHER and len(words):
+        if step < further and len(words):
             rows = observations.rows(words)
             likeliest = rows[:, 1:].argmax(axis=1)
             shares = rows[np.arange(len(words)), likeliest + 1]
