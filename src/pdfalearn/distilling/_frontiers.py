@@ -8,7 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from pdfalearn.certificates import Certificate
-from pdfalearn.distilling.estimates import CONFIDENCE, NOTHING, HeldOut, Measured, interval
+from pdfalearn.distilling.estimates import (
+    CONFIDENCE,
+    NOTHING,
+    HeldOut,
+    Measured,
+    comparable,
+    interval,
+    not_worse,
+)
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.frontier import Frontier, Point
 from pdfalearn.distilling.machines import Fit, automaton
@@ -34,11 +42,12 @@ def frontier_of(
     """Measure automata on the held-out words, and certify what was done."""
     held_out = HeldOut(sampling.held_out, observations)
     chosen = _envelope(fits)
-    measured, points = [], []
-    for fit in chosen:
-        pdfa = automaton(fit, evidence, observations.alphabet)
-        measured.append(held_out.measured(pdfa))
-        points.append(_point(pdfa, fit, measured[-1], held_out))
+    pdfas = [automaton(fit, evidence, observations.alphabet) for fit in chosen]
+    measured = [held_out.measured(pdfa) for pdfa in pdfas]
+    losses = np.array([comparable(each.losses, each.infinite) for each in measured])
+    kept = not_worse(losses, held_out.lengths).nonzero()[0].tolist()
+    points = [_point(pdfas[place], chosen[place], measured[place], held_out) for place in kept]
+    measured = [measured[place] for place in kept]
     frontier = Frontier(
         points=tuple(points),
         sizes=tuple(sorted(fits)),

@@ -15,6 +15,8 @@ from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 
 CONFIDENCE = 0.95
+_IMPOSSIBLE = 20.0
+"""Where automata are compared, a position whose divergence is infinite counts as this many nats."""
 NOTHING = 1e-9
 """Smaller differences of divergences are rounding."""
 
@@ -131,6 +133,27 @@ def standard_error(losses: Floats, lengths: Floats) -> float:
     ratio = losses.sum() / lengths.sum()
     spread = ((losses - ratio * lengths) ** 2).sum() / (count - 1)
     return float(np.sqrt(spread * count) / lengths.sum())
+
+
+def comparable(losses: Floats, infinite: Floats) -> Floats:
+    """Return losses by which automata can be compared, though some of them may be infinite."""
+    return np.asarray(losses + _IMPOSSIBLE * infinite)
+
+
+def not_worse(losses: Floats, lengths: Floats) -> NDArray[np.bool_]:
+    """Return which of some automata, in the order of size, no smaller one beats clearly.
+
+    Clearly is by two standard errors of the difference over the same words.
+    """
+    kept = np.ones(len(losses), dtype=bool)
+    best = 0
+    for place in range(1, len(losses)):
+        difference = losses[place] - losses[best]
+        mean = float(difference.sum() / lengths.sum())
+        kept[place] = mean <= max(2 * standard_error(difference, lengths), NOTHING)
+        if mean < 0:
+            best = place
+    return kept
 
 
 def smallest_good(losses: Floats, lengths: Floats) -> int:

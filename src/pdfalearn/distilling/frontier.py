@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 from pdfalearn.arrays.values import ArrayValue
 from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_integer
-from pdfalearn.distilling.estimates import smallest_good
+from pdfalearn.distilling.estimates import comparable, smallest_good
 from pdfalearn.distilling.knees import knee
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
-
-_IMPOSSIBLE = 20.0
-"""Where sizes are compared, a position whose divergence is infinite counts as this many nats."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,8 @@ class Frontier(ArrayValue):
 
     points: tuple[Point, ...]
     sizes: tuple[int, ...]
-    """The sizes that were searched for; larger automata that are no better are left out."""
+    """The sizes that were searched for. Automata that are not better than smaller ones on the words
+    they were made from, or clearly worse on the held-out ones, are left out."""
     certificate: Certificate
     """What was sampled, what was measured, with what confidence."""
     model_perplexity: float
@@ -120,8 +118,7 @@ class Frontier(ArrayValue):
 
     @cached_property
     def _best_place(self) -> int:
-        losses = self.kept_losses + _IMPOSSIBLE * self.kept_infinite
-        return smallest_good(losses, self.kept_lengths)
+        return smallest_good(comparable(self.kept_losses, self.kept_infinite), self.kept_lengths)
 
     @cached_property
     def knee(self) -> int | None:

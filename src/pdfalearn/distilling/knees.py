@@ -9,6 +9,8 @@ import numpy as np
 _STEP = 1.2
 _LEAST = 0.4
 """Curves that bend less than this have no knee."""
+_EARLIER = 0.25
+"""The knee is where this share of the fall is left."""
 
 
 def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
@@ -43,4 +45,9 @@ def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
         bend = envelope(below) - 2 * envelope(size) + envelope(above)
         if below >= sizes[0] and above <= sizes[-1] and bend > best:
             best, place = bend, size
-    return place
+    if place is None:
+        return None
+    # Within the step the loss may have fallen earlier.
+    high, low = envelope(min(place - 1, place / _STEP)), envelope(place)
+    enough = low + _EARLIER * (high - low)
+    return int(sizes[int((logs <= enough).argmax())])
