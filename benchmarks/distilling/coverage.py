@@ -1,8 +1,8 @@
 """How often the intervals of `distill` hold the divergence on fresh words, and how wide they are.
 
 Run with ``python -m benchmarks.distilling.coverage``, with ``--runs 20`` for another number of
-seeds for each model, ``--symbols 2000`` for another budget; needs ``pip install 'pdfalearn[bench]'``
-and ``'pdfalearn[torch]'``.
+seeds for each model, ``--symbols 2000`` for another budget; needs the extras ``bench`` and
+``torch``.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from benchmarks.support import print_header, print_row
 from pdfalearn import PDFA, Budget, LanguageModel
 
 SYMBOLS = 8000
+SIZES = [*range(1, 49), 60, 75, 100, 150, 250, 500]
 TITLES = ["model", "true states", "true structure", "knee", "divergence", "of the truth, refitted"]
 
 Case = tuple[str, PDFA, LanguageModel]
@@ -49,7 +50,7 @@ def print_found(distill: Any, cases: Iterator[Case]) -> None:
     print_header(TITLES)
     counted = found = knees = 0
     for name, truth, model in cases:
-        frontier = distill(model, budget=Budget(max_symbols=SYMBOLS), seed=1)
+        frontier = distill(model, budget=Budget(max_symbols=SYMBOLS), sizes=SIZES, seed=1)
         words = (asked(model, SYMBOLS, seed) for seed in (11, 12))
         judged = verdict(truth, frontier.at_most(len(truth)), *words)
         shown = "yes" if judged.same else "no" if judged.is_counted else "no, and not the network's"

@@ -40,7 +40,7 @@ _STRUCTURE = 2**16
 """Automata are searched with at most about this many answers; their rows are means of all."""
 _QUICK = (64, 16, 4, 1)
 """What there is still time for after a Ctrl-C."""
-_HELD_OUT = 6
+_HELD_OUT = 4
 """One word in this many is held out."""
 
 

@@ -118,11 +118,22 @@ def _compared(
 
 
 def interval(losses: Floats, lengths: Floats) -> Interval:
-    """Estimate a mean per position from sums per word: a ratio, as words differ in length."""
+    """Estimate a mean per position from sums per word: a ratio, as words differ in length.
+
+    Most of a divergence may come from few words, and those that cost most may not have been drawn.
+    So the interval is one of the logarithm, and as wide as if the worst word had come twice.
+    """
     mean = float(losses.sum() / max(lengths.sum(), 1.0))
-    error = standard_error(losses, lengths)
-    width = float(students_t.ppf((1 + CONFIDENCE) / 2, max(1, len(losses) - 1))) * error
-    return Interval(mean, max(0.0, mean - width), mean + width)
+    if len(losses) < 2:
+        return Interval(mean, 0.0, np.inf)
+    if not mean:
+        return Interval(0.0, 0.0, 0.0)
+    worst = int((losses - mean * lengths).argmax())
+    error = standard_error(np.append(losses, losses[worst]), np.append(lengths, lengths[worst]))
+    quantile = float(students_t.ppf((1 + CONFIDENCE) / 2, len(losses) - 1))
+    with np.errstate(over="ignore"):
+        factor = float(np.exp(quantile * error / mean))
+    return Interval(mean, mean / factor, mean * factor)
 
 
 def standard_error(losses: Floats, lengths: Floats) -> float:

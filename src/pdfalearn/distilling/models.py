@@ -42,7 +42,7 @@ def distill(
     Words are drawn from the model, and its answers after all their prefixes are the evidence: an
     automaton is good if its rows are near these answers. Automata of all sizes are searched for;
     a part of the budget is spent on transitions that automata take and words hardly ever do; and
-    one word in six is held out to tell how far each automaton is from the model.
+    one word in four is held out to tell how far each automaton is from the model.
 
     Parameters
     ----------
