@@ -37,6 +37,14 @@ INTEGERS = PDFA(
 )
 
 
+def _small() -> Frontier:
+    return distill(figure_3(), budget=BUDGET, sizes=[1, 2, 4], seed=1)
+
+
+def _noted() -> Frontier:
+    return replace(_small(), notes=("no store", "grün\n"))
+
+
 def _interrupted(phase: str) -> Frontier:
     def interrupt(progress: DistillingProgress) -> None:
         if progress.phase == phase and progress.words >= 50:
@@ -49,7 +57,7 @@ def _interrupted(phase: str) -> Frontier:
 
 
 FRONTIERS: dict[str, Callable[[], Frontier]] = {
-    "figure 3": lambda: distill(figure_3(), budget=BUDGET, sizes=[1, 2, 4], seed=1),
+    "figure 3": _small,
     "random": lambda: distill(random_pdfa(4, seed=1), budget=BUDGET),
     "integers": lambda: distill(INTEGERS, budget=BUDGET),
     "infinite": lambda: distill(SPARSE, budget=BUDGET, words=Corpus(SPARSE.sample(400, 1).words)),
@@ -57,7 +65,7 @@ FRONTIERS: dict[str, Callable[[], Frontier]] = {
     "one word": lambda: distill(chain(3), budget=BUDGET, sizes=[2, 9]),
     "interrupted while words are drawn": lambda: _interrupted("words"),
     "interrupted while automata are searched": lambda: _interrupted("automata"),
-    "noted": lambda: replace(frontier_of("figure 3"), notes=("no store", "grün\n")),
+    "noted": _noted,
 }
 
 
