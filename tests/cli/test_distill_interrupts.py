@@ -1,0 +1,105 @@
+"""Progress and interrupts of ``pdfalearn distill``, in processes of their own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pdfalearn import Frontier, load, random_pdfa, save
+from tests.cli.program import run_program
+from tests.cli.terminal import Program
+
+LONG = ["distill", "target.npz", "--symbols", "3000000", "--max-length", "50"]
+"""Takes far longer than the tests wait."""
+SLOW = """
+import time
+
+import pdfalearn
+
+pdfa = pdfalearn.load("target.npz")
+
+
+def slowly(words):
+    time.sleep(0.2)
+    return pdfa.next_distributions(words)
+
+
+model = pdfalearn.FunctionModel(slowly, pdfa.alphabet)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save(random_pdfa(300, 6, seed=1), tmp_path / "target.npz")
+    (tmp_path / "slow.py").write_text(SLOW)
+    return tmp_path
+
+
+def interrupted(folder: Path, *arguments: str, at: str = "symbols left") -> tuple[str, str]:
+    """Interrupt distilling; give its message and its standard output."""
+    program = Program(*arguments, folder=folder)
+    program.wait_for(at)
+    program.interrupt()
+    code, output = program.finish_reading()
+    assert code == 130, program.shown
+    assert program.shown.count("\x1b[?25h") == 1, "the cursor is hidden"
+    assert "Traceback" not in program.shown
+    (message,) = re.findall("interrupted.*", program.shown)
+    return message.strip(), output
+
+
+def test_an_interrupt_saves_the_frontier_so_far(folder: Path) -> None:
+    message, output = interrupted(folder, *LONG, "-o", "out.zip")
+    assert message == "interrupted: out.zip holds the frontier so far"
+    frontier = load(folder / "out.zip")
+    assert isinstance(frontier, Frontier)
+    assert frontier.certificate.details["interrupted"] is True
+    assert "stopped by hand" in " ".join(output.split())
+
+
+@pytest.mark.slow
+def test_an_interrupt_saves_the_best_automaton_so_far(folder: Path) -> None:
+    message, _ = interrupted(folder, *LONG, "-o", "out.json")
+    assert message == "interrupted: out.json holds the best automaton so far"
+    assert len(load(folder / "out.json")) >= 1
+
+
+@pytest.mark.slow
+def test_an_interrupt_without_a_file_says_that_nothing_was_saved(folder: Path) -> None:
+    before = set(folder.iterdir())
+    message, output = interrupted(folder, *LONG)
+    assert message == "interrupted: nothing was saved, as no -o was given"
+    assert "divergence" in output
+    assert set(folder.iterdir()) == before
+
+
+@pytest.mark.slow
+def test_an_interrupt_before_there_is_anything(folder: Path) -> None:
+    stored = ("--store", "answers.db", "--model-id", "mine", "-o", "out.zip")
+    message, output = interrupted(
+        folder, "distill", "slow.py:model", "--symbols", "5000", *stored, at="symbols left"
+    )
+    assert message == (
+        "interrupted before there was anything to measure: no automaton was saved; answers.db "
+        "holds all answers: start again to go on"
+    )
+    assert (output, (folder / "out.zip").exists()) == ("", False)
+
+
+@pytest.mark.slow
+def test_progress_is_one_line_that_is_gone_in_the_end(folder: Path) -> None:
+    program = Program("distill", "target.npz", "--symbols", 30_000, folder=folder)
+    code, output = program.finish_reading()
+    assert code == 0
+    assert "certificate" in output
+    assert re.search(
+        r"searching automata, [\d,]+ symbols left, [\d,]+ states, training diverg", program.shown
+    )
+    assert program.shown.endswith("\x1b[1A\x1b[2K"), "the line is still there"
+
+
+def test_no_terminal_no_progress(folder: Path) -> None:
+    ended = run_program("distill", "target.npz", "--symbols", 200, "--json", folder=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
