@@ -90,7 +90,7 @@ def test_an_interrupt_before_there_is_anything(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_progress_is_one_line_that_is_gone_in_the_end(folder: Path) -> None:
-    program = Program("distill", "target.npz", "--symbols", 30_000, folder=folder)
+    program = Program("distill", "target.npz", "--symbols", 4000, folder=folder)
     code, output = program.finish_reading()
     assert code == 0
     assert "certificate" in output

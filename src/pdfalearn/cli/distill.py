@@ -82,7 +82,7 @@ def distill(
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    """Find the best automaton of every size for MODEL, within a budget of questions.
+    """Find the best automaton of every size within a budget.
 
     This is for networks and other models that no small automaton equals: 'pdfalearn learn' looks
     for an automaton that equals MODEL, this command for the nearest of each size. Words are drawn

@@ -71,7 +71,7 @@ def fit(
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    """Re-estimate the probabilities of a PDFA, and keep its states.
+    """Re-estimate the rows of a PDFA and keep its states.
 
     SOURCE is a model, named as 'pdfalearn models' says: every row becomes the mean of its answers
     over words that reach the state. Without SOURCE, every row becomes the mean of what follows in
