@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from pdfalearn import (
     random_pdfa,
     save,
 )
-from tests.cli.program import error_of, run, run_json
+from tests.cli.program import error_of, run, run_json, unboxed
 
 TARGET = random_pdfa(4, seed=1)
 BUDGET = Budget(max_symbols=600)
@@ -60,7 +59,7 @@ def test_the_table_and_the_words_below() -> None:
     frontier = loaded(Path("out.zip"))
     for line in frontier.table().splitlines()[:-1]:
         assert line.split() in [shown.split() for shown in output.splitlines()]
-    text = " ".join(re.sub("[│╭╮╰╯─┬┴]", " ", output).split())
+    text = unboxed(output)
     assert f"best {len(frontier.best)} states: the smallest" in text
     assert f"knee {frontier.knee} states: there the curve" in text
     assert "certificate distilled: the automaton of" in text

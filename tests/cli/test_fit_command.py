@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     save(TARGET, tmp_path / "target.json")
     save(FLAT, tmp_path / "flat.json")
-    (tmp_path / "words.txt").write_text("".join(f"{''.join(word)}\n" for word in WORDS))
+    (tmp_path / "words.txt").write_text("".join(f"{''.join(map(str, word))}\n" for word in WORDS))
     return tmp_path
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _UPDATES_PER_SECOND = 8
 _PHASES = {
     "words": "drawing words",
-    "questions": "asking where automata are blind",
-    "automata": "searching automata",
-    "measuring": "measuring on held-out words",
+    "questions": "asking blind spots",
+    "automata": "searching",
+    "measuring": "measuring",
 }
 
 
@@ -114,7 +114,7 @@ class DistillingLine:
         if latest is not None and latest.states is not None:
             parts.append(f"{latest.states:,} states")
         if latest is not None and latest.training_divergence is not None:
-            parts.append(f"training divergence {latest.training_divergence:.4g}")
+            parts.append(f"training KL {latest.training_divergence:.4g}")
         if latest is not None and latest.cost:
             parts.append(f"cost {latest.cost:,.10g}")
         return _text([*parts, f"{time.monotonic() - self._begin:.1f} s"])
