@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pdfalearn import (
@@ -45,6 +46,14 @@ def _noted() -> Frontier:
     return replace(_small(), notes=("no store", "grün\n"))
 
 
+def _infinite() -> Frontier:
+    """As if automata forbade the first symbol of every held-out word."""
+    found = _small()
+    share = len(found.kept_lengths) / float(found.kept_lengths.sum())
+    points = tuple(replace(point, infinite_share=share) for point in found)
+    return replace(found, points=points, kept_infinite=np.ones_like(found.kept_losses))
+
+
 def _interrupted(phase: str) -> Frontier:
     def interrupt(progress: DistillingProgress) -> None:
         if progress.phase == phase and progress.words >= 50:
@@ -60,7 +69,8 @@ FRONTIERS: dict[str, Callable[[], Frontier]] = {
     "figure 3": _small,
     "random": lambda: distill(random_pdfa(4, seed=1), budget=BUDGET),
     "integers": lambda: distill(INTEGERS, budget=BUDGET),
-    "infinite": lambda: distill(SPARSE, budget=BUDGET, words=Corpus(SPARSE.sample(400, 1).words)),
+    "corpus": lambda: distill(SPARSE, budget=BUDGET, words=Corpus(SPARSE.sample(400, 1).words)),
+    "infinite": _infinite,
     "one size": lambda: distill(SPARSE, budget=BUDGET, sizes=[5]),
     "one word": lambda: distill(chain(3), budget=BUDGET, sizes=[2, 9]),
     "interrupted while words are drawn": lambda: _interrupted("words"),
