@@ -223,9 +223,14 @@ _OFFERS = {
     ("svg", "TreeNode"): "pdfalearn.formats.tree_dot:notebook_svg",
     ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
     ("save", "Result"): "pdfalearn.learning.run_files:save_run",
+    ("save", "Frontier"): "pdfalearn.distilling.frontier_files:save_frontier",
     ("check_can_save", "TreeNode"): "pdfalearn.formats.trees:check_can_save_tree",
     ("check_can_save", "Result"): "pdfalearn.learning.run_files:check_can_save_run",
-    ("load", ".zip"): "pdfalearn.learning.run_files:read",
+    ("check_can_save", "Frontier"): "pdfalearn.distilling.frontier_files:check_can_save",
+    ("load", "run.json"): "pdfalearn.learning.run_files:read",
+    ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
+    ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
+    ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }
 for (_verb, _kind), _place in _OFFERS.items():
     offer(_verb, _kind, _place)

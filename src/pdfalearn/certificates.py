@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pdfalearn.files.json_parts import check_keys, wrong
+
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled"]
 
 
@@ -30,3 +32,29 @@ class Certificate:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.statement}"
+
+
+def certificate_document(certificate: Certificate) -> dict[str, object]:
+    """Return what a file says of a certificate, ready for JSON if its details are."""
+    return {
+        "kind": certificate.kind,
+        "statement": certificate.statement,
+        "details": dict(certificate.details),
+    }
+
+
+def certificate_in(document: object) -> Certificate:
+    """Make a certificate of what a file says of it."""
+    given = check_keys(document, {"kind", "statement", "details"}, "certificate")
+    kind, statement, details = given["kind"], given["statement"], given["details"]
+    if not (isinstance(kind, str) and isinstance(statement, str) and isinstance(details, dict)):
+        raise wrong("certificate", given, "a kind and a statement, with an object of details")
+    return Certificate(kind, statement, details)  # type: ignore[arg-type]
+
+
+def certificate_culprit(certificate: Certificate, owner: str) -> tuple[str, str]:
+    """Return what an error names if a certificate cannot be in a file, and the remedy."""
+    return (
+        f"the {owner}'s certificate {certificate.kind!r}",
+        "its details have to be numbers, strings, lists and objects of strings",
+    )

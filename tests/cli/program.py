@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,11 @@ def one_error(text: str) -> str:
     assert text.startswith("error: "), text
     assert text.count("\n") == 1, text
     return text.removeprefix("error: ").rstrip("\n")
+
+
+def unboxed(output: str) -> str:
+    """Give the text of tables on one line, without their lines."""
+    return " ".join(re.sub("[│╭╮╰╯─┬┴├┤┼]", " ", output).split())
 
 
 def run_program(

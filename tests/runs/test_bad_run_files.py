@@ -224,8 +224,8 @@ def test_other_archives_under_this_ending(tmp_path: Path) -> None:
     save(figure_3(), tmp_path / "a.npz")
     complaint = complaint_about((tmp_path / "a.npz").read_bytes(), tmp_path)
     assert complaint == (
-        "holds ['header.npy', 'transitions.npy', 'probabilities.npy'], and no run.json: not a run "
-        "that was saved"
+        "holds ['header.npy', 'transitions.npy', 'probabilities.npy'], and no run.json or "
+        "frontier.json: not a run or a frontier that was saved"
     )
     data = bytes_of(run_of("figure 3"), tmp_path)
     (tmp_path / "run.npz").write_bytes(data)

@@ -20,6 +20,7 @@ from pdfalearn.cli._options import examples
 COMMANDS = (
     "random",
     "learn",
+    "distill",
     "models",
     "info",
     "compare",
@@ -27,6 +28,7 @@ COMMANDS = (
     "divergence",
     "quotient",
     "simplify",
+    "fit",
     "sample",
     "convert",
     "draw",
@@ -80,9 +82,9 @@ class CommandLine(click.Group):
 def cli(context: click.Context) -> None:
     """Make, learn, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
 
-    Files are .json, .json.gz or .npz, and .dot, .svg, .png or .pdf to look at; .arpa, .pautomac and
-    .pickle files of other programs can be read too (see convert --help). Models that can only be
-    asked are named as 'pdfalearn models' says. Every command has --help
+    Files are .json, .json.gz or .npz, .zip for frontiers, and .dot, .svg, .png or .pdf to look at;
+    .arpa, .pautomac and .pickle files of other programs can be read too (see convert --help).
+    Models that can only be asked are named as 'pdfalearn models' says. Every command has --help
     with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2 for bad
     input.
     """

@@ -1,10 +1,16 @@
-"""The options that bound what learning may cost."""
+"""The options that bound what learning and distilling may cost."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
+import pdfalearn
 from pdfalearn.cli._options import all_of
+
+if TYPE_CHECKING:
+    from pdfalearn import Budget
 
 _BOUNDS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
     "max_words": (click.IntRange(min=1), "so many words asked of the model"),
@@ -33,3 +39,35 @@ budget_options = all_of(
     ]
 )
 """Adds an option for each bound."""
+
+_SPENDING: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
+    "symbols": (click.IntRange(min=1), "Lead the model through at most so many symbols."),
+    "words": (click.IntRange(min=1), "Ask at most so many words."),
+    "cost": (click.FloatRange(min=0), "Ask for at most this cost, by the model's own price."),
+    "seconds": (click.FloatRange(min=0), "Take at most so many seconds, half of them for asking."),
+}
+DEFAULT_SYMBOLS = 20_000
+"""How many symbols are asked where nothing is said."""
+_DEFAULT = f"{DEFAULT_SYMBOLS} if no other bound is given"
+
+spending_options = all_of(
+    [
+        click.option(
+            f"--{name}",
+            type=kind,
+            metavar="N",
+            show_default=_DEFAULT if name == "symbols" else None,
+            help=what,
+        )
+        for name, (kind, what) in _SPENDING.items()
+    ]
+)
+"""Adds an option for each way to bound what is asked in all."""
+
+
+def spent_budget(chosen: dict[str, Any]) -> Budget:
+    """Take the values of these options out of those of a command."""
+    bounds = {f"max_{name}": chosen.pop(name) for name in _SPENDING}
+    if all(bound is None for bound in bounds.values()):
+        bounds["max_symbols"] = DEFAULT_SYMBOLS
+    return pdfalearn.Budget(**bounds)

@@ -1,4 +1,4 @@
-"""Ctrl-C while something is learnt and written."""
+"""Ctrl-C while something is found and written."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TypeVar
 
-import pdfalearn
 from pdfalearn.cli._models import prints_aside
-from pdfalearn.cli._progress import live_progress
+from pdfalearn.cli._progress import ProgressLine, live_progress
 
-if TYPE_CHECKING:
-    from pdfalearn import Result
+Thing = TypeVar("Thing")
 
 
 class HeldInterrupts:
@@ -48,35 +46,39 @@ class HeldInterrupts:
         self.is_pressed = True
 
 
-class Learnt(NamedTuple):
-    """What came out of learning."""
-
-    result: Result | None
-    """None if there was not even a first answer."""
-    is_interrupted: bool
-    """Whether Ctrl-C has ended it."""
-
-
-def learnt(
-    run: Callable[..., Result],
+def outcome_of(
+    run: Callable[..., Thing],
     interrupts: HeldInterrupts,
-    *,
-    show_progress: bool,
-    may_be_endless: bool,
-) -> Learnt:
-    """Learn; from the end of learning on, Ctrl-C is held back."""
+    line: ProgressLine | None,
+    salvaged: Callable[[KeyboardInterrupt], Thing | None],
+) -> tuple[Thing | None, bool]:
+    """Run something long; from its end on, Ctrl-C is held back.
+
+    Parameters
+    ----------
+    run : callable
+        What to run, with the argument ``progress``.
+    interrupts : HeldInterrupts
+        Where Ctrl-C is held back.
+    line : ProgressLine, optional
+        What shows progress, if anything is to be shown.
+    salvaged : callable
+        Returns what was found until an interrupt, if anything was.
+
+    Returns
+    -------
+    tuple
+        What was found, if anything was, and whether Ctrl-C has ended the run.
+    """
     result, is_interrupted = None, False
     try:
-        with (
-            live_progress(show_progress, may_be_endless=may_be_endless) as progress,
-            prints_aside(),
-        ):
+        with live_progress(line) as progress, prints_aside():
             try:
                 result = run(progress=progress)
-            except pdfalearn.LearningInterrupted as interrupt:
-                result, is_interrupted = interrupt.result, True
+            except KeyboardInterrupt as interrupt:
+                result, is_interrupted = salvaged(interrupt), True
             interrupts.hold()
-    except KeyboardInterrupt:  # before the first question, or just after the last answer
+    except KeyboardInterrupt:  # just after the last answer
         interrupts.hold()
         is_interrupted = True
-    return Learnt(result, is_interrupted)
+    return result, is_interrupted

@@ -36,7 +36,7 @@ class Outputs(NamedTuple):
     def write(self, result: Result) -> None:
         """Write what has been learnt, the automaton first."""
         if self.pdfa is not None:
-            _save(result.pdfa, self.pdfa)
+            save_pdfa(result.pdfa, self.pdfa)
         if self.tree is not None:
             pdfalearn.save_tree(result.tree, self.tree)
 
@@ -66,7 +66,7 @@ def _states(result: Result) -> str:
     return "1 state" if count == 1 else f"{count:,} states"
 
 
-def _save(pdfa: PDFA, path: Path) -> None:
+def save_pdfa(pdfa: PDFA, path: Path) -> None:
     """Save a PDFA; one that turns out too large for the format is not lost, but becomes .npz."""
     try:
         pdfalearn.save(pdfa, path)

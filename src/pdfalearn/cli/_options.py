@@ -30,6 +30,25 @@ kappa_option = click.option(
 tolerance_option = click.option(
     "--tolerance", type=float, metavar="T", help="Similar: no probability differs by more than T."
 )
+store_option = click.option(
+    "--store",
+    type=FILE,
+    metavar="FILE",
+    help="Keep all answers in FILE: a run that was stopped goes on from there.",
+)
+model_id_option = click.option(
+    "--model-id", metavar="NAME", help="The model's name in the store; functions need one."
+)
+audit_option = click.option(
+    "--audit",
+    type=click.IntRange(min=0),
+    default=16,
+    metavar="N",
+    help="In the end ask N words again, to catch answers that change.",
+)
+seed_option = click.option(
+    "--seed", type=SEED, default=0, metavar="S", help="Seed of all that is random."
+)
 
 
 def output_option(help_text: str, *, required: bool = True) -> Callable[[Command], Command]:
@@ -37,6 +56,21 @@ def output_option(help_text: str, *, required: bool = True) -> Callable[[Command
     return click.option(
         "-o", "--output", type=FILE, required=required, metavar="FILE", help=help_text
     )
+
+
+def states_option(help_text: str) -> Callable[[Command], Command]:
+    """Make the option --states, which takes one or several numbers."""
+    return click.option("--states", callback=_sizes, metavar="N[,N...]", help=help_text)
+
+
+def _sizes(_context: click.Context, _option: click.Parameter, text: str | None) -> list[int]:
+    """Turn numbers of states, separated by commas, into integers."""
+    try:
+        return [int(part) for part in text.split(",")] if text is not None else []
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{text!r} is not a number of states, nor several as in 10,30,100"
+        ) from error
 
 
 def all_of(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command], Command]:

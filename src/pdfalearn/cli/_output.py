@@ -12,6 +12,7 @@ from pdfalearn.text import escaped
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 
 def print_json(result: Mapping[str, object]) -> None:
@@ -53,6 +54,21 @@ def print_table(
     table = Table(show_header=show_header, box=box.ROUNDED)
     for name in header:
         table.add_column(escaped(name), overflow="fold")
+    _print_rows(title, table, rows)
+
+
+def print_figures(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of many columns without lines: figures to the right, the last one a remark."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in header[:-1]:
+        table.add_column(escaped(name), justify="right", overflow="fold")
+    table.add_column(escaped(header[-1]), overflow="fold")
+    _print_rows(title, table, rows)
+
+
+def _print_rows(title: str, table: Table, rows: Iterable[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*map(escaped, row))
     print_line(title)

@@ -6,36 +6,45 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pdfalearn.cli._output import console
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from pdfalearn import Progress
-    from pdfalearn.learning.growth import StateGrowth
+    from pdfalearn import DistillingProgress, Progress
 
 _UPDATES_PER_SECOND = 8
+_PHASES = {
+    "words": "drawing words",
+    "questions": "asking blind spots",
+    "automata": "searching",
+    "measuring": "measuring",
+}
+
+
+class ProgressLine(Protocol):
+    """One line, made when the display asks for it: an update only remembers what came last."""
+
+    def update(self, progress: Any) -> None:
+        """Remember the latest progress."""
+
+    def __rich__(self) -> Text:
+        """Return the line."""
 
 
 @contextmanager
-def live_progress(
-    wanted: bool, *, may_be_endless: bool
-) -> Iterator[Callable[[Progress], None] | None]:
-    """Show the latest progress while the block runs; give what to call with it.
+def live_progress(line: ProgressLine | None) -> Iterator[Callable[[Any], None] | None]:
+    """Show a line while the block runs; give what to call with progress.
 
-    That is None, and nothing is shown, if it is not wanted or the standard error is no terminal.
-    Where learning may be endless, the line says that no end is in sight.
+    That is None, and nothing is shown, if there is no line or the standard error is no terminal.
     """
-    if not wanted or sys.stderr is None or not sys.stderr.isatty():
+    if line is None or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.live import Live
 
-    from pdfalearn.learning.growth import StateGrowth
-
-    line = _Line(StateGrowth() if may_be_endless else None)
     display = Live(
         line,
         console=console(stderr=True),
@@ -47,26 +56,28 @@ def live_progress(
         display.start()
         yield line.update
     finally:
-        with suppress(OSError):  # a terminal that is gone must not cost what has been learnt
+        with suppress(OSError):  # a terminal that is gone must not cost what has been found
             display.stop()
 
 
-class _Line:
-    """One line, made when the display asks for it: an update only remembers what came last."""
+class LearningLine:
+    """How far learning has come; where it may be endless, that no end is in sight."""
 
-    def __init__(self, growth: StateGrowth | None) -> None:
-        self._growth = growth
+    def __init__(self, *, may_be_endless: bool) -> None:
+        from pdfalearn.learning.growth import StateGrowth
+
+        self._growth = StateGrowth() if may_be_endless else None
         self._begin = time.monotonic()
         self._latest: Progress | None = None
 
     def update(self, progress: Progress) -> None:
+        """Remember the latest progress."""
         self._latest = progress
         if self._growth is not None:
             self._growth.note(progress.words, progress.states)
 
     def __rich__(self) -> Text:
-        from rich.text import Text
-
+        """Return the line."""
         parts = ["learning"]
         if self._latest is not None:
             parts = [
@@ -81,4 +92,41 @@ class _Line:
         parts.append(f"{seconds:.1f} s")
         if self._growth is not None and self._growth.is_steady:
             parts.append("no end in sight: see distill")
-        return Text(", ".join(parts), no_wrap=True, overflow="ellipsis")
+        return _text(parts)
+
+
+class DistillingLine:
+    """How far distilling has come."""
+
+    def __init__(self, max_symbols: int | None) -> None:
+        self._max_symbols = max_symbols
+        self._begin = time.monotonic()
+        self._latest: DistillingProgress | None = None
+
+    def update(self, progress: DistillingProgress) -> None:
+        """Remember the latest progress."""
+        self._latest = progress
+
+    def __rich__(self) -> Text:
+        """Return the line."""
+        latest = self._latest
+        parts = ["distilling"] if latest is None else [_PHASES[latest.phase], self._left(latest)]
+        if latest is not None and latest.states is not None:
+            parts.append(f"{latest.states:,} states")
+        if latest is not None and latest.training_divergence is not None:
+            parts.append(f"training KL {latest.training_divergence:.4g}")
+        if latest is not None and latest.cost:
+            parts.append(f"cost {latest.cost:,.10g}")
+        return _text([*parts, f"{time.monotonic() - self._begin:.1f} s"])
+
+    def _left(self, latest: DistillingProgress) -> str:
+        left = 1 - latest.share
+        if self._max_symbols is None:
+            return f"{left:.0%} of the budget left"
+        return f"{left * self._max_symbols:,.0f} symbols left"
+
+
+def _text(parts: list[str]) -> Text:
+    from rich.text import Text
+
+    return Text(", ".join(parts), no_wrap=True, overflow="ellipsis")

@@ -8,12 +8,13 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._distilling_outputs import object_of, print_frontier
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_facts, print_json
 from pdfalearn.text import short_word_text, shortened, symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA
+    from pdfalearn import PDFA, Frontier
 
 
 @click.command(
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
         "pdfalearn info target.json",
         "pdfalearn info target.json --kappa 10",
         "pdfalearn info target.json --json",
+        "pdfalearn distill target.json --symbols 2000 -o frontier.zip",
+        "pdfalearn info frontier.zip",
     )
 )
 @click.argument("file", metavar="PDFA")
@@ -34,11 +37,13 @@ def info(file: str, kappa: int, as_json: bool) -> None:
     It is weakly minimal if no two of its reachable states are equivalent at the given kappa. Its
     depth is the length of the longest word that is needed to reach a state. Of an n-gram model
     (.arpa) it says the order too, and the largest correction: how far from 1 the probabilities
-    after a context sum. PDFA is a file, or FILE.py:NAME or module:NAME of an automaton ('pdfalearn
-    models'); a model that can only be asked has no states to count.
+    after a context sum. Of a frontier (.zip, of 'pdfalearn distill') it describes the best
+    automaton, and shows the table of all sizes. PDFA is a file, or FILE.py:NAME or module:NAME of
+    an automaton ('pdfalearn models'); a model that can only be asked has no states to count.
     """
     relation = pdfalearn.Quantization(kappa)
-    pdfa, more = _read(file)
+    frontier = _frontier(file)
+    pdfa, more = _read(file) if frontier is None else (frontier.best, {})
     reached = pdfalearn.reachable(pdfa)
     classes = len(pdfalearn.quotient(pdfa, by=relation))
     counts: dict[str, object] = {
@@ -54,16 +59,27 @@ def info(file: str, kappa: int, as_json: bool) -> None:
     }
     symbols, terminal = pdfa.alphabet.symbols, pdfa.alphabet.terminal
     if as_json:
-        print_json({"file": file, "alphabet": symbols, "terminal": terminal, **counts})
+        all_sizes = {} if frontier is None else {"frontier": object_of(frontier)}
+        print_json({"file": file, "alphabet": symbols, "terminal": terminal, **counts, **all_sizes})
         return
     print_facts(
-        file,
+        file if frontier is None else f"{file}: the best automaton of a frontier",
         {
             "alphabet": short_word_text(symbols, joined=False, most=20),
             "terminal": shortened(symbol_text(terminal), 80),
             **{_label(name): _value(value) for name, value in counts.items()},
         },
     )
+    if frontier is not None:
+        print_frontier("all sizes", frontier)
+
+
+def _frontier(file: str) -> Frontier | None:
+    """Load a frontier; return None if the file holds something else."""
+    if not file.lower().endswith(".zip"):
+        return None
+    loaded = pdfalearn.load(file)
+    return loaded if isinstance(loaded, pdfalearn.Frontier) else None
 
 
 def _read(file: str) -> tuple[PDFA, dict[str, object]]:

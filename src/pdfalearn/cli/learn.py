@@ -13,15 +13,16 @@ from pdfalearn.cli import _options as options
 from pdfalearn.cli._budgets import BOUNDS, budget_options
 from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._failures import INTERRUPTED
-from pdfalearn.cli._interrupts import HeldInterrupts, learnt
+from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
 from pdfalearn.cli._learning_outputs import Outputs
 from pdfalearn.cli._learning_summary import facts_of, object_of, title_of
 from pdfalearn.cli._models import model_of, model_options
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_aside, print_facts, print_json
+from pdfalearn.cli._progress import LearningLine
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, LanguageModel
+    from pdfalearn import PDFA, LanguageModel, Result
     from pdfalearn.equivalence.relations import Relation
     from pdfalearn.oracles.protocol import EquivalenceOracle
 
@@ -73,15 +74,8 @@ _DEFAULT_KAPPA = 1000
 )
 @oracle_options
 @budget_options
-@click.option(
-    "--store",
-    type=options.FILE,
-    metavar="FILE",
-    help="Keep all answers in FILE: a run that was stopped goes on from there.",
-)
-@click.option(
-    "--model-id", metavar="NAME", help="The model's name in the store; functions need one."
-)
+@options.store_option
+@options.model_id_option
 @options.output_option("Where to write the learnt PDFA.", required=False)
 @click.option(
     "--tree",
@@ -89,16 +83,8 @@ _DEFAULT_KAPPA = 1000
     metavar="FILE",
     help="Where to write the classification tree: .svg, .png, .pdf, .dot or .json.",
 )
-@click.option(
-    "--audit",
-    type=click.IntRange(min=0),
-    default=16,
-    metavar="N",
-    help="In the end ask N words again, to catch answers that change.",
-)
-@click.option(
-    "--seed", type=options.SEED, default=0, metavar="S", help="Seed of all that is random."
-)
+@options.audit_option
+@options.seed_option
 @click.option("--access-words", is_flag=True, help="With --json: print each state's access word.")
 @options.json_option
 @click.pass_context
@@ -160,12 +146,8 @@ def learn(
         seed=seed,
     )
     with HeldInterrupts() as interrupts:
-        result, is_interrupted = learnt(
-            run,
-            interrupts,
-            show_progress=not as_json,
-            may_be_endless=_may_be_endless(model, oracle),
-        )
+        line = LearningLine(may_be_endless=_may_be_endless(model, oracle))
+        result, is_interrupted = outcome_of(run, interrupts, None if as_json else line, _salvaged)
         if is_interrupted:
             outputs = Outputs(output, None)
         if result is not None:
@@ -187,6 +169,10 @@ def learn(
             context.exit(INTERRUPTED)
     if not as_json:
         outputs.print_names()
+
+
+def _salvaged(interrupt: KeyboardInterrupt) -> Result | None:
+    return interrupt.result if isinstance(interrupt, pdfalearn.LearningInterrupted) else None
 
 
 def _may_be_endless(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> bool:

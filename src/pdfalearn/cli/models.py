@@ -24,7 +24,7 @@ class Kind(NamedTuple):
 KINDS = (
     Kind(
         "FILE",
-        "a PDFA, a run, or an n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, .pickle",
+        "a PDFA, run, frontier or n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, …",
         "pdfalearn learn target.json --kappa 1000 -o learnt.json",
     ),
     Kind(
@@ -55,9 +55,9 @@ KINDS = (
 )
 
 _ENDING = """\
-Functions and makers can be in modules, too. learn, evaluate and sample take all of these, and
-constrain them by --guide, --temperature, --top-k and --top-p. compare, info, quotient, convert and
-draw look into an automaton: they take those that are a PDFA."""
+Functions and makers can be in modules, too. learn, distill, fit, evaluate and sample take all of
+these, and constrain them by --guide, --temperature, --top-k and --top-p. compare, divergence, info,
+quotient, simplify, convert and draw look into an automaton: they take those that are a PDFA."""
 
 
 @click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from pdfalearn import Simplified
 
 
-def _sizes(_context: click.Context, _option: click.Parameter, text: str | None) -> list[int]:
-    """Turn numbers of states, separated by commas, into integers."""
-    try:
-        return [int(part) for part in text.split(",")] if text is not None else []
-    except ValueError as error:
-        raise click.BadParameter(
-            f"{text!r} is not a number of states, nor several as in 10,30,100"
-        ) from error
-
-
 @click.command(
     epilog=options.examples(
         "pdfalearn simplify target.json --states 5 -o small.json",
@@ -35,12 +25,7 @@ def _sizes(_context: click.Context, _option: click.Parameter, text: str | None) 
     )
 )
 @click.argument("file", metavar="PDFA")
-@click.option(
-    "--states",
-    callback=_sizes,
-    metavar="N[,N...]",
-    help="The most states of the result; several give one automaton each.",
-)
+@options.states_option("The most states of the result; several give one automaton each.")
 @click.option(
     "--divergence",
     type=float,

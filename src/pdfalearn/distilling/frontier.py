@@ -129,17 +129,9 @@ class Frontier(ArrayValue):
 
     def table(self) -> str:
         """Return a table of all points as text."""
-        lines = [_HEADER]
-        for point in self.points:
-            marks = {"best": len(self.best), "knee": self.knee}
-            mark = ", ".join(name for name, states in marks.items() if states == point.states)
-            lines.append(
-                f"{point.states:>6,} {point.divergence:>11.5f} {point.low:>9.5f} "
-                f"{point.high:>9.5f} {point.infinite_share:>9.2%} {point.l1:>8.4f} "
-                f"{point.word_error_rate:>7.2%} {point.perplexity:>11.3f}  {mark}".rstrip()
-            )
-        lines.append(f"perplexity of the model itself: {self.model_perplexity:.3f}")
-        return "\n".join(lines)
+        from pdfalearn.distilling.tables import table_of
+
+        return table_of(self)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw states against divergence with its interval; needs the extra ``report``.
@@ -157,9 +149,3 @@ class Frontier(ArrayValue):
         from pdfalearn.distilling.plots import plotted
 
         return plotted(self, axes)
-
-
-_HEADER = (
-    f"{'states':>6} {'divergence':>11} {'from':>9} {'to':>9} {'infinite':>9} {'L1':>8} "
-    f"{'WER':>7} {'perplexity':>11}"
-)

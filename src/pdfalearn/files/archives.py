@@ -14,15 +14,17 @@ import re
 import stat
 import struct
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files.named import shown
+
+_Text = TypeVar("_Text")
 
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -87,6 +89,37 @@ def check_sizes(archive: zipfile.ZipFile, stream: BinaryIO, *, remedy: str) -> N
                 f"{shown(member.filename)} claims {member.file_size} bytes; with those before it, "
                 "that is more than the whole file; damaged: save or fetch it again"
             )
+
+
+def text_and_arrays(
+    stream: BinaryIO,
+    name: str,
+    text_in: Callable[[bytes], _Text],
+    dtypes_of: Callable[[_Text], Mapping[str, Collection[str]]],
+) -> tuple[_Text, dict[str, NDArray[Any]]]:
+    """Read an archive of a text and of the arrays that the text calls for, and of no more.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The archive's file.
+    name : str
+        The text's name in it, as in "run.json"; it is there.
+    text_in : callable
+        Makes something of the text, or refuses it.
+    dtypes_of : callable
+        Tells from that the names of the arrays, and the types that each may have.
+    """
+    noun = name.partition(".")[0]
+    with opened(stream) as archive:
+        names = archive.namelist()
+        check_sizes(archive, stream, remedy="zip it again without compressing")
+        text = text_in(archive.read(name))
+        dtypes = dtypes_of(text)
+        if sorted(names) != sorted([name, *dtypes]):
+            odd = sorted({*names} ^ {name, *dtypes})[:4] or "a member twice"
+            raise FileFormatError(f"holds or lacks {odd}, unlike a {noun} that was saved")
+        return text, {each: array_in(archive.read(each), each, dtypes[each]) for each in dtypes}
 
 
 def array_in(data: bytes, name: str, dtypes: Collection[str]) -> NDArray[Any]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
 from typing import Any, BinaryIO
 
 from pdfalearn.errors import InputError
 from pdfalearn.files import named
-from pdfalearn.formats import arpa, dot, json_file, npz_file, pautomac, pythautomata
+from pdfalearn.formats import arpa, dot, json_file, npz_file, pautomac, pythautomata, zip_file
 from pdfalearn.formats._graphviz import check_can_draw, picture_writers
 from pdfalearn.pdfa import PDFA, pdfa_remedy
-from pdfalearn.registry import kinds, offered, offered_for
+from pdfalearn.registry import kinds, offered_for, shown
 from pdfalearn.text import described
 
 __all__ = ["check_can_save", "load", "load_pdfa", "save"]
 
-_READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
+_READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".json": json_file.read,
     ".json.gz": json_file.read_gzipped,
     ".npz": npz_file.read,
@@ -29,6 +28,7 @@ _READERS: dict[str, Callable[[BinaryIO], PDFA]] = {
     ".pickle": pythautomata.read,
     ".pkl": pythautomata.read,
     ".joblib": pythautomata.read,
+    zip_file.ENDING: zip_file.read,
 }
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
@@ -41,19 +41,19 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
 
 
 def save(thing: object, path: str | os.PathLike[str]) -> None:
-    """Write a PDFA, a whole run or a classification tree to a file.
+    """Write a PDFA, a whole run, a frontier or a classification tree to a file.
 
     The ending of its name says the format. A crash leaves the old file or the new one, never half
     of one.
 
     Parameters
     ----------
-    thing : PDFA, Result or TreeNode
+    thing : PDFA, Result, Frontier or TreeNode
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
-        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``. For a `Result`
-        ``.zip``. For a tree what `save_tree` writes.
+        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``. For a `Result` or a
+        `Frontier` ``.zip``. For a tree what `save_tree` writes.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     [0.5,0.5]]}
     """
     if isinstance(thing, PDFA):
-        _check_is_no_run(path)
+        _check_is_no_archive(path)
         named.write(thing, path, _WRITERS)
         return
     save_other = offered_for("save", type(thing))
@@ -96,7 +96,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     path : str or os.PathLike
         Where something is to be saved. What is there is left as it is.
     kind : type
-        What is to be saved: `PDFA`, `Result` or `TreeNode`.
+        What is to be saved: `PDFA`, `Result`, `Frontier` or `TreeNode`.
 
     Raises
     ------
@@ -117,13 +117,13 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     if check_other is not None:
         check_other(path)
         return
-    _check_is_no_run(path)
+    _check_is_no_archive(path)
     named.check_can_write(path, _WRITERS)
     check_can_draw(path)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a PDFA or a whole run from a file, in the format that the ending of its name says.
+    """Read a PDFA, a run or a frontier from a file, in the format that its name's ending says.
 
     What was saved and is loaded again is equal, to the last bit of every probability.
 
@@ -131,15 +131,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     ----------
     path : str or os.PathLike
         A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA, ``.zip`` for
-        a `Result`. Or one of another program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa`
-        says more of it), a deterministic model of PAutomaC (``.pautomac_model.txt``,
-        ``.pautomac``) or a PDFA of pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text
-        inside as ``.pythautomata``; nothing is unpickled).
+        a `Result` or a `Frontier`. Or one of another program: an n-gram model (``.arpa``,
+        ``.arpa.gz``; `read_arpa` says more of it), a deterministic model of PAutomaC
+        (``.pautomac_model.txt``, ``.pautomac``) or a PDFA of pythautomata (``.pickle``, ``.pkl``,
+        ``.joblib``, or the text inside as ``.pythautomata``; nothing is unpickled).
 
     Returns
     -------
-    PDFA or Result
-        A `Result` for ``.zip``, else a PDFA.
+    PDFA, Result or Frontier
+        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA.
 
     Raises
     ------
@@ -157,12 +157,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(pathlib.Path(folder, "small.npz")) == pdfa
     True
     """
-    others = {ending: partial(_read_as_offered, ending) for ending in kinds("load")}
-    return named.read(path, _READERS | others)
+    return named.read(path, _READERS)
 
 
 def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
-    """Read a PDFA from a file that `load` reads; of a whole run, take its automaton.
+    """Read a PDFA from a file that `load` reads; of a run its automaton, of a frontier the best.
 
     Examples
     --------
@@ -174,21 +173,15 @@ def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
     PDFA(1 state, alphabet=('a',), initial=0)
     """
     loaded = load(path)
-    pdfa: PDFA = loaded if isinstance(loaded, PDFA) else loaded.pdfa
+    pdfa: PDFA = loaded if isinstance(loaded, PDFA) else shown("pdfa", loaded)
     return pdfa
 
 
-def _read_as_offered(ending: str, stream: BinaryIO) -> Any:
-    read = offered("load", ending)
-    return None if read is None else read(stream)
-
-
-def _check_is_no_run(path: str | os.PathLike[str]) -> None:
-    """Refuse endings that are those of other things than automata."""
+def _check_is_no_archive(path: str | os.PathLike[str]) -> None:
+    """Refuse the ending of other things than automata."""
     name = named.checked_name(path)
-    for ending in kinds("load"):
-        if name.lower().endswith(ending):
-            raise InputError(
-                f"{named.shown(name)}: a file in {ending} holds a whole run, save(result, …); a "
-                f"PDFA is saved as {', '.join(_WRITERS)}"
-            )
+    if name.lower().endswith(zip_file.ENDING):
+        raise InputError(
+            f"{named.shown(name)}: a file in {zip_file.ENDING} holds a whole run or a frontier, "
+            f"save(result, …) or save(frontier, …); a PDFA is saved as {', '.join(_WRITERS)}"
+        )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import reprlib
 from dataclasses import fields
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
-from pdfalearn.certificates import Certificate
+from pdfalearn.certificates import (
+    Certificate,
+    certificate_culprit,
+    certificate_document,
+    certificate_in,
+)
 from pdfalearn.equivalence.relations import (
     Equivalence,
     Exact,
@@ -16,7 +20,14 @@ from pdfalearn.equivalence.relations import (
     Rounded,
     Tolerance,
 )
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files.json_parts import (
+    check_keys,
+    check_kind,
+    is_number,
+    strings,
+    written,
+    wrong,
+)
 from pdfalearn.files.json_text import parsed_object
 from pdfalearn.learning.results import Progress, Result, Statistics
 
@@ -50,106 +61,53 @@ def text_of(result: Result) -> bytes:
         "version": VERSION,
         "statistics": {name: getattr(result.statistics, name) for name in FIGURES},
         "history": [*PROGRESS],
-        "certificate": {
-            "kind": certificate.kind,
-            "statement": certificate.statement,
-            "details": dict(certificate.details),
-        },
+        "certificate": certificate_document(certificate),
         "by": _relation_object(result.by),
         "complete_to": None if distances is None else distances.complete_to,
         "tree": None if tree is None else "classes" if tree.traces is None else "traces",
         "notes": list(result.notes),
     }
-    try:
-        text = json.dumps(document, indent=1, allow_nan=False).encode()
-        parsed_object(text, "its text")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"the run's certificate {certificate.kind!r} cannot be in a file: {error}; its details "
-            "have to be numbers, strings, lists and objects of strings"
-        ) from error
-    return text
+    return written(document, *certificate_culprit(certificate, "run"))
 
 
 def text_in(data: bytes) -> RunText:
     """Read the JSON object, or say what is wrong with it."""
     document = parsed_object(data, NAME)
-    _check_kind(document)
+    check_kind(document, FORMAT, VERSION)
     keys = {"statistics", "history", "certificate", "by", "complete_to", "tree", "notes"}
-    _check_keys(document, keys | {"format", "version"}, NAME)
+    check_keys(document, keys | {"format", "version"}, NAME)
     if document["history"] != [*PROGRESS]:
-        raise _wrong("history", document["history"], f"{[*PROGRESS]}")
+        raise wrong("history", document["history"], f"{[*PROGRESS]}")
     if document["tree"] not in (None, "classes", "traces"):
-        raise _wrong("tree", document["tree"], 'null, "classes" or "traces"')
+        raise wrong("tree", document["tree"], 'null, "classes" or "traces"')
     return RunText(
         _figures(document["statistics"]),
-        _certificate(document["certificate"]),
+        certificate_in(document["certificate"]),
         _relation(document["by"]),
         _complete_to(document["complete_to"]),
         document["tree"],
-        _notes(document["notes"]),
+        strings(document["notes"], "notes"),
     )
 
 
 def figure(value: object, kind: str, name: str) -> int | float:
     """Return a figure as statistics have it, or refuse it."""
-    if _is_number(value) and 0 <= value < 2**63 and (kind == "float" or value == int(value)):
+    if is_number(value) and 0 <= value < 2**63 and (kind == "float" or value == int(value)):
         return int(value) if kind == "int" else float(value)
-    raise _wrong(name, value, "an integer of 0 or more" if kind == "int" else "0 or more")
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return type(value) in (int, float)
-
-
-def _check_kind(document: dict[str, Any]) -> None:
-    kind, version = document.get("format"), document.get("version")
-    if kind != FORMAT:
-        raise FileFormatError(f"its format is {reprlib.repr(kind)}, not {FORMAT!r}: no run")
-    if type(version) is not int or version < 1:
-        raise _wrong("version", version, f"{VERSION}")
-    if version > VERSION:
-        raise FileFormatError(
-            f"version {reprlib.repr(version)} is newer than {VERSION}, the last that this "
-            "pdfalearn reads; upgrade pdfalearn"
-        )
-
-
-def _check_keys(document: object, keys: set[str], name: str) -> dict[str, Any]:
-    if not isinstance(document, dict) or document.keys() != keys:
-        raise _wrong(name, document, f"an object with the keys {sorted(keys)}")
-    return document
-
-
-def _wrong(name: str, value: object, expected: str) -> FileFormatError:
-    return FileFormatError(f"{name} is {reprlib.repr(value)}, not {expected}")
+    raise wrong(name, value, "an integer of 0 or more" if kind == "int" else "0 or more")
 
 
 def _figures(document: object) -> dict[str, Any]:
-    given = _check_keys(document, set(FIGURES), "statistics")
+    given = check_keys(document, set(FIGURES), "statistics")
     return {name: figure(given[name], kind, name) for name, kind in FIGURES.items()}
-
-
-def _certificate(document: object) -> Certificate:
-    given = _check_keys(document, {"kind", "statement", "details"}, "certificate")
-    kind, statement, details = given["kind"], given["statement"], given["details"]
-    if not (isinstance(kind, str) and isinstance(statement, str) and isinstance(details, dict)):
-        raise _wrong("certificate", given, "a kind and a statement, with an object of details")
-    return Certificate(kind, statement, details)  # type: ignore[arg-type]
 
 
 def _complete_to(value: object) -> float | None:
     if value is None:
         return None
-    if not _is_number(value) or not 0 <= value <= 1:
-        raise _wrong("complete_to", value, "a distance from 0 to 1")
+    if not is_number(value) or not 0 <= value <= 1:
+        raise wrong("complete_to", value, "a distance from 0 to 1")
     return float(value)
-
-
-def _notes(value: object) -> tuple[str, ...]:
-    if not (isinstance(value, list) and all(isinstance(note, str) for note in value)):
-        raise _wrong("notes", value, "a list of strings")
-    return tuple(value)
 
 
 def _relation_object(by: Relation | None) -> dict[str, Any]:
@@ -177,14 +135,14 @@ def _relation(document: object) -> Relation | None:
         "other": {"shown"},
     }
     if not isinstance(kind, str) or kind not in keys:
-        raise _wrong("by", document, "a relation of distributions")
-    given = _check_keys(document, keys[kind] | {"kind"}, "by")
+        raise wrong("by", document, "a relation of distributions")
+    given = check_keys(document, keys[kind] | {"kind"}, "by")
     if kind == "other":
         return None
     if kind == "tolerance":
         return Tolerance(given["tolerance"])
     if not isinstance(given["rounded"], list):
-        raise _wrong("rounded", given["rounded"], "a list of numbers of decimals")
+        raise wrong("rounded", given["rounded"], "a list of numbers of decimals")
     by: Equivalence = Quantization(given["kappa"]) if kind == "quantization" else Exact()
     for decimals in reversed(given["rounded"]):
         by = Rounded(by, decimals)

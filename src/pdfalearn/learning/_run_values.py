@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError
+from pdfalearn.files.array_checks import Array, Arrays, check_range, shaped
 from pdfalearn.formats import npz_file
 from pdfalearn.learners.kept_tree import NONE, KeptTree
 from pdfalearn.learning._run_texts import PROGRESS, RunText, figure
@@ -16,9 +14,6 @@ from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.learning.results import History, Progress, Result, Statistics
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import offsets_of
-
-Array = NDArray[Any]
-Arrays = Mapping[str, Array]
 
 
 def result_of(text: RunText, arrays: Arrays) -> Result:
@@ -44,7 +39,7 @@ def result_of(text: RunText, arrays: Arrays) -> Result:
 
 def _batches(arrays: Arrays) -> tuple[int, ...]:
     batches = _column(arrays, "batches.npy")
-    _check_range(batches, "batches.npy", 0, 2**62)
+    check_range(batches, "batches.npy", 0, 2**62)
     return tuple(batches.tolist())
 
 
@@ -63,8 +58,8 @@ def _history(arrays: Arrays) -> History:
 
 def _unresolved(arrays: Arrays, states: int, symbols: int) -> NDArray[np.int64]:
     table = _table(arrays, "unresolved.npy", 2)
-    _check_range(table[:, 0], "unresolved.npy", 0, states - 1)
-    _check_range(table[:, 1], "unresolved.npy", 0, symbols - 1)
+    check_range(table[:, 0], "unresolved.npy", 0, states - 1)
+    check_range(table[:, 1], "unresolved.npy", 0, symbols - 1)
     return table.astype(np.int64, copy=False)
 
 
@@ -80,8 +75,8 @@ def _distances(text: RunText, arrays: Arrays) -> BoundaryDistances | None:
         return None
     distances = _column(arrays, "distances.npy").astype(np.float64, copy=False)
     counts = _column(arrays, "distance_counts.npy", len(distances)).astype(np.int64, copy=False)
-    _check_range(distances, "distances.npy", 0, 1)
-    _check_range(counts, "distance_counts.npy", 0, 2**62)
+    check_range(distances, "distances.npy", 0, 1)
+    check_range(counts, "distance_counts.npy", 0, 2**62)
     if not (np.diff(distances) > 0).all() or not (np.diff(counts) >= 0).all():
         raise FileFormatError("distances.npy and distance_counts.npy do not grow; damaged")
     return BoundaryDistances(distances, counts, text.complete_to)
@@ -89,11 +84,11 @@ def _distances(text: RunText, arrays: Arrays) -> BoundaryDistances | None:
 
 def _tree(arrays: Arrays, words: int, states: int, symbols: int) -> KeptTree:
     further = _table(arrays, "further_distributions.npy", symbols + 1, words - states)
-    _check_range(further, "further_distributions.npy", 0, 1 + 1e-6)
+    check_range(further, "further_distributions.npy", 0, 1 + 1e-6)
     parents = _earlier(arrays, "tree_parents.npy", root=NONE)
     rests = _earlier(arrays, "suffix_rests.npy", root=0)
     firsts = _numbers(arrays, "suffix_firsts.npy", len(rests), -1, symbols - 1)
-    _check_range(firsts[1:], "suffix_firsts.npy", 0, symbols - 1)
+    check_range(firsts[1:], "suffix_firsts.npy", 0, symbols - 1)
     tree = KeptTree(
         parents=parents,
         labels=_numbers(arrays, "tree_labels.npy", len(parents), -1, 2**31 - 1),
@@ -112,7 +107,7 @@ def _tree(arrays: Arrays, words: int, states: int, symbols: int) -> KeptTree:
 def _traces(arrays: Arrays) -> tuple[bytes, ...]:
     classes = _numbers(arrays, "traces.npy", None, -1, len(_table(arrays, "class_keys.npy")) - 1)
     lengths = _column(arrays, "trace_lengths.npy")
-    _check_range(lengths, "trace_lengths.npy", 0, len(classes))
+    check_range(lengths, "trace_lengths.npy", 0, len(classes))
     if lengths.sum(dtype=object) != len(classes):
         raise FileFormatError(f"trace_lengths.npy do not sum to the {len(classes)} of traces.npy")
     data, places = classes.tobytes(), (classes.itemsize * offsets_of(lengths)).tolist()
@@ -131,11 +126,11 @@ def _check_arcs(tree: KeptTree) -> None:
     if tree.traces is not None:
         lengths = _suffix_lengths(tree.rests)[tree.suffixes[above]]
         are_traces = lengths >= 2
-        _check_range(labels[are_traces], "tree_labels.npy", 0, len(tree.traces) - 1)
+        check_range(labels[are_traces], "tree_labels.npy", 0, len(tree.traces) - 1)
         found = np.array([len(trace) // 4 for trace in tree.traces], dtype=np.int64)
         if (found[labels[are_traces]] != lengths[are_traces]).any():
             raise FileFormatError("trace_lengths.npy has another length than the trace's suffix")
-    _check_range(labels[~are_traces], "tree_labels.npy", -1, len(tree.keys) - 1)
+    check_range(labels[~are_traces], "tree_labels.npy", -1, len(tree.keys) - 1)
     if len(np.unique((above.astype(np.int64) << 32) + labels + 1)) < len(above):
         raise FileFormatError("tree_labels.npy has the same label on two arcs of one node")
 
@@ -148,21 +143,11 @@ def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _column(arrays: Arrays, name: str, length: int | None = None) -> Array:
-    return _shaped(arrays, name, (length,))
+    return shaped(arrays, name, (length,))
 
 
 def _table(arrays: Arrays, name: str, columns: int | None = None, rows: int | None = None) -> Array:
-    return _shaped(arrays, name, (rows, columns))
-
-
-def _shaped(arrays: Arrays, name: str, shape: tuple[int | None, ...]) -> Array:
-    """Return an array of a shape, of which None may be any number."""
-    array = arrays[name]
-    extents = zip(array.shape, shape, strict=False)
-    if array.ndim != len(shape) or any(wanted not in (None, found) for found, wanted in extents):
-        expected = str(shape).replace("None", "any")
-        raise FileFormatError(f"{name} has the shape {array.shape}, not {expected}")
-    return array
+    return shaped(arrays, name, (rows, columns))
 
 
 def _numbers(
@@ -170,7 +155,7 @@ def _numbers(
 ) -> NDArray[np.int32]:
     """Return a column of integers in a range."""
     array = _column(arrays, name, length)
-    _check_range(array, name, low, high)
+    check_range(array, name, low, high)
     return array.astype(np.int32, copy=False)
 
 
@@ -184,9 +169,3 @@ def _earlier(arrays: Arrays, name: str, root: int) -> NDArray[np.int32]:
         place = int(wrong.argmax()) + 1
         raise FileFormatError(f"{name}, entry {place}: {array[place]} is no earlier entry")
     return array.astype(np.int32, copy=False)
-
-
-def _check_range(array: Array, name: str, low: float, high: float) -> None:
-    if array.size and not (array.min() >= low and array.max() <= high):
-        wrong = array[~((array >= low) & (array <= high))][0]
-        raise FileFormatError(f"{name} holds {wrong}, which is not from {low} to {high}")

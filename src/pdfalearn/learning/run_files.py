@@ -6,13 +6,14 @@ import os
 import reprlib
 from typing import BinaryIO
 
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import InputError
 from pdfalearn.files import named
-from pdfalearn.files.archives import array_in, check_sizes, opened, write_archive
+from pdfalearn.files.archives import text_and_arrays, write_archive
 from pdfalearn.learning._run_arrays import arrays_of, dtypes_of
 from pdfalearn.learning._run_texts import NAME, text_in, text_of
 from pdfalearn.learning._run_values import result_of
 from pdfalearn.learning.results import Result
+from pdfalearn.pdfa import PDFA
 
 ENDING = ".zip"
 
@@ -38,18 +39,12 @@ def write(result: Result, stream: BinaryIO) -> None:
 
 def read(stream: BinaryIO) -> Result:
     """Read a run from a zip archive; nothing in it is ever unpickled."""
-    with opened(stream) as archive:
-        names = archive.namelist()
-        if NAME not in names:
-            raise FileFormatError(f"holds {names[:8]}, and no {NAME}: not a run that was saved")
-        check_sizes(archive, stream, remedy="zip it again without compressing")
-        text = text_in(archive.read(NAME))
-        dtypes = dtypes_of(text)
-        if sorted(names) != sorted([NAME, *dtypes]):
-            odd = sorted({*names} ^ {NAME, *dtypes})[:4] or "a member twice"
-            raise FileFormatError(f"holds or lacks {odd}, unlike a run that was saved")
-        arrays = {name: array_in(archive.read(name), name, dtypes[name]) for name in dtypes}
-    return result_of(text, arrays)
+    return result_of(*text_and_arrays(stream, NAME, text_in, dtypes_of))
+
+
+def pdfa_of(result: Result) -> PDFA:
+    """Return the automaton of a run: `load_pdfa` for results."""
+    return result.pdfa
 
 
 def _check_ending(path: str | os.PathLike[str]) -> None:
