@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pdfalearn.distill import futures
 
 from pdfalearn import PDFA
+from pdfalearn.distilling import futures
 from pdfalearn.distilling.futures import States, joined, merge_costs, merged, reduced, thinned
 from tests.metrics import slow
 from tests.strategies import pdfas
