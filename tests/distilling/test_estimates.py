@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import t as students_t
 
 from pdfalearn import PDFA, Exact, ObservationTree, evaluate, random_pdfa
+from pdfalearn.alphabet import Word
 from pdfalearn.distilling.estimates import HeldOut, interval, smallest_good, standard_error
 from pdfalearn.distilling.gathering import positions_of
 from pdfalearn.distilling.knees import knee
@@ -60,11 +61,13 @@ def test_the_smallest_that_is_not_worse_by_an_error(seed: int, automata: int) ->
     random = np.random.default_rng(seed)
     lengths = random.integers(1, 9, 20).astype(float)
     losses = random.exponential(1, (automata, 20)) + random.exponential(1, 20)
-    best = min(losses.tolist(), key=sum)
+    best: list[float] = min(losses.tolist(), key=sum)
+    plain_lengths: list[float] = lengths.tolist()
 
     def is_good(these: list[float]) -> bool:
         worse = [this - other for this, other in zip(these, best, strict=True)]
-        return sum(worse) / lengths.sum() <= max(plain_error(worse, lengths.tolist()), 1e-9)
+        mean, error = sum(worse) / sum(plain_lengths), plain_error(worse, plain_lengths)
+        return mean <= max(error, 1e-9)
 
     expected = next(place for place, these in enumerate(losses.tolist()) if is_good(these))
     assert smallest_good(losses, lengths) == expected
@@ -110,7 +113,7 @@ def test_too_few_sizes_have_no_knee() -> None:
     assert knee([1, 2], [1.0, 0.0]) is None
 
 
-def held_out(target: PDFA, words: list[str]) -> HeldOut:
+def held_out(target: PDFA, words: list[Word]) -> HeldOut:
     with ObservationTree(as_model(target), Exact()) as observations:
         batch = target.alphabet.encode_words(words)
         observations.ask_path(batch)
@@ -122,7 +125,7 @@ def held_out(target: PDFA, words: list[str]) -> HeldOut:
 def test_held_out_words_are_measured_as_evaluate_does(seed: int, symbols: int) -> None:
     target = random_pdfa(30, symbols, seed=seed)
     candidate = random_pdfa(10, symbols, seed=seed + 100)
-    words = list(target.sample(100, seed=seed).words)
+    words = list[Word](target.sample(100, seed=seed).words)
     held = held_out(target, words)
     measured = held.measured(candidate)
     expected = evaluate(target, candidate, words)
@@ -141,7 +144,7 @@ def test_held_out_words_are_measured_as_evaluate_does(seed: int, symbols: int) -
 def test_infinite_divergences_are_counted(seed: int) -> None:
     target = random_pdfa(20, 3, seed=seed)
     other = random_pdfa(20, 3, zero_probability=0.3, undefined=True, seed=seed + 50)
-    words = list(target.sample(60, seed=seed, max_length=12).words)
+    words = list[Word](target.sample(60, seed=seed, max_length=12).words)
     measured = held_out(target, words).measured(other)
     infinite, finite = 0, []
     for place, word in enumerate(words):

@@ -35,12 +35,17 @@ from tests.support import examples
 
 def is_working(machine: Machine) -> bool:
     """Whether all transitions lead to states, all of which are reached, and rows sum up to 1."""
-    size = len(machine)
-    reached = {0}
-    for _ in range(size):
-        reached |= {int(to) for state in reached for to in machine.transitions[state]}
+    reached, queue = {0}, [0]
+    for state in queue:
+        new = set(machine.transitions[state].tolist()) - reached
+        reached |= new
+        queue += new
     sums = machine.rows.sum(axis=1)
-    return reached == set(range(size)) and np.allclose(sums, 1) and bool((machine.rows >= 0).all())
+    return (
+        reached == set(range(len(machine)))
+        and np.allclose(sums, 1)
+        and bool((machine.rows >= 0).all())
+    )
 
 
 def tree_of(pdfa: PDFA, count: int, seed: int = 0) -> PlainTree:
@@ -51,7 +56,7 @@ def tree_of(pdfa: PDFA, count: int, seed: int = 0) -> PlainTree:
         for end in range(len(codes) + 1):
             weights[codes[:end]] = weights.get(codes[:end], 0) + 1
     answers = {
-        codes: pdfa.next_distribution(pdfa.alphabet.decode(list(codes))).tolist()
+        codes: pdfa.probabilities[pdfa.state_after(pdfa.alphabet.decode(codes))].tolist()
         for codes in weights
     }
     return PlainTree(len(pdfa.alphabet), weights, answers)
@@ -141,8 +146,8 @@ def test_divergences_of_futures(seed: int, states: int, width: int) -> None:
         total = divergence(machine.rows[p].tolist(), machine.rows[q].tolist())
         for symbol, share in enumerate(machine.rows[p, 1:].tolist()):
             if depth and share >= 0.02:
-                after = (int(machine.transitions[state, symbol]) for state in (p, q))
-                total += share * plain(*after, depth - 1)
+                left, right = machine.transitions[[p, q], symbol].tolist()
+                total += share * plain(left, right, depth - 1)
         return total
 
     expected = [[plain(p, q, 4) for q in range(states)] for p in range(states)]

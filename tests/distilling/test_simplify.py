@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pdfalearn.distill import futures
 
 from benchmarks.simplifying import ratios, small_pdfa
 from pdfalearn import (
@@ -22,6 +21,7 @@ from pdfalearn import (
     reber,
     simplify,
 )
+from pdfalearn.distilling import futures
 from pdfalearn.equivalence.equivalences import Exact
 from tests.strategies import all_words, pdfas
 
