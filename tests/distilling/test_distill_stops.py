@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,8 +32,8 @@ FEW = [1, 2, 4, 8]
 PHASES = ["words", "questions", "automata", "measuring"]
 
 
-def watched(**options: Price) -> WatchedModel:
-    return WatchedModel(BlackBox(TARGET), **options)
+def watched(price: Price | None = None) -> WatchedModel:
+    return WatchedModel(BlackBox(TARGET), price=price)
 
 
 @pytest.mark.parametrize("audit", [0, 16])
@@ -101,16 +100,16 @@ class DyingModel(WatchedModel):
         return rows
 
 
-def with_store(model: LanguageModel, path: Path) -> Frontier:
-    return distill(
-        model, budget=SMALL, sizes=FEW, seed=2, store=path / "store", model_id="it", audit=0
-    )
+def with_store(model: LanguageModel, folder: Path, symbols: int = 1000) -> Frontier:
+    budget, store = Budget(max_symbols=symbols), folder / "store"
+    return distill(model, budget=budget, sizes=[1, 4], seed=2, store=store, model_id="it", audit=0)
 
 
-@pytest.mark.parametrize("batches", mostly_slow([30, 0, 1, 5, 60, 90], 2))
+@pytest.mark.parametrize("batches", mostly_slow([60, 0, 1, 5, 20, 90, 120, 140]))
 def test_a_run_that_was_killed_goes_on(batches: int, tmp_path: Path) -> None:
     in_one_piece = watched()
-    whole = distill(in_one_piece, budget=SMALL, sizes=FEW, seed=2, audit=0)
+    budget = Budget(max_symbols=1000)
+    whole = distill(in_one_piece, budget=budget, sizes=[1, 4], seed=2, audit=0)
     assert len(in_one_piece.batches) > batches
     dying, second = DyingModel(BlackBox(TARGET), batches), watched()
     with pytest.raises(OSError, match="the connection is lost"):
@@ -131,10 +130,15 @@ def test_a_run_that_was_killed_goes_on(batches: int, tmp_path: Path) -> None:
 
 def test_a_second_run_asks_nothing_but_the_audit(tmp_path: Path) -> None:
     first, second = watched(), watched()
-    whole = with_store(first, tmp_path)
-    again = with_store(second, tmp_path)
+    whole, again = with_store(first, tmp_path), with_store(second, tmp_path)
     assert replace(again, certificate=whole.certificate) == whole
     assert len(second.asked) == again.certificate.details["audited_words"]
+
+
+@pytest.mark.xfail(reason="stored answers are not held against the budget")
+def test_a_second_run_of_a_small_budget(tmp_path: Path) -> None:
+    whole, again = (with_store(watched(), tmp_path, symbols=300) for _ in range(2))
+    assert replace(again, certificate=whole.certificate) == whole
 
 
 class Fuse:
@@ -183,9 +187,14 @@ def test_a_callback_that_goes_on_interrupting() -> None:
         if progress.phase == "measuring":
             raise KeyboardInterrupt
 
-    with pytest.raises(DistillingInterrupted) as caught:
+    frontier = None
+    try:
         distill(watched(), budget=SMALL, sizes=FEW, progress=stop)
-    assert caught.value.frontier is not None
+    except DistillingInterrupted as interrupt:
+        frontier = interrupt.frontier
+    except KeyboardInterrupt:
+        pytest.fail("there is no frontier")
+    assert frontier is not None
 
 
 def test_an_interrupt_in_the_model() -> None:
@@ -224,7 +233,6 @@ def test_a_failing_callback_is_an_error() -> None:
     def fail(progress: DistillingProgress) -> None:
         raise LookupError(progress.phase)
 
-    run: Callable[[], Frontier] = lambda: distill(model, budget=SMALL, progress=fail)  # noqa: E731
     with pytest.raises(LookupError, match="words"):
-        run()
+        distill(model, budget=SMALL, progress=fail)
     assert not model.open_sessions
