@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.distilling.contexts import context_machine
+from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.machines import Machine
 from tests.distilling.trees import PlainTree, Word, random_tree, state_after, trees
 
 MARK = -1
 """Stands before the first symbol of every word."""
+PRIOR_WEIGHT = 0.2
+"""As if so many words had shown the row of the context one symbol shorter."""
 
 
 def marked(word: Word) -> Word:
@@ -45,7 +47,8 @@ def mean_row(tree: PlainTree, context: Word) -> np.ndarray[tuple[int], np.dtype[
     sums = weights @ np.array([tree.answers[word] for word in mine])
     if not context:
         return np.asarray(sums / weights.sum())
-    return np.asarray((sums + mean_row(tree, context[1:])) / (weights.sum() + 1))
+    drawn_to = PRIOR_WEIGHT * mean_row(tree, context[1:])
+    return np.asarray((sums + drawn_to) / (weights.sum() + PRIOR_WEIGHT))
 
 
 def all_contexts(tree: PlainTree, longest: int = 11) -> set[Word]:
@@ -55,7 +58,7 @@ def all_contexts(tree: PlainTree, longest: int = 11) -> set[Word]:
 
 @given(trees(25))
 def test_with_room_for_all_every_word_is_its_own_context(tree: PlainTree) -> None:
-    machine = context_machine(tree.evidence(), 10**6)
+    machine = Contexts(tree.evidence(), 10**6).machine(10**6)
     words = [word for word in tree.words if len(word) < 11]
     assert len(machine) == len(all_contexts(tree))
     assert len({state_after(machine, word) for word in words}) == len(words)
@@ -66,7 +69,7 @@ def test_with_room_for_all_every_word_is_its_own_context(tree: PlainTree) -> Non
 
 @given(trees(30), st.integers(1, 12))
 def test_so_many_at_most_each_with_a_distribution(tree: PlainTree, most: int) -> None:
-    machine = context_machine(tree.evidence(), most)
+    machine = Contexts(tree.evidence(), most).machine(most)
     assert len(machine) == min(most, len(all_contexts(tree)))
     assert machine.rows.sum(axis=1) == pytest.approx(np.ones(len(machine)))
     assert machine.transitions.min(initial=0) >= 0
@@ -77,7 +80,7 @@ def test_so_many_at_most_each_with_a_distribution(tree: PlainTree, most: int) ->
 @pytest.mark.parametrize("seed", range(3))
 def test_the_state_after_any_word_is_its_longest_suffix(seed: int, most: int) -> None:
     tree = random_tree(seed, 2, 60, zeros=False)
-    machine = context_machine(tree.evidence(), most)
+    machine = Contexts(tree.evidence(), most).machine(most)
     contexts = contexts_of(machine, tree)
     for length in range(7):
         for word in product(range(2), repeat=length):  # most of them were never seen
@@ -88,7 +91,7 @@ def test_the_state_after_any_word_is_its_longest_suffix(seed: int, most: int) ->
 @pytest.mark.parametrize("seed", range(4))
 def test_suffixes_and_prefixes_of_contexts_are_contexts(seed: int) -> None:
     tree = random_tree(seed, 2, 60, zeros=False)
-    chosen = contexts_of(context_machine(tree.evidence(), 12), tree).keys()
+    chosen = contexts_of(Contexts(tree.evidence(), 12).machine(12), tree).keys()
     assert len(chosen) == 12
     assert {context[1:] for context in chosen if context} <= chosen
     assert {context[:-1] for context in chosen if len(context) > 1} <= chosen
@@ -100,7 +103,7 @@ def test_a_context_that_brings_more_comes_first() -> None:
 
     words: list[Word] = [(), (0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1)]
     tree = PlainTree(2, dict.fromkeys(words, 4.0), {word: row(word) for word in words})
-    machine = context_machine(tree.evidence(), 3)
+    machine = Contexts(tree.evidence(), 3).machine(3)
     assert len(machine) == 3  # nothing, the beginning, and 0
     after_zero = {state_after(machine, word) for word in words if word[-1:] == (0,)}
     assert len(after_zero) == 1
