@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
-import numpy as np
 import torch
 
 from examples.reber import trained
@@ -24,12 +23,15 @@ from pdfalearn import (
     distill,
     evaluate,
     learn,
+    reachable_part,
 )
 
 TRAINING = 4000
 KAPPAS = (3, 10, 100)
 SYMBOLS = 4000
 """So many symbols may be asked, each time."""
+SHOWN = (1, 2, 3, 4, 8)
+"""The sizes of distilled automata that are printed."""
 TITLES = ["from the network", "states", "symbols asked", "KL per symbol", "L1", "WER"]
 
 
@@ -41,7 +43,7 @@ def grammar() -> PDFA:
     return PDFA(
         alphabet="ab",
         transitions=[[1, 2], [0, 3], [3, 0], [2, 1]],
-        probabilities=[[0.1, 0.7, 0.2], [0.1, 0.2, 0.7], [0.05, 0.45, 0.5], [0.3, 0.35, 0.35]],
+        probabilities=[[0.1, 0.7, 0.2], [0.1, 0.2, 0.7], [0.05, 0.6, 0.35], [0.3, 0.2, 0.5]],
     )
 
 
@@ -56,10 +58,11 @@ def learnt(model: LanguageModel) -> Iterator[tuple[str, PDFA, float]]:
 
 def distilled(frontier: Frontier) -> Iterator[tuple[str, PDFA, float]]:
     """Yield the automata of some sizes."""
-    for states in (2, 3, frontier.knee or 4, 12):
-        mark = ", the knee" if states == frontier.knee else ""
-        asked = frontier.certificate.details["symbols_asked"]
-        yield f"distilled{mark}", frontier.at_most(states), float(str(asked))
+    asked = float(str(frontier.certificate.details["symbols_asked"]))
+    for point in frontier:
+        if point.states in SHOWN:
+            mark = ", the knee" if point.states == frontier.knee else ""
+            yield f"distilled{mark}", point.pdfa, asked
 
 
 def row(model: LanguageModel, name: str, pdfa: PDFA, symbols: float) -> str:
@@ -67,21 +70,6 @@ def row(model: LanguageModel, name: str, pdfa: PDFA, symbols: float) -> str:
     means = evaluate(model, pdfa, count=1000, seed=2, max_length=100).over_prefixes
     figures = f"{means.kl:.5f} | {means.l1:.4f} | {means.word_error_rate:.4f}"
     return f"| {name} | {len(pdfa):,} | {symbols:,.0f} | {figures} |"
-
-
-def in_order(pdfa: PDFA) -> PDFA:
-    """Number states as they are found breadth-first, symbols in their order."""
-    order = [pdfa.initial]
-    for state in order:
-        targets = pdfa.transitions[state].tolist()
-        order += [new for new in dict.fromkeys(targets) if new >= 0 and new not in order]
-    numbers = np.full(len(pdfa) + 1, -1)
-    numbers[order] = np.arange(len(order))
-    return PDFA(
-        alphabet=pdfa.alphabet,
-        transitions=numbers[pdfa.transitions[order]],
-        probabilities=pdfa.probabilities[order],
-    )
 
 
 def transitions(pdfa: PDFA) -> list[str]:
@@ -103,7 +91,7 @@ def main() -> None:
     frontier = distill(network, budget=Budget(max_symbols=SYMBOLS), seed=1)
     for automaton in distilled(frontier):
         print(row(network, *automaton))
-    found = in_order(frontier.at_most(frontier.knee or len(true)))
+    found = reachable_part(frontier.at_most(frontier.knee or len(true)))  # numbered breadth first
     print(f"\n{'the grammar':<24}at the knee")
     for left, right in zip_longest(transitions(true), transitions(found), fillvalue=""):
         print(f"{left:<24}{right}")
