@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -9,14 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pdfalearn.distilling import contexts
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.machines import Machine
 from tests.distilling.trees import PlainTree, Word, random_tree, state_after, trees
+from tests.support import examples
 
 MARK = -1
 """Stands before the first symbol of every word."""
 PRIOR_WEIGHT = 0.2
 """As if so many words had shown the row of the context one symbol shorter."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _prior_weight() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contexts, "_PRIOR_WEIGHT", PRIOR_WEIGHT)
+        yield
 
 
 def marked(word: Word) -> Word:
@@ -56,6 +66,7 @@ def all_contexts(tree: PlainTree, longest: int = 11) -> set[Word]:
     return {end for end in ends if len(end) <= longest}
 
 
+@examples(30)
 @given(trees(25))
 def test_with_room_for_all_every_word_is_its_own_context(tree: PlainTree) -> None:
     machine = Contexts(tree.evidence(), 10**6).machine(10**6)
@@ -67,6 +78,7 @@ def test_with_room_for_all_every_word_is_its_own_context(tree: PlainTree) -> Non
         assert row == pytest.approx(mean_row(tree, marked(word)))
 
 
+@examples(30)
 @given(trees(30), st.integers(1, 12))
 def test_so_many_at_most_each_with_a_distribution(tree: PlainTree, most: int) -> None:
     machine = Contexts(tree.evidence(), most).machine(most)
@@ -81,11 +93,11 @@ def test_so_many_at_most_each_with_a_distribution(tree: PlainTree, most: int) ->
 def test_the_state_after_any_word_is_its_longest_suffix(seed: int, most: int) -> None:
     tree = random_tree(seed, 2, 60, zeros=False)
     machine = Contexts(tree.evidence(), most).machine(most)
-    contexts = contexts_of(machine, tree)
+    found = contexts_of(machine, tree)
     for length in range(7):
         for word in product(range(2), repeat=length):  # most of them were never seen
-            known = [end for end in suffixes(marked(word)) if end in contexts]
-            assert state_after(machine, word) == contexts[max(known, key=len)]
+            known = [end for end in suffixes(marked(word)) if end in found]
+            assert state_after(machine, word) == found[max(known, key=len)]
 
 
 @pytest.mark.parametrize("seed", range(4))

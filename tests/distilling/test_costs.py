@@ -24,6 +24,7 @@ from tests.distilling.trees import (
     trees,
     words_of,
 )
+from tests.support import examples
 
 
 def plain_cost(machine: Machine, tree: PlainTree, word: Word, state: int) -> float:
@@ -34,6 +35,7 @@ def plain_cost(machine: Machine, tree: PlainTree, word: Word, state: int) -> flo
     )
 
 
+@examples(30)
 @given(st.data(), trees(), st.booleans(), st.sampled_from([1, 10**9]))
 def test_costs_of_subtrees(data: st.DataObject, tree: PlainTree, sparse: bool, short: int) -> None:
     evidence = tree.evidence(sparse=sparse)
@@ -51,6 +53,7 @@ def test_costs_of_subtrees(data: st.DataObject, tree: PlainTree, sparse: bool, s
     assert found == pytest.approx(plain, rel=1e-4, abs=1e-3)
 
 
+@examples(30)
 @given(st.data(), trees())
 def test_edges_are_the_transitions_that_words_take(data: st.DataObject, tree: PlainTree) -> None:
     evidence = tree.evidence()

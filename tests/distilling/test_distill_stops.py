@@ -100,7 +100,7 @@ class DyingModel(WatchedModel):
         return rows
 
 
-def with_store(model: LanguageModel, folder: Path, symbols: int = 1000) -> Frontier:
+def with_store(model: LanguageModel, folder: Path, symbols: int = 700) -> Frontier:
     budget, store = Budget(max_symbols=symbols), folder / "store"
     return distill(model, budget=budget, sizes=[1, 4], seed=2, store=store, model_id="it", audit=0)
 
@@ -108,7 +108,7 @@ def with_store(model: LanguageModel, folder: Path, symbols: int = 1000) -> Front
 @pytest.mark.parametrize("batches", mostly_slow([60, 0, 1, 5, 20, 90, 120, 140]))
 def test_a_run_that_was_killed_goes_on(batches: int, tmp_path: Path) -> None:
     in_one_piece = watched()
-    budget = Budget(max_symbols=1000)
+    budget = Budget(max_symbols=700)
     whole = distill(in_one_piece, budget=budget, sizes=[1, 4], seed=2, audit=0)
     assert len(in_one_piece.batches) > batches
     dying, second = DyingModel(BlackBox(TARGET), batches), watched()
@@ -128,6 +128,7 @@ def test_a_run_that_was_killed_goes_on(batches: int, tmp_path: Path) -> None:
     assert details["stored_words"] == len(dying.asked)
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing_but_the_audit(tmp_path: Path) -> None:
     first, second = watched(), watched()
     whole, again = with_store(first, tmp_path), with_store(second, tmp_path)

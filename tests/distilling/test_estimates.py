@@ -17,6 +17,7 @@ from pdfalearn.distilling.gathering import positions_of
 from pdfalearn.distilling.knees import knee
 from pdfalearn.distilling.sizes import default_sizes
 from pdfalearn.models.automaton import as_model
+from tests.support import examples
 
 
 def plain_error(losses: list[float], lengths: list[float]) -> float:
@@ -29,6 +30,7 @@ def plain_error(losses: list[float], lengths: list[float]) -> float:
     return math.sqrt(variance / count) / mean_length
 
 
+@examples(30)
 @given(st.lists(st.tuples(st.floats(0, 9), st.integers(1, 9)), min_size=2, max_size=30))
 def test_intervals_are_those_of_the_textbook(words: list[tuple[float, int]]) -> None:
     losses, lengths = [loss for loss, _ in words], [float(length) for _, length in words]
@@ -56,6 +58,7 @@ def test_intervals_cover_the_mean() -> None:
     assert 0.92 < covered / runs < 0.98
 
 
+@examples(30)
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_the_smallest_that_is_not_worse_by_an_error(seed: int, automata: int) -> None:
     random = np.random.default_rng(seed)
@@ -87,6 +90,7 @@ def plain_knee(states: list[int], losses: list[float]) -> int | None:
     return best if best is not None and bends[best] > 0.4 else None
 
 
+@examples(30)
 @given(st.data(), st.integers(20, 400))
 def test_the_knee_is_where_the_curve_bends_most(data: st.DataObject, nodes: int) -> None:
     sizes = default_sizes(nodes, 2)

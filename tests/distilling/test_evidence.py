@@ -13,8 +13,10 @@ from scipy.sparse import csr_array
 
 from tests.distilling.trees import PlainTree, divergence, state_after, trees, words_of
 from tests.distilling.trees import machines_over as machines
+from tests.support import examples
 
 
+@examples(30)
 @given(trees(), st.booleans())
 def test_nodes_are_in_order_and_keep_what_belongs_to_them(tree: PlainTree, sparse: bool) -> None:
     evidence = tree.evidence(sparse=sparse)
@@ -31,6 +33,7 @@ def test_nodes_are_in_order_and_keep_what_belongs_to_them(tree: PlainTree, spars
     assert evidence.total == pytest.approx(tree.total)
 
 
+@examples(30)
 @given(trees())
 def test_levels_and_steps_join_the_lengths(tree: PlainTree) -> None:
     evidence = tree.evidence()
@@ -59,6 +62,7 @@ def test_levels_and_steps_join_the_lengths(tree: PlainTree) -> None:
         assert runs == below
 
 
+@examples(30)
 @given(st.data(), trees(), st.booleans())
 def test_states_and_sums(data: st.DataObject, tree: PlainTree, sparse: bool) -> None:
     evidence = tree.evidence(sparse=sparse)
@@ -77,6 +81,7 @@ def test_states_and_sums(data: st.DataObject, tree: PlainTree, sparse: bool) -> 
             assert sums[group, column] == pytest.approx(plain)
 
 
+@examples(30)
 @given(trees())
 def test_a_missing_transition_leads_nowhere_for_good(tree: PlainTree) -> None:
     evidence = tree.evidence()
@@ -86,6 +91,7 @@ def test_a_missing_transition_leads_nowhere_for_good(tree: PlainTree) -> None:
     assert states.tolist() == [-1 if 0 in word else 0 for word in words_of(evidence)]
 
 
+@examples(30)
 @given(trees(), st.booleans())
 def test_entropies_and_weighted_answers(tree: PlainTree, sparse: bool) -> None:
     evidence = tree.evidence(sparse=sparse)
