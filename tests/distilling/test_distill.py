@@ -220,6 +220,7 @@ def wide_model(rest: float = 0.0) -> FunctionModel:
     return FunctionModel(rows, range(WIDE))
 
 
+@pytest.mark.slow
 def test_many_symbols() -> None:
     model, budget = TopK(wide_model(), 4), Budget(max_symbols=60)
     tracemalloc.start()

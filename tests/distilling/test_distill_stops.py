@@ -27,8 +27,8 @@ from tests.models.watched import Codes, WatchedModel
 from tests.support import mostly_slow
 
 TARGET = random_pdfa(40, 3, seed=3)
-SMALL = Budget(max_symbols=300)
-FEW = [1, 2, 4, 8]
+SMALL = Budget(max_symbols=150)
+FEW = [1, 2, 4]
 PHASES = ["words", "questions", "automata", "measuring"]
 
 
@@ -37,7 +37,7 @@ def watched(price: Price | None = None) -> WatchedModel:
 
 
 @pytest.mark.parametrize("audit", [0, 16])
-@pytest.mark.parametrize("symbols", mostly_slow([217, 150, 151, 400, 800]))
+@pytest.mark.parametrize("symbols", mostly_slow([150, 151, 217, 400, 800]))
 def test_no_symbol_beyond_the_budget(symbols: int, audit: int) -> None:
     model = watched()
     frontier = distill(model, budget=Budget(max_symbols=symbols), sizes=FEW, audit=audit)
@@ -105,12 +105,12 @@ def with_store(model: LanguageModel, folder: Path, symbols: int = 700) -> Fronti
     return distill(model, budget=budget, sizes=[1, 4], seed=2, store=store, model_id="it", audit=0)
 
 
-@pytest.mark.parametrize("batches", mostly_slow([60, 0, 1, 5, 20, 90, 120, 140]))
-def test_a_run_that_was_killed_goes_on(batches: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", mostly_slow([0.5, 0, 0.01, 0.05, 0.2, 0.8, 0.95]))
+def test_a_run_that_was_killed_goes_on(share: float, tmp_path: Path) -> None:
     in_one_piece = watched()
     budget = Budget(max_symbols=700)
     whole = distill(in_one_piece, budget=budget, sizes=[1, 4], seed=2, audit=0)
-    assert len(in_one_piece.batches) > batches
+    batches = int(share * len(in_one_piece.batches))
     dying, second = DyingModel(BlackBox(TARGET), batches), watched()
     with pytest.raises(OSError, match="the connection is lost"):
         with_store(dying, tmp_path)
@@ -172,7 +172,7 @@ def test_an_interrupt_in_every_phase(phase: str, reports: int) -> None:
 
 def test_an_interrupt_after_many_words_still_gives_a_frontier() -> None:
     with pytest.raises(DistillingInterrupted) as caught:
-        distill(watched(), budget=SMALL, sizes=FEW, progress=Fuse("words", 40))
+        distill(watched(), budget=SMALL, sizes=FEW, progress=Fuse("words", 25))
     assert caught.value.frontier is not None
 
 
@@ -195,7 +195,7 @@ def test_a_callback_that_goes_on_interrupting() -> None:
 def test_an_interrupt_in_the_model() -> None:
     class Interrupted(WatchedModel):
         def answered(self, batch: list[Codes], rows: Rows) -> Rows:
-            if len(self.batches) > 40:
+            if len(self.batches) > 25:
                 raise KeyboardInterrupt
             return rows
 

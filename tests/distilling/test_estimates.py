@@ -49,13 +49,13 @@ def test_one_word_says_nothing_about_the_error() -> None:
 
 def test_intervals_cover_the_mean() -> None:
     random = np.random.default_rng(1)
-    covered, runs, mean = 0, 500, 0.3
+    covered, runs, mean = 0, 300, 0.3
     for _ in range(runs):
         lengths = random.geometric(0.2, 200).astype(float)
         losses = np.array([random.exponential(mean, int(length)).sum() for length in lengths])
         found = interval(losses, lengths)
         covered += found.low <= mean <= found.high
-    assert 0.92 < covered / runs < 0.98
+    assert 0.91 < covered / runs < 0.99
 
 
 @examples(30)
@@ -132,7 +132,7 @@ def held_out(target: PDFA, words: list[Word]) -> HeldOut:
 
 
 @pytest.mark.parametrize("symbols", [1, 3, 80])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_held_out_words_are_measured_as_evaluate_does(seed: int, symbols: int) -> None:
     target = random_pdfa(30, symbols, seed=seed)
     candidate = random_pdfa(10, symbols, seed=seed + 100)
@@ -151,11 +151,11 @@ def test_held_out_words_are_measured_as_evaluate_does(seed: int, symbols: int) -
     assert measured.cross_entropy - held.entropy == pytest.approx(prefixes.kl)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_infinite_divergences_are_counted(seed: int) -> None:
     target = random_pdfa(20, 3, seed=seed)
     other = random_pdfa(20, 3, zero_probability=0.3, undefined=True, seed=seed + 50)
-    words = list[Word](target.sample(60, seed=seed, max_length=12).words)
+    words = list[Word](target.sample(30, seed=seed, max_length=10).words)
     measured = held_out(target, words).measured(other)
     infinite, finite = 0, []
     for place, word in enumerate(words):
