@@ -9,7 +9,7 @@ import numpy as np
 from pdfalearn import PDFA, Alphabet, ObservationTree, Words
 from pdfalearn.alphabet import Symbol, Word
 
-HELD_OUT = 6
+HELD_OUT = 4
 """One word in this many is held out."""
 
 

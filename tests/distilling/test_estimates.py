@@ -37,16 +37,21 @@ def plain_error(losses: list[float], lengths: list[float]) -> float:
 
 
 @examples(30)
-@given(st.lists(st.tuples(st.floats(0, 9), st.integers(1, 9)), min_size=2, max_size=30))
-def test_intervals_are_those_of_the_textbook(words: list[tuple[float, int]]) -> None:
-    losses, lengths = [loss for loss, _ in words], [float(length) for _, length in words]
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=5, max_size=30))
+def test_intervals_are_those_of_the_textbook(words: list[tuple[int, int]]) -> None:
+    losses, lengths = [float(loss) for loss, _ in words], [float(length) for _, length in words]
     error = plain_error(losses, lengths)
     assert standard_error(np.array(losses), np.array(lengths)) == pytest.approx(error, abs=1e-12)
     found = interval(np.array(losses), np.array(lengths))
-    mean, factor = sum(losses) / sum(lengths), float(students_t.ppf(0.975, len(words) - 1))
+    mean, quantile = sum(losses) / sum(lengths), float(students_t.ppf(0.975, len(words) - 1))
     assert found.mean == pytest.approx(mean)
-    assert found.low == pytest.approx(max(0, mean - factor * error), abs=1e-12)
-    assert found.high == pytest.approx(mean + factor * error, abs=1e-12)
+    if mean < 1e-6:
+        return
+    surplus = [loss - mean * length for loss, length in zip(losses, lengths, strict=True)]
+    worst = surplus.index(max(surplus))  # counts twice
+    error = plain_error([*losses, losses[worst]], [*lengths, lengths[worst]])
+    assert math.log(mean / found.low) == pytest.approx(quantile * error / mean, rel=1e-6)
+    assert math.log(found.high / mean) == pytest.approx(quantile * error / mean, rel=1e-6)
 
 
 def test_one_word_says_nothing_about_the_error() -> None:
