@@ -40,7 +40,7 @@ SIZES = [
     8000,
 ]
 LENGTH = 300
-FRESH = 1_000_000
+FRESH = 300_000
 """Fresh words of a network have this many different prefixes."""
 TITLES = ["model", "automaton", "runs", "covered", "median half-width / value", "at most a quarter"]
 

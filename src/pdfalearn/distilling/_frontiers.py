@@ -17,9 +17,9 @@ from pdfalearn.distilling.estimates import (
     interval,
     not_worse,
 )
-from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.evidence import Evidence, Floats
 from pdfalearn.distilling.frontier import Frontier, Point
-from pdfalearn.distilling.machines import Fit, automaton
+from pdfalearn.distilling.machines import Fit, automaton, rare_loss
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
@@ -32,6 +32,7 @@ _FEW_WORDS = 200
 def frontier_of(
     fits: Mapping[int, Fit],
     evidence: Evidence,
+    drawn: Floats,
     sampling: Sampling,
     sampler: Sampler,
     observations: ObservationTree,
@@ -39,19 +40,31 @@ def frontier_of(
     seed: int,
     is_interrupted: bool,
 ) -> Frontier:
-    """Measure automata on the held-out words, and certify what was done."""
+    """Measure automata on the held-out words, and certify what was done.
+
+    Of every node of the evidence, ``drawn`` is how many words passed it that were drawn.
+    """
     held_out = HeldOut(sampling.held_out, observations)
     chosen = _envelope(fits)
     pdfas = [automaton(fit, evidence, observations.alphabet) for fit in chosen]
     measured = [held_out.measured(pdfa) for pdfa in pdfas]
     losses = np.array([comparable(each.losses, each.infinite) for each in measured])
     kept = not_worse(losses, held_out.lengths).nonzero()[0].tolist()
-    points = [_point(pdfas[place], chosen[place], measured[place], held_out) for place in kept]
+    points = [
+        _point(
+            pdfas[place],
+            chosen[place],
+            measured[place],
+            held_out,
+            rare_loss(chosen[place], evidence, drawn),
+        )
+        for place in kept
+    ]
     measured = [measured[place] for place in kept]
     frontier = Frontier(
         points=tuple(points),
         sizes=tuple(sorted(fits)),
-        certificate=Certificate("distilled", ""),
+        certificate=Certificate("distilled", "", {"answers": sampling.spending.answered}),
         model_perplexity=float(np.exp(held_out.entropy)),
         kept_losses=np.array([each.losses for each in measured]),
         kept_infinite=np.array([each.infinite for each in measured]),
@@ -77,14 +90,14 @@ def _envelope(fits: Mapping[int, Fit]) -> list[Fit]:
     return chosen
 
 
-def _point(pdfa: PDFA, fit: Fit, measured: Measured, held_out: HeldOut) -> Point:
+def _point(pdfa: PDFA, fit: Fit, measured: Measured, held_out: HeldOut, rare: float) -> Point:
     divergence = interval(measured.losses, held_out.lengths - measured.infinite)
     return Point(
         states=len(pdfa),
         pdfa=pdfa,
         divergence=divergence.mean,
         low=divergence.low,
-        high=divergence.high,
+        high=divergence.high + rare,
         infinite_share=float(measured.infinite.sum() / held_out.lengths.sum()),
         l1=measured.l1,
         word_error_rate=measured.word_error_rate,

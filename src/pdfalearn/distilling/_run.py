@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from pdfalearn.distilling._frontiers import frontier_of
-from pdfalearn.distilling.evidence import Evidence, Floats
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
 from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.gathering import evidence_of, first_words
-from pdfalearn.distilling.machines import Fit, Machine, fitted
+from pdfalearn.distilling.machines import Fit, Machine, fitted, widened
 from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.progress import DistillingProgress, Phase
 from pdfalearn.distilling.questions import ask_blind_spots
@@ -38,8 +38,8 @@ _EVERY = 4
 """Of the automata that were found, one in this many is asked about."""
 _STRUCTURE = 2**16
 """Automata are searched with at most about this many answers; their rows are means of all."""
-_QUICK = (64, 16, 4, 1)
-"""What there is still time for after a Ctrl-C."""
+_QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
+"""What there is still time for after a Ctrl-C: sizes, and answers to search with."""
 _HELD_OUT = 4
 """One word in this many is held out."""
 
@@ -81,7 +81,8 @@ class Run:
         self._sampling = Sampling(observations, sampler, seed, _HELD_OUT)
         self._probes: Floats = np.zeros(0)
         """The weights of words that were asked because automata were blind there."""
-        self._machines: dict[int, Machine] = {}
+        self._machines: dict[int, tuple[Machine, Numbers]] = {}
+        """By their sizes automata, and the symbols that they are over."""
         self._phase: Phase = "words"
         self._notes: list[str] = []
         self._frontier: Frontier | None = None
@@ -128,14 +129,15 @@ class Run:
     def salvaged(self) -> Frontier | None:
         """Return what was found until an interrupt, if there are words to measure it with."""
         self._close()
+        self._progress = None  # it may have raised the interrupt, and would do so again
         if self._frontier is not None:
             return self._noted(self._frontier)
         if self._sampling.held_out.word_count < 2:
             return None
         if not self._machines:
-            evidence, _ = self._evidence(_STRUCTURE)
+            evidence, _ = self._evidence(_QUICK_STRUCTURE)
             found = search(evidence, _QUICK, cycles=False)
-            self._machines = {size: fit.machine for size, fit in found}
+            self._machines = {size: (fit.machine, evidence.codes) for size, fit in found}
         return self._noted(self._measured(is_interrupted=True))
 
     def _draw(self, share: float) -> None:
@@ -181,13 +183,13 @@ class Run:
         """Ask where the automata that were found are blind, and polish them once more."""
         evidence, nodes = self._evidence(_STRUCTURE)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
-        fits = [fitted(self._machines[size], evidence) for size in places[::-_EVERY]]
+        fits = [fitted(self._wide(size, evidence), evidence) for size in places[::-_EVERY]]
         self._ask_about(fits[::-1], evidence, nodes, _FINISHING)
         self._phase = "automata"
         evidence, _ = self._evidence(_STRUCTURE)
         for size in places:
-            fit = polished(self._machines[size], evidence)
-            self._machines[size] = fit.machine
+            fit = polished(self._wide(size, evidence), evidence)
+            self._machines[size] = fit.machine, evidence.codes
             self._report(len(fit.machine), fit.loss)
             self._interrupts.check()
 
@@ -196,7 +198,12 @@ class Run:
         training = first_words(self._sampling.training, most)
         weights = np.bincount(training.nodes, minlength=len(self._observations)).astype(float)
         weights[: len(self._probes)] = np.maximum(weights[: len(self._probes)], self._probes)
-        return evidence_of(self._observations, weights)
+        return evidence_of(self._observations, weights, only_listed=True)
+
+    def _wide(self, size: int, evidence: Evidence) -> Machine:
+        """Return an automaton over the symbols of some evidence."""
+        machine, codes = self._machines[size]
+        return widened(machine, codes, evidence.codes)
 
     def _search(self) -> None:
         """Find the automata, and give them the rows of all answers."""
@@ -205,18 +212,20 @@ class Run:
         if self._sizes is None:
             self._sizes = default_sizes(len(evidence), evidence.width)
         for size, fit in search(evidence, self._sizes):
-            self._machines[size] = fit.machine
+            self._machines[size] = fit.machine, evidence.codes
             self._report(len(fit.machine), fit.loss)
             self._interrupts.check()
 
     def _measured(self, *, is_interrupted: bool) -> Frontier:
         self._phase = "measuring"
         self._report()
-        evidence, _ = self._evidence(2**62)
-        fits = {size: fitted(machine, evidence) for size, machine in self._machines.items()}
+        evidence, nodes = self._evidence(2**62)
+        drawn = self._sampling.weights()[nodes]
+        fits = {size: fitted(self._wide(size, evidence), evidence) for size in self._machines}
         return frontier_of(
             fits,
             evidence,
+            drawn,
             self._sampling,
             self._sampler,
             self._observations,

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import t as students_t
 
-from pdfalearn.distilling.evidence import Evidence, Floats, weight_sums
+from pdfalearn.distilling.evidence import Evidence, Floats, Table, weight_sums
 from pdfalearn.distilling.gathering import Positions, evidence_of
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 
 CONFIDENCE = 0.95
+_AT_ONCE = 2**12
+"""At most this many answers are compared at once."""
 _IMPOSSIBLE = 20.0
 """Where automata are compared, a position whose divergence is infinite counts as this many nats."""
 NOTHING = 1e-9
@@ -102,19 +104,30 @@ def _compared(
     crossed, distances = np.full(len(evidence), np.inf), np.full(len(evidence), 2.0)
     is_wrong = np.ones(len(evidence))
     known = (states >= 0).nonzero()[0]
-    size = max(1, 2**22 // (evidence.width + 1))
-    for begin in range(0, len(known), size):
-        part = known[begin : begin + size]
-        answers = evidence.answers[part]
-        rows = pdfa.probabilities[states[part]]
-        dense = answers.toarray() if isinstance(answers, csr_array) else answers
+    likeliest = pdfa.probabilities.argmax(axis=1)
+    for begin in range(0, len(known), _AT_ONCE):
+        part = known[begin : begin + _AT_ONCE]
+        nodes, columns, values = _entries(evidence.answers[part])
+        rows = pdfa.probabilities[states[part][nodes], columns]
         with np.errstate(divide="ignore"):
-            logs = np.log(rows)
-        crossed[part] = -(dense * np.where(dense > 0, logs, 0.0)).sum(axis=1)
-        distances[part] = np.abs(dense - rows).sum(axis=1)
-        likeliest = dense[np.arange(len(part)), rows.argmax(axis=1)]
-        is_wrong[part] = likeliest < dense.max(axis=1)
+            crossed[part] = -weight_sums(nodes, values * np.log(rows), len(part))
+        listed = weight_sums(nodes, np.abs(values - rows) - rows, len(part))
+        distances[part] = np.maximum(1.0 + listed, 0.0)  # the automaton's rows sum up to 1
+        best = np.zeros(len(part))
+        np.maximum.at(best, nodes, values)
+        is_best = columns == likeliest[states[part]][nodes]
+        is_wrong[part] = weight_sums(nodes, np.where(is_best, values, 0.0), len(part)) < best
     return crossed, distances, is_wrong
+
+
+def _entries(answers: Table) -> tuple[NDArray[np.integer], NDArray[np.integer], Floats]:
+    """Return the positive probabilities of answers: their nodes, columns and values."""
+    if isinstance(answers, csr_array):
+        positive = (answers.data > 0).nonzero()[0]
+        nodes = np.repeat(np.arange(answers.shape[0]), np.diff(answers.indptr))
+        return nodes[positive], answers.indices[positive], answers.data[positive]
+    places = (answers > 0).nonzero()
+    return places[0], places[1], answers[places]
 
 
 def interval(losses: Floats, lengths: Floats) -> Interval:

@@ -59,9 +59,19 @@ class Evidence:
         How many words pass through every node.
     answers : array or csr_array of float, shape (nodes, symbols + 1)
         The model's distributions, the terminal's probability first.
+    codes : array of int, optional
+        Which symbols of the alphabet these are, if not all of them.
     """
 
-    def __init__(self, parents: Numbers, symbols: Numbers, weights: Floats, answers: Table) -> None:
+    def __init__(
+        self,
+        parents: Numbers,
+        symbols: Numbers,
+        weights: Floats,
+        answers: Table,
+        codes: Numbers | None = None,
+    ) -> None:
+        self.codes = np.arange(int(answers.shape[1]) - 1) if codes is None else codes
         order, self.levels = _by_length(parents, symbols)
         places = np.empty(len(order), dtype=np.int64)
         places[order] = np.arange(len(order))

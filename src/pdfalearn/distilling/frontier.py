@@ -15,8 +15,12 @@ from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_integer
 from pdfalearn.distilling.estimates import comparable, smallest_good
 from pdfalearn.distilling.knees import knee
+from pdfalearn.distilling.sizes import EVERY
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
+
+_ANSWERS_A_STATE = 20
+"""Sizes with fewer answers a state than this are no knee: there words are learnt by heart."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Point:
     low: float
     """Where the 95% confidence interval of the divergence begins."""
     high: float
-    """Where it ends."""
+    """Where it ends; what rare words add, as far as they were asked, is part of it."""
     infinite_share: float
     """The share of positions where the model allows what the automaton does not."""
     l1: float
@@ -123,8 +127,9 @@ class Frontier(ArrayValue):
     @cached_property
     def knee(self) -> int | None:
         """The number of states where the curve of training divergences bends most, or None."""
-        smallest = self.points[0].states
-        sizes = [size for size in self.sizes if size >= smallest]
+        smallest, answers = self.points[0].states, self.certificate.details.get("answers", 0)
+        largest = max(EVERY, int(str(answers)) // _ANSWERS_A_STATE)
+        sizes = [size for size in self.sizes if smallest <= size <= largest]
         return knee(sizes, [self.point(size).training_divergence for size in sizes])
 
     def table(self) -> str:

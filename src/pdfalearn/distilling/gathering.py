@@ -53,8 +53,20 @@ def positions_of(
     return Positions(path[counts], numbers[counts], len(words))
 
 
-def evidence_of(observations: ObservationTree, weights: Floats) -> tuple[Evidence, Nodes]:
-    """Return the evidence of the nodes that have a weight, and which node each of its nodes is."""
+def evidence_of(
+    observations: ObservationTree, weights: Floats, *, only_listed: bool = False
+) -> tuple[Evidence, Nodes]:
+    """Return the evidence of the nodes that have a weight, and which node each of its nodes is.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        The answers.
+    weights : array of float
+        The weight of every node.
+    only_listed : bool
+        Whether symbols that no sparse answer lists are left out.
+    """
     nodes = weights.nonzero()[0]
     numbers = np.zeros(len(weights), dtype=np.int64)
     numbers[nodes] = np.arange(len(nodes))
@@ -67,8 +79,26 @@ def evidence_of(observations: ObservationTree, weights: Floats) -> tuple[Evidenc
             "cannot be distilled; wrap the model in TopK"
         )
     symbols = observations.last_symbols(nodes).astype(np.int64)
-    evidence = Evidence(parents, symbols, weights[nodes], _table(rows))
+    table, codes = _table(rows), None
+    if only_listed and isinstance(table, csr_array):
+        table, symbols, codes = _narrowed(table, symbols)
+    evidence = Evidence(parents, symbols, weights[nodes], table, codes)
     return evidence, nodes[evidence.order]
+
+
+def _narrowed(table: csr_array[np.float64], symbols: Numbers) -> tuple[Table, Numbers, Numbers]:
+    """Keep the columns of symbols that are listed or taken; return which these are."""
+    codes = np.union1d(table.indices[table.indices > 0] - 1, symbols[1:])
+    columns = np.concatenate(([0], codes + 1))
+    listed = csr_array(
+        (table.data, np.searchsorted(columns, table.indices), table.indptr),
+        shape=(table.shape[0], len(columns)),
+    )
+    numbers = np.searchsorted(codes, symbols)
+    numbers[0] = 0
+    if len(listed.data) > _SPARSE * listed.shape[0] * listed.shape[1]:
+        return np.asarray(listed.toarray()), numbers, codes
+    return listed, numbers, codes
 
 
 def _table(rows: Rows) -> Table:

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.distilling.evidence import Evidence, Floats, Singles
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Singles
 from pdfalearn.pdfa import PDFA
 
 States = NDArray[np.int32]
@@ -77,6 +78,31 @@ def _shrunk(sums: Floats, weights: Floats, priors: Floats, *, within: bool) -> F
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
+def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
+    """Return by how much words that are too rare to be drawn may raise the loss.
+
+    Parameters
+    ----------
+    fit : Fit
+        The automaton.
+    evidence : Evidence
+        What the model answered, also where it was asked because automata were blind there.
+    drawn : array of float
+        How many of the drawn words pass every node.
+    """
+    rare = ((drawn == 0) & (fit.states >= 0)).nonzero()[0]
+    answers, logs = evidence.answers[rare], fit.machine.logs
+    groups = csr_array(
+        (evidence.weights[rare], (fit.states[rare], np.arange(len(rare)))),
+        shape=(len(fit.machine), len(rare)),
+    )
+    sums = groups @ answers
+    crossed = (sums.multiply(logs) if isinstance(sums, csr_array) else sums * logs).sum()
+    weights = evidence.weights[rare]
+    more = weights @ evidence.negative_entropies[rare] - crossed - weights.sum() * fit.loss
+    return max(0.0, float(more) / max(1.0, float(drawn.sum())))
+
+
 def automaton(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
     machine = fit.machine
@@ -84,8 +110,37 @@ def automaton(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     befores = fit.states[evidence.parents[1:]]
     known = befores >= 0
     taken[befores[known], evidence.symbols[1:][known]] = True
-    transitions = np.where(taken | (machine.rows[:, 1:] > 0), machine.transitions, -1)
-    return PDFA(alphabet=alphabet, transitions=transitions, probabilities=machine.rows)
+    transitions = np.full((len(machine), len(alphabet)), -1, dtype=np.int32)
+    rows = np.zeros((len(machine), len(alphabet) + 1))
+    is_there = taken | (machine.rows[:, 1:] > 0)
+    transitions[:, evidence.codes] = np.where(is_there, machine.transitions, -1)
+    rows[:, 0], rows[:, evidence.codes + 1] = machine.rows[:, 0], machine.rows[:, 1:]
+    return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
+
+
+def widened(machine: Machine, codes: Numbers, wider: Numbers) -> Machine:
+    """Return a machine over more symbols; what it does not know yet leads to the initial state.
+
+    Parameters
+    ----------
+    machine : Machine
+        The automaton.
+    codes : array of int
+        Its symbols, in order.
+    wider : array of int
+        These and others, in order.
+    """
+    if len(codes) == len(wider):
+        return machine
+    places = np.searchsorted(wider, codes)
+    transitions = np.zeros((len(machine), len(wider)), dtype=np.int32)
+    transitions[:, places] = machine.transitions
+    tables = []
+    for table in (machine.rows, machine.priors):
+        larger = np.zeros((len(machine), len(wider) + 1))
+        larger[:, 0], larger[:, places + 1] = table[:, 0], table[:, 1:]
+        tables.append(larger)
+    return Machine(transitions, *tables)
 
 
 def reached(machine: Machine) -> NDArray[np.bool_]:

@@ -60,7 +60,7 @@ def ask_blind_spots(
             count = _affordable(left, spending) // (1 + further)
             if count > 0:
                 starts, symbols, flows = blind_edges(fit, evidence, count)
-                words = observations.step(nodes[starts], symbols)
+                words = observations.step(nodes[starts], evidence.codes[symbols])
                 _follow(words, flows, further, observations, found)
     except BudgetReached:
         pass

@@ -14,7 +14,7 @@ from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import ModelWords, Sampler
 
-_FIRST = 12
+_FIRST = 2
 """How many words are drawn at first."""
 _MOST_WORDS = 2**20
 """Nor are more words drawn than this, or than the budget has symbols or words."""

@@ -13,6 +13,8 @@ from pdfalearn.distilling.reducing import reduced
 
 LARGEST_SEARCHED = 1500
 """Larger automata are the contexts that bring most, as they are."""
+_MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
+"""Nor are automata of more transitions than this reduced, if they have this many states."""
 _CYCLED = 64
 """Automata of up to this many states are made larger and smaller again."""
 _GROWTH = (0.3, 0.3, 0.6)
@@ -40,7 +42,8 @@ def search(
     int, Fit
         A size and the automaton that was found for it.
     """
-    largest = min(LARGEST_SEARCHED, max(2, len(evidence) // 3))
+    most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
+    largest = min(LARGEST_SEARCHED, most, max(2, len(evidence) // 3))
     contexts = Contexts(evidence, max(largest, *sizes))
     fit: Fit | None = None
     for size in sorted(set(sizes), reverse=True):
