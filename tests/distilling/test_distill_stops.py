@@ -154,7 +154,6 @@ def drawn_with_store(folder: Path, seed: int) -> int:
     return sampling.words
 
 
-@pytest.mark.xfail(reason="stored answers are not held against the budget where it is reached")
 def test_a_budget_ends_words_at_the_same_place_with_stored_answers(tmp_path: Path) -> None:
     for seed in range(8):
         assert drawn_with_store(tmp_path, seed) == drawn_with_store(tmp_path, seed)
@@ -200,7 +199,6 @@ def test_an_interrupt_after_many_words_still_gives_a_frontier() -> None:
     assert caught.value.frontier is not None
 
 
-@pytest.mark.xfail(reason="measuring is reported again while the frontier is saved")
 def test_a_callback_that_goes_on_interrupting() -> None:
     def stop(progress: DistillingProgress) -> None:
         if progress.phase == "measuring":

@@ -139,20 +139,21 @@ class Sampling:
             return
 
     def _draw(self, count: int) -> None:
+        """Draw words; if that goes beyond the budget, with stored answers counted, drop them."""
         observations = self._observations
         words = self._sampler.draw(count, self._uniform, observations, self._random)
-        cut = None
-        if isinstance(self._sampler, ModelWords):
-            cut = self._sampler.max_length
-            self.cut_words += int((words.lengths == cut).sum())
-        else:
+        cut = self._sampler.max_length if isinstance(self._sampler, ModelWords) else None
+        if cut is None:
             observations.ask_path(words)
+        if self.spending.share > 1:
+            raise BudgetReached("the share for words", 1)
         is_held = np.zeros(count, dtype=bool)
         if self._one_in:
             is_held = (self.words + 1 + np.arange(count)) % self._one_in == 0
         for parts, chosen in ((self._training, ~is_held), (self._held_out, is_held)):
             parts.append(positions_of(words.take(chosen.nonzero()[0]), observations, cut))
         self.words += count
+        self.cut_words += 0 if cut is None else int((words.lengths == cut).sum())
 
 
 def checked_budget(budget: object) -> Budget:
