@@ -13,13 +13,13 @@ import time
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from benchmarks.distilling.answers import Answers, asked
+from benchmarks.distilling.answers import LONGEST, Answers, asked
 from benchmarks.distilling.caching import cache_folder
 from benchmarks.distilling.curves import DISTILLED, Point, conclusions, print_curves
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS
 from benchmarks.distilling.rivals import RIVALS, SIZES, Candidate, Task, offered
-from pdfalearn import PDFA, Budget, LanguageModel
+from pdfalearn import PDFA, Budget, LanguageModel, ModelWords
 
 SYMBOLS = (2_000, 20_000)
 MOST_SYMBOLS = 200_000
@@ -63,12 +63,13 @@ def distilled(model: LanguageModel, symbols: int) -> tuple[list[Candidate], PDFA
     if distill is None:
         return None
     started = time.perf_counter()
-    frontier = distill(model, budget=Budget(max_symbols=symbols), seed=1)
+    words = ModelWords(LONGEST)
+    frontier = distill(model, budget=Budget(max_symbols=symbols), words=words, seed=1)
     print(f"{DISTILLED}: {time.perf_counter() - started:.0f} s", flush=True)
     largest = max(point.states for point in frontier)
     sizes = [size for size in SIZES if size < largest] + [largest]
     found = [Candidate(DISTILLED, f"at most {size}", frontier.at_most(size)) for size in sizes]
-    return found, frontier.best.pdfa
+    return found, frontier.best
 
 
 def compare(model: LanguageModel, symbols: int, names: Sequence[str], anew: bool = True) -> None:
