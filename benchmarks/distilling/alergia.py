@@ -55,6 +55,7 @@ def _in_time(words: Words, terminal: int, epsilon: float, seconds: float) -> Tab
 
 
 def _send(connection: Connection, words: Words, terminal: int, epsilon: float) -> None:
+    sys.setrecursionlimit(_DEEP)  # of this process alone
     connection.send(merged(words, terminal, epsilon))
 
 
@@ -71,7 +72,6 @@ def merged(words: Words, terminal: int, epsilon: float) -> Table:
     """
     from aalpy.learning_algs import run_Alergia
 
-    sys.setrecursionlimit(_DEEP)
     ends = np.where(words.lengths < LONGEST, 1, 0).tolist()
     data = [
         [(_INPUT, output) for output in word + [terminal] * end]

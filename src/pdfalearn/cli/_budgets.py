@@ -44,7 +44,10 @@ _SPENDING: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
     "symbols": (click.IntRange(min=1), "Lead the model through at most so many symbols."),
     "words": (click.IntRange(min=1), "Ask at most so many words."),
     "cost": (click.FloatRange(min=0), "Ask for at most this cost, by the model's own price."),
-    "seconds": (click.FloatRange(min=0), "Take at most so many seconds, half of them for asking."),
+    "seconds": (
+        click.FloatRange(min=0),
+        "Ask for half of so many seconds; searching comes after.",
+    ),
 }
 DEFAULT_SYMBOLS = 20_000
 """How many symbols are asked where nothing is said."""

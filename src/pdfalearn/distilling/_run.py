@@ -13,7 +13,7 @@ from pdfalearn.distilling._frontiers import frontier_of
 from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
 from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.gathering import evidence_of, first_words
-from pdfalearn.distilling.machines import Fit, Machine, fitted, widened
+from pdfalearn.distilling.machines import Fit, Machine, fitted, pruned, widened
 from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.progress import DistillingProgress, Phase
 from pdfalearn.distilling.questions import ask_blind_spots
@@ -145,6 +145,8 @@ class Run:
         self._phase = "words"
         self._sampling.draw_until(share)
         held_out = self._sampling.held_out
+        if held_out.word_count >= 2 and not len(self._sampling.training.nodes):
+            raise InputError("words of no symbols tell nothing; give a sampler of longer ones")
         if held_out.word_count < 2:
             length = len(self._sampling.training.nodes) / max(1, self._sampling.words)
             raise InputError(
@@ -221,7 +223,10 @@ class Run:
         self._report()
         evidence, nodes = self._evidence(2**62)
         drawn = self._sampling.weights()[nodes]
-        fits = {size: fitted(self._wide(size, evidence), evidence) for size in self._machines}
+        fits = {
+            size: pruned(fitted(self._wide(size, evidence), evidence), evidence)
+            for size in self._machines
+        }
         return frontier_of(
             fits,
             evidence,

@@ -19,8 +19,10 @@ _AT_ONCE = 2**12
 """At most this many answers are compared at once."""
 _IMPOSSIBLE = 20.0
 """Where automata are compared, a position whose divergence is infinite counts as this many nats."""
-NOTHING = 1e-9
-"""Smaller differences of divergences are rounding."""
+NOTHING = 1e-6
+"""Smaller differences of divergences do not count."""
+_ROUNDING = 1e-12
+"""Smaller divergences are rounding."""
 
 
 class Interval(NamedTuple):
@@ -83,7 +85,8 @@ class HeldOut:
         evidence = self._evidence
         states = evidence.states(pdfa.transitions, pdfa.initial)
         crossed, distances, is_wrong = _compared(evidence, pdfa, states)
-        divergences = np.maximum(crossed + evidence.negative_entropies, 0.0)
+        divergences = crossed + evidence.negative_entropies
+        divergences[divergences < _ROUNDING] = 0.0
         is_finite = np.isfinite(divergences)
         divergences = np.where(is_finite, divergences, 0.0)
         weights = evidence.weights

@@ -82,6 +82,12 @@ def fit(
         if transitions
         else fitted(machine, evidence, within=is_model)
     )
+    lost = (result.machine.transitions < 0) & (result.machine.rows[:, 1:] > 0)
+    if lost.any():
+        symbol = pdfa.alphabet.symbols[int(lost.any(axis=0).argmax())]
+        raise InputError(
+            f"the model allows {symbol!r} where the automaton is undefined; give transitions=True"
+        )
     return automaton(result, evidence, pdfa.alphabet)
 
 

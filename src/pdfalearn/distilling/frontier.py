@@ -130,7 +130,8 @@ class Frontier(ArrayValue):
         smallest, answers = self.points[0].states, self.certificate.details.get("answers", 0)
         largest = max(EVERY, int(str(answers)) // _ANSWERS_A_STATE)
         sizes = [size for size in self.sizes if smallest <= size <= largest]
-        return knee(sizes, [self.point(size).training_divergence for size in sizes])
+        found = knee(sizes, [self.point(size).training_divergence for size in sizes])
+        return None if found is None else self.point(found).states
 
     def table(self) -> str:
         """Return a table of all points as text."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Singles
@@ -106,16 +107,22 @@ def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
 def automaton(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
     machine = fit.machine
-    taken = np.zeros(machine.transitions.shape, dtype=bool)
-    befores = fit.states[evidence.parents[1:]]
-    known = befores >= 0
-    taken[befores[known], evidence.symbols[1:][known]] = True
+    taken = _taken(fit, evidence)
     transitions = np.full((len(machine), len(alphabet)), -1, dtype=np.int32)
     rows = np.zeros((len(machine), len(alphabet) + 1))
     is_there = taken | (machine.rows[:, 1:] > 0)
     transitions[:, evidence.codes] = np.where(is_there, machine.transitions, -1)
     rows[:, 0], rows[:, evidence.codes + 1] = machine.rows[:, 0], machine.rows[:, 1:]
     return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
+
+
+def _taken(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which transitions words take."""
+    taken = np.zeros(fit.machine.transitions.shape, dtype=bool)
+    befores = fit.states[evidence.parents[1:]]
+    known = befores >= 0
+    taken[befores[known], evidence.symbols[1:][known]] = True
+    return taken
 
 
 def widened(machine: Machine, codes: Numbers, wider: Numbers) -> Machine:
@@ -153,6 +160,21 @@ def reached(machine: Machine) -> NDArray[np.bool_]:
         successors[machine.transitions[new]] = True
         new = (successors & ~seen).nonzero()[0]
     return seen
+
+
+def pruned(fit: Fit, evidence: Evidence) -> Fit:
+    """Return a fit without states that no word leads to which has a probability."""
+    machine, size = fit.machine, len(fit.machine)
+    taken = _taken(fit, evidence)
+    states, symbols = (taken | (machine.rows[:, 1:] > 0)).nonzero()
+    places = (states, machine.transitions[states, symbols])
+    graph = csr_array((np.ones(len(states), dtype=np.int8), places), shape=(size, size))
+    kept = np.zeros(size, dtype=bool)
+    kept[breadth_first_order(graph, 0, return_predecessors=False)] = True
+    if kept.all():
+        return fit
+    targets = np.where(kept, np.arange(size), 0).astype(np.int32)
+    return fitted(chosen(machine, targets, kept), evidence)
 
 
 def chosen(machine: Machine, targets: States, kept: NDArray[np.bool_]) -> Machine:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.growing import grown
-from pdfalearn.distilling.machines import Fit, fitted, only_reached
+from pdfalearn.distilling.machines import Fit, fitted, only_reached, pruned
 from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.reducing import reduced
 
@@ -48,14 +48,14 @@ def search(
     fit: Fit | None = None
     for size in sorted(set(sizes), reverse=True):
         if size > largest:
-            yield size, fitted(only_reached(contexts.machine(size)), evidence)
+            yield size, pruned(fitted(contexts.machine(size), evidence), evidence)
             continue
         if fit is None:
-            fit = polished(only_reached(contexts.machine(largest)), evidence)
+            fit = pruned(polished(only_reached(contexts.machine(largest)), evidence), evidence)
         if len(fit.machine) > size:
-            fit = polished(reduced(fit, evidence, size).machine, evidence)
+            fit = pruned(polished(reduced(fit, evidence, size).machine, evidence), evidence)
         if cycles and size <= _CYCLED:
-            fit = cycled(fit, evidence)
+            fit = pruned(cycled(fit, evidence), evidence)
         yield size, fit
 
 
