@@ -1,0 +1,74 @@
+"""What each part of distilling brings: divergence on fresh words with one part left out at a time.
+
+Run with ``python -m benchmarks.distilling.ablation``, with names of models for only those, and
+``--symbols 2000`` for another budget; needs the extras ``bench`` and ``torch``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+from benchmarks.distilling.answers import LONGEST, asked
+from benchmarks.distilling.measuring import divergence
+from benchmarks.distilling.networks import NETWORKS
+from benchmarks.support import print_header, print_row
+from pdfalearn import Budget, ModelWords, distill
+
+SIZES = (4, 12, 30, 120, 500, 2000)
+FRESH = 50_000
+ROOM = "pdfalearn.distilling"
+
+PARTS: dict[str, dict[str, object]] = {
+    "everything": {},
+    "no questions": {
+        "_run._WORDS": 0.96,
+        "_run._QUESTIONS": (0.96,),
+        "_run._FINISHING": 0.96,
+    },
+    "no questions about what was found": {"_run._FINISHING": 0.9},
+    "no cycles": {"searching._CYCLED": 0},
+    "no polishing": {"polishing._ROUNDS": 0},
+    "merges without futures": {"reducing._AS_IF_SEEN": 0.0},
+    "contexts of one symbol": {"contexts._LONGEST": 1},
+    "rows not drawn to priors": {"machines.PRIOR_WEIGHT": 1e-3, "contexts._PRIOR_WEIGHT": 1e-3},
+}
+"""What is changed to leave a part out: constants of modules of the room."""
+
+
+@contextmanager
+def changed(values: dict[str, object]) -> Iterator[None]:
+    """Have some constants changed within a block."""
+    with ExitStack() as stack:
+        for place, value in values.items():
+            stack.enter_context(patch(f"{ROOM}.{place}", value))
+        yield
+
+
+def print_parts(name: str, symbols: int) -> None:
+    """Print a row for each part that is left out."""
+    model = NETWORKS[name]()
+    fresh = asked(model, FRESH, seed=1_000_003)
+    for part, values in PARTS.items():
+        with changed(values):
+            words, budget = ModelWords(LONGEST), Budget(max_symbols=symbols)
+            frontier = distill(model, budget=budget, words=words, sizes=SIZES, seed=1)
+        found = [divergence(frontier.at_most(size), fresh).total for size in SIZES]
+        print_row([name, part, *found])
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.distilling.ablation")
+    parser.add_argument("models", nargs="*", help=", ".join(NETWORKS))
+    parser.add_argument("--symbols", type=int, default=20_000)
+    arguments = parser.parse_args(words)
+    print_header(["model", "left out", *(f"{size} states" for size in SIZES)])
+    for name in arguments.models or ("phone trigram", "automaton GRU"):
+        print_parts(name, arguments.symbols)
+
+
+if __name__ == "__main__":
+    main()
