@@ -45,7 +45,7 @@ def frontier_of(
     Of every node of the evidence, ``drawn`` is how many words passed it that were drawn.
     """
     held_out = HeldOut(sampling.held_out, observations)
-    chosen = _envelope(fits)
+    chosen, room = _envelope(fits), held_out.room
     pdfas = [automaton(fit, evidence, observations.alphabet) for fit in chosen]
     measured = [held_out.measured(pdfa) for pdfa in pdfas]
     losses = np.array([comparable(each.losses, each.infinite) for each in measured])
@@ -56,7 +56,7 @@ def frontier_of(
             chosen[place],
             measured[place],
             held_out,
-            rare_loss(chosen[place], evidence, drawn),
+            room + rare_loss(chosen[place], evidence, drawn),
         )
         for place in kept
     ]
@@ -90,14 +90,14 @@ def _envelope(fits: Mapping[int, Fit]) -> list[Fit]:
     return chosen
 
 
-def _point(pdfa: PDFA, fit: Fit, measured: Measured, held_out: HeldOut, rare: float) -> Point:
+def _point(pdfa: PDFA, fit: Fit, measured: Measured, held_out: HeldOut, unseen: float) -> Point:
     divergence = interval(measured.losses, held_out.lengths - measured.infinite)
     return Point(
         states=len(pdfa),
         pdfa=pdfa,
         divergence=divergence.mean,
         low=divergence.low,
-        high=divergence.high + rare,
+        high=divergence.high + unseen,
         infinite_share=float(measured.infinite.sum() / held_out.lengths.sum()),
         l1=measured.l1,
         word_error_rate=measured.word_error_rate,

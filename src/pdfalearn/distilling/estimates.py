@@ -80,6 +80,18 @@ class HeldOut:
         """The mean entropy of the model's answers."""
         return -float(self._evidence.negative_entropies[self._nodes].mean())
 
+    @property
+    def room(self) -> float:
+        """What one word more would add to a mean, if it were followed as by a single state.
+
+        A word on which an automaton is lost may be too rare to be among the held-out ones.
+        """
+        evidence = self._evidence
+        mean = np.asarray(evidence.sums(np.zeros(len(evidence), dtype=np.int64), 1)[0][0])
+        mean = mean / evidence.total
+        single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
+        return max(0.0, single) / max(1, self.word_count)
+
     def measured(self, pdfa: PDFA) -> Measured:
         """Measure an automaton."""
         evidence = self._evidence
