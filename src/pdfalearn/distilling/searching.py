@@ -8,6 +8,7 @@ from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.growing import grown
 from pdfalearn.distilling.machines import Fit, fitted, only_reached, pruned
+from pdfalearn.distilling.merging import merged
 from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.reducing import reduced
 
@@ -19,6 +20,8 @@ _CYCLED = 64
 """Automata of up to this many states are made larger and smaller again."""
 _GROWTH = (0.3, 0.3, 0.6)
 """By these shares, until one brings too little."""
+_TOLERATED = (0.02,)
+"""Prefixes whose answers differ by this many nats are merged."""
 _BETTER = 1e-3
 """A cycle that brings less than this share of the loss is not taken."""
 
@@ -45,6 +48,7 @@ def search(
     most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
     largest = min(LARGEST_SEARCHED, most, max(2, len(evidence) // 3))
     contexts = Contexts(evidence, max(largest, *sizes))
+    others = _merged(evidence) if cycles and min(sizes) <= _CYCLED else []
     fit: Fit | None = None
     for size in sorted(set(sizes), reverse=True):
         if size > largest:
@@ -56,7 +60,17 @@ def search(
             fit = pruned(polished(reduced(fit, evidence, size).machine, evidence), evidence)
         if cycles and size <= _CYCLED:
             fit = pruned(cycled(fit, evidence), evidence)
+        for other in others:
+            if len(other.machine) <= size and other.loss < fit.loss:
+                fit = other
         yield size, fit
+
+
+def _merged(evidence: Evidence) -> list[Fit]:
+    """Return automata of merged prefixes, made larger and smaller again."""
+    machines = (merged(evidence, tolerated, _CYCLED) for tolerated in _TOLERATED)
+    fits = (pruned(polished(machine, evidence), evidence) for machine in machines if machine)
+    return [pruned(cycled(fit, evidence), evidence) for fit in fits]
 
 
 def cycled(fit: Fit, evidence: Evidence) -> Fit:

@@ -1,0 +1,221 @@
+"""Merge prefixes of words into states, the surest first: a start that can express counting."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
+from pdfalearn.distilling.machines import Machine
+
+_MOST_NODES = 2**13
+"""At most about this many prefixes are merged, the heaviest ones."""
+_WIDEST = 512
+"""Larger alphabets are left to contexts."""
+_AT_ONCE = 2**20
+"""About this many pairs of probabilities are compared at once."""
+_BLUES = 48
+"""At most this many transitions are looked at in a round, the heaviest ones."""
+_DIFFERENT = 1.0
+"""Prefixes are different if their words differ by this many nats more than is tolerated."""
+_LIGHT, _HEAVY = 0.5, 10.0
+"""Prefixes that fewer words pass are not compared; if more words pass, as many count: an answer is
+not surer if it is given more often."""
+_SURE = 0.5
+"""Transitions are merged together if as much was compared as this share of the most."""
+
+
+class Scores(NamedTuple):
+    """How far transitions (rows) are from states (columns)."""
+
+    excess: Floats
+    """The nats that a merge loses beyond what is tolerated."""
+    weights: Floats
+    """How many words were compared."""
+
+
+class Folding:
+    """Prefixes that are being folded into states.
+
+    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What the model answered.
+    tolerated : float
+        How many nats two answers may differ, for each word that passes.
+    """
+
+    def __init__(self, evidence: Evidence, tolerated: float) -> None:
+        nodes = _heaviest(evidence)
+        numbers = np.full(len(evidence), -1)
+        numbers[nodes] = np.arange(len(nodes))
+        self.children = np.full((len(nodes), evidence.width), -1, dtype=np.int64)
+        inner = nodes[1:]
+        self.children[numbers[evidence.parents[inner]], evidence.symbols[inner]] = numbers[inner]
+        answers = evidence.answers[nodes]
+        dense = answers.toarray() if isinstance(answers, csr_array) else answers
+        self.weights = evidence.weights[nodes]
+        self.sums: Floats = dense * self.weights[:, None]
+        self.reds: list[int] = [0]
+        self._tolerated = tolerated
+
+    def blues(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the heaviest blue prefixes, and the states and symbols that lead there."""
+        reds = np.array(self.reds)
+        found = self.children[reds]
+        is_blue = (found >= 0) & ~np.isin(found, reds)
+        places, symbols = is_blue.nonzero()
+        blues = found[places, symbols]
+        order = np.argsort(-self.weights[blues], kind="stable")[:_BLUES]
+        return blues[order], reds[places[order]], symbols[order]
+
+    def scores(self, blues: Numbers, reds: Numbers) -> Scores:
+        """Compare the words after blue prefixes with those after red ones."""
+        shape = (len(blues), len(reds))
+        scores = Scores(np.zeros(blues.size * reds.size), np.zeros(blues.size * reds.size))
+        lefts, rights = np.repeat(blues, len(reds)), np.tile(reds, len(blues))
+        pending = [(lefts, rights, np.arange(len(lefts)))]
+        most = max(1, _AT_ONCE // self.sums.shape[1])
+        while pending:
+            pairs = pending.pop()
+            if len(pairs[0]) > most:
+                pending.append((pairs[0][most:], pairs[1][most:], pairs[2][most:]))
+                pairs = pairs[0][:most], pairs[1][:most], pairs[2][:most]
+            longer = self._add(scores, *pairs)
+            if len(longer[0]):
+                pending.append(longer)
+        return Scores(*(score.reshape(shape) for score in scores))
+
+    def _add(
+        self, scores: Scores, lefts: Numbers, rights: Numbers, owners: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """Add what pairs of prefixes say to the scores; return the pairs one symbol longer."""
+        for score, values in zip(scores, self._compared(lefts, rights), strict=True):
+            score += np.bincount(owners, values, len(score))
+        heavy = np.minimum(self.weights[lefts], self.weights[rights]) >= _LIGHT
+        lefts, rights, owners = lefts[heavy], rights[heavy], owners[heavy]
+        left, right = self.children[lefts], self.children[rights]
+        places, symbols = ((left >= 0) & (right >= 0)).nonzero()
+        return left[places, symbols], right[places, symbols], owners[places]
+
+    def _compared(self, lefts: Numbers, rights: Numbers) -> tuple[Floats, Floats]:
+        """Return what is lost by one mean for both beyond what is tolerated; and their weights."""
+        left, right = self.weights[lefts], self.weights[rights]
+        shared = left * right / (left + right)
+        ours, theirs = self.sums[lefts], self.sums[rights]
+        both = ours + theirs
+        lost = _xlogx(ours).sum(1) + _xlogx(theirs).sum(1) - _xlogx(both).sum(1)
+        lost += _xlogx(left + right) - _xlogx(left) - _xlogx(right)
+        capped = np.minimum(shared, _HEAVY)
+        return np.maximum(lost / shared - self._tolerated, 0.0) * capped, capped
+
+    def merge(self, red: int, symbol: int, target: int) -> None:
+        """Lead a transition to a state, and fold what was there into what follows this state."""
+        lefts = self.children[red, symbol][None]
+        self.children[red, symbol] = target
+        rights = np.array([target])
+        while len(lefts):
+            np.add.at(self.sums, rights, self.sums[lefts])
+            np.add.at(self.weights, rights, self.weights[lefts])
+            places, symbols = (self.children[lefts] >= 0).nonzero()
+            left, owner = self.children[lefts[places], symbols], rights[places]
+            keys = owner * self.children.shape[1] + symbols
+            new = np.unique(keys, return_index=True)[1]
+            new = new[self.children[owner[new], symbols[new]] < 0]
+            self.children[owner[new], symbols[new]] = left[new]
+            is_new = np.zeros(len(left), dtype=bool)
+            is_new[new] = True
+            lefts, rights = left[~is_new], self.children[owner, symbols][~is_new]
+
+
+def _heaviest(evidence: Evidence) -> Numbers:
+    """Return the heaviest nodes, each with all that lead to it, in their order."""
+    least = 0.0
+    if len(evidence) > _MOST_NODES:
+        least = float(np.partition(evidence.weights, -_MOST_NODES)[-_MOST_NODES])
+    is_kept = evidence.weights >= least
+    is_kept[0] = True
+    for level in evidence.levels[1:]:
+        is_kept[level] &= is_kept[evidence.parents[level]]
+    return is_kept.nonzero()[0]
+
+
+def _xlogx(values: Floats) -> Floats:
+    return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
+
+
+def merged(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
+    """Return an automaton whose states are merged prefixes; None if the alphabet is too large.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What the model answered.
+    tolerated : float
+        How many nats two answers may differ, for each word that passes.
+    most : int
+        How many states there may be.
+    """
+    if evidence.width > _WIDEST:
+        return None
+    folding = Folding(evidence, tolerated)
+    while _round(folding, most):
+        pass
+    return _machine(folding)
+
+
+def _round(folding: Folding, most: int) -> bool:
+    """Make states of blue prefixes that are different from all, and merge the surest others."""
+    blues, befores, symbols = folding.blues()
+    if not len(blues):
+        return False
+    scores = folding.scores(blues, np.array(folding.reds))
+    is_open = np.ones(len(blues), dtype=bool)
+    while len(folding.reds) < most:
+        least = np.where(is_open, scores.excess.min(axis=1), -1.0)
+        furthest = int(least.argmax())
+        if least[furthest] < _DIFFERENT:
+            break
+        is_open[furthest] = False
+        folding.reds.append(int(blues[furthest]))
+        column = folding.scores(blues, blues[furthest : furthest + 1])
+        scores = Scores(*(np.hstack(pair) for pair in zip(scores, column, strict=True)))
+    if is_open.all():
+        for place in _surest(scores):
+            target = folding.reds[int(scores.excess[place].argmin())]
+            folding.merge(int(befores[place]), int(symbols[place]), target)
+    return True
+
+
+def _surest(scores: Scores) -> list[int]:
+    """Return which transitions to merge: all that have one choice, or else the heaviest."""
+    choices = (scores.excess < _DIFFERENT).sum(axis=1)
+    nearest = scores.excess.argmin(axis=1)
+    weights = scores.weights[np.arange(len(nearest)), nearest]
+    certain = (choices <= 1).nonzero()[0]
+    if len(certain):
+        surest = weights[certain] >= _SURE * weights[certain].max()
+        return [int(place) for place in certain[surest]]
+    return [int(weights.argmax())]
+
+
+def _machine(folding: Folding) -> Machine:
+    """Return the states; an unseen transition leads where most words with its symbol are led."""
+    reds = np.array(folding.reds)
+    numbers: NDArray[np.int32] = np.full(len(folding.weights) + 1, -1, dtype=np.int32)
+    numbers[reds] = np.arange(len(reds), dtype=np.int32)
+    transitions = numbers[folding.children[reds]]
+    flows = folding.sums[reds][:, 1:]
+    for symbol in range(transitions.shape[1]):
+        column = transitions[:, symbol]
+        taken = column >= 0
+        if not taken.all():
+            led = np.bincount(column[taken], flows[taken, symbol], len(reds))
+            column[~taken] = led.argmax()
+    rows = folding.sums[reds] / folding.weights[reds][:, None]
+    return Machine(transitions, rows, rows)
