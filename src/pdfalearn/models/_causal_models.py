@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models._modules import module_hash
 from pdfalearn.models._tree_pass import Pass
 from pdfalearn.models.spelling import Spelling
+from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -82,7 +84,7 @@ class CausalModel:
         return cache
 
     def logits(self, step: Pass, cache: Cache) -> Tensor:
-        """Pass tokens through the model, behind those of a cache; return the logits, in float64.
+        """Pass tokens through the model, behind those of a cache; return the logits to be read.
 
         Keys and values of the tokens are added to the cache.
         """
@@ -102,7 +104,7 @@ class CausalModel:
             **({"logits_to_keep": read} if self._can_choose else {}),
         ).logits[0]
         logits: Tensor = given if self._can_choose else given[read]
-        return logits.double()
+        return logits
 
     def plain_logits(self, tokens: Sequence[int]) -> Tensor:
         """Return the logits after tokens as the model gives them itself, in float64."""
@@ -127,20 +129,39 @@ def loaded(folder: str | Path, precision: str | None, device: str | None) -> Pre
     import torch
     from transformers import AutoModelForCausalLM
 
-    path = checked_folder(folder)
+    path = _checked_folder(folder)
     dtype: Any = "auto" if precision is None else getattr(torch, precision, None)
     if precision is not None and not isinstance(dtype, torch.dtype):
         raise InputError(f"precision {precision!r} is not a type of torch, such as 'float32'")
     try:
-        model = AutoModelForCausalLM.from_pretrained(
-            path, dtype=dtype, local_files_only=True, use_safetensors=True, trust_remote_code=False
-        )
-        return model.to(device) if device is not None else model
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
-        raise InputError(f"{path} holds no causal language model: {_line(error)}") from error
+        with _no_progress_bar():
+            model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+                path,
+                dtype=dtype,
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
+            )
+        return model if device is None else model.to(device)
+    except Exception as error:  # what is in the files decides what goes wrong
+        text = shortened(" ".join(str(error).split()), 300)
+        raise InputError(f"{path} holds no causal language model: {text}") from error
 
 
-def checked_folder(folder: str | Path) -> Path:
+@contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    from transformers.utils import logging
+
+    was_shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_shown:
+            logging.enable_progress_bar()
+
+
+def _checked_folder(folder: str | Path) -> Path:
     """Refuse what is not a folder with a model's configuration."""
     path = Path(folder)
     if not path.is_dir():
@@ -148,11 +169,6 @@ def checked_folder(folder: str | Path) -> Path:
     if not (path / "config.json").is_file():
         raise InputError(f"the folder {path} holds no model: config.json is missing")
     return path
-
-
-def _line(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if len(text) <= 300 else f"{text[:300]}…"
 
 
 def _context(config: Any) -> tuple[int, str]:

@@ -23,6 +23,10 @@ _OVER = -1
 """Stands in place of a token where a word went on outside of the alphabet."""
 
 
+_FEW_ROWS = 16
+"""So many rows of logits are in float64 at once, as vocabularies may be large."""
+
+
 class TransformerSession(Session):
     """Notes down words as a tree of tokens, and computes in `read` what is not kept of it.
 
@@ -60,6 +64,7 @@ class TransformerSession(Session):
         self._memory = memory
         self._kept: KeyValueRows | None = None
         self._planner = PassPlanner(self._tree, spelling.prefixes, len(prompt) - 1)
+        self.positive = spelling.outside is None
         self.tokens = 0
         """How many tokens went through the model."""
         self.passes = 0
@@ -157,13 +162,14 @@ class TransformerSession(Session):
         """Return log-probabilities of the wanted tokens, for the root and every prefix."""
         import torch
 
-        totals = logits.logsumexp(dim=-1, keepdim=True)
+        few = logits.split(_FEW_ROWS)
+        totals = torch.cat([part.double().logsumexp(dim=-1, keepdim=True) for part in few])
         wanted = self._spelling.wanted
         tried = len(wanted) - 1
         places = [slice(0, count)] + [slice(count + node, None, tried) for node in range(tried)]
         return [
-            (logits[here][:, torch.from_numpy(ids).to(logits.device)] - totals[here]).cpu().numpy()
-            for here, ids in zip(places, wanted, strict=True)
+            (logits[here][:, ids.to(logits.device)].double() - totals[here]).cpu().numpy()
+            for here, ids in zip(places, map(torch.from_numpy, wanted), strict=True)
         ]
 
     def release(self, handles: Handles) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 _MEMORY = 2**30
-_BATCH = 64
+_BATCH = 256
 
 
 class TransformerModel(LanguageModel):
