@@ -106,7 +106,7 @@ def test_audits_compute_again() -> None:
 
     handle = model.register_forward_hook(drift)
     try:
-        with pytest.raises(ModelError, match="differ|second"):
+        with pytest.raises(ModelError, match=r"differ|second"):
             learn(asked, by=Quantization(50), oracle=AllWordsOracle(2), audit=20)
     finally:
         handle.remove()

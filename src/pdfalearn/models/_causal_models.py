@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import Cache, PreTrainedModel
 
-_UNSETTLING = ("_name_or_path", "transformers_version", "architectures")
-"""What a configuration says that does not decide answers."""
+_UNSETTLING = ("_name_or_path", "architectures", "dtype", "transformers_version", "use_cache")
+"""What a configuration says that does not decide answers, or that the weights tell."""
 
 
 class CausalModel:
@@ -124,19 +124,18 @@ class CausalModel:
         return sha256(f"{text} {weights} {self.module.dtype}".encode()).hexdigest()
 
 
-def loaded(folder: str | Path, precision: str | None, device: str | None) -> PreTrainedModel:
+def loaded(folder: Path, precision: str | None, device: str | None) -> PreTrainedModel:
     """Load a model from a local folder: safetensors only, no code from there, no download."""
     import torch
     from transformers import AutoModelForCausalLM
 
-    path = _checked_folder(folder)
     dtype: Any = "auto" if precision is None else getattr(torch, precision, None)
     if precision is not None and not isinstance(dtype, torch.dtype):
         raise InputError(f"precision {precision!r} is not a type of torch, such as 'float32'")
     try:
         with _no_progress_bar():
             model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-                path,
+                folder,
                 dtype=dtype,
                 local_files_only=True,
                 use_safetensors=True,
@@ -145,7 +144,7 @@ def loaded(folder: str | Path, precision: str | None, device: str | None) -> Pre
         return model if device is None else model.to(device)
     except Exception as error:  # what is in the files decides what goes wrong
         text = shortened(" ".join(str(error).split()), 300)
-        raise InputError(f"{path} holds no causal language model: {text}") from error
+        raise InputError(f"{folder} holds no causal language model: {text}") from error
 
 
 @contextmanager
@@ -161,7 +160,7 @@ def _no_progress_bar() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _checked_folder(folder: str | Path) -> Path:
+def checked_folder(folder: str | Path) -> Path:
     """Refuse what is not a folder with a model's configuration."""
     path = Path(folder)
     if not path.is_dir():

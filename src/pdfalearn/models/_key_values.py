@@ -106,7 +106,9 @@ class KeyValueRows:
     def _grow(self, more: int) -> None:
         old = len(self._owners)
         size = min(self.capacity, max(_FIRST_SIZE, 2 * (old + more)))
-        self._tables = [(_longer(keys, size), _longer(values, size)) for keys, values in self._tables]
+        self._tables = [
+            (_longer(keys, size), _longer(values, size)) for keys, values in self._tables
+        ]
         self._owners = np.append(self._owners, np.full(size - old, -1))
         self._used = np.append(self._used, np.zeros(size - old, dtype=np.int64))
         self._free += range(old, size)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import CausalModel
+from pdfalearn.models._token_trie import Path
 from pdfalearn.models._transformer_session import TransformerSession
 from pdfalearn.models.spelling import Spelling
 from pdfalearn.rows import Rows
@@ -36,7 +38,8 @@ def check_tree_passes(model: CausalModel, spelling: Spelling, prompt: tuple[int,
 
     It is tried with a few words of two symbols behind the end of the prompt.
     """
-    paths = dict(enumerate(dict.fromkeys((spelling.tokens[0], spelling.tokens[-1]))))
+    ends = dict.fromkeys((spelling.tokens[0], spelling.tokens[-1]))
+    paths: dict[Symbol, Path] = dict(enumerate(ends))
     two = Spelling(paths, "rest")
     prompt = prompt[-_PROMPT_TOKENS:]
     last = len(paths) - 1

@@ -155,7 +155,7 @@ class Tokens:
         return self._tokenizer
 
 
-def loaded_tokenizer(folder: str | Path) -> PreTrainedTokenizerBase:
+def loaded_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """Load the tokenizer of a local folder; no code from there, no download."""
     from transformers import AutoTokenizer
 

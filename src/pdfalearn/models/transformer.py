@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.models._causal_models import CausalModel, loaded
+from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
 from pdfalearn.models._re_encoding import check_tree_passes
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
 from pdfalearn.models._transformer_session import TransformerSession
@@ -89,8 +89,9 @@ class TransformerModel(LanguageModel):
     ) -> None:
         _check_transformers()
         if isinstance(model, str | Path):
-            tokenizer = loaded_tokenizer(model) if tokenizer is None else tokenizer
-            model = loaded(model, precision, device)
+            folder = checked_folder(model)
+            tokenizer = loaded_tokenizer(folder) if tokenizer is None else tokenizer
+            model = loaded(folder, precision, device)
         elif precision is not None or device is not None:
             raise InputError("precision and device are for folders; use model.to(…) yourself")
         self._model = CausalModel(model)
@@ -125,7 +126,4 @@ class TransformerModel(LanguageModel):
 def _check_transformers() -> None:
     for package in ("torch", "transformers"):
         if find_spec(package) is None:
-            raise MissingExtraError(
-                f"{package} is missing: pip install 'pdfalearn[transformers]'"
-            )
-
+            raise MissingExtraError(f"{package} is missing: pip install 'pdfalearn[transformers]'")
