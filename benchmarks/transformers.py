@@ -98,7 +98,7 @@ def words_by_length(count: int) -> list[list[tuple[int, ...]]]:
 
 def bulk(session: TransformerSession, levels: list[list[tuple[int, ...]]]) -> float:
     """Ask for all words, length by length; return words a second. The prompt is kept before."""
-    numbers = {(): session.start()}
+    numbers: dict[tuple[int, ...], int] = {(): session.start()}
     session.read(np.array([numbers[()]]))
     started = time.perf_counter()
     for level in levels:

@@ -148,7 +148,8 @@ def test_attention_to_a_window_ends_with_it() -> None:
         ({"prompt": [1] * 70}, "a prompt of 70 tokens and symbols of up to 3 are too long"),
         ({"prompt": [40]}, "the prompt needs token 40, but the model has 40"),
         ({"prompt": "words"}, "a prompt in words needs a tokenizer"),
-        ({"prompt": [0.5]}, "a prompt is a text or a list of tokens"),
+        ({"prompt": [0.5]}, "token of the prompt 0.5 is not an integer"),
+        ({"prompt": [{"role": "user"}]}, "give chat=True"),
         ({"symbols": {"a": [99]}}, "a symbol or an end needs token 99"),
         ({"symbols": ["a"]}, "the text 'a' needs a tokenizer"),
         ({"ends": [41]}, "a symbol or an end needs token 41"),
@@ -164,6 +165,16 @@ def test_bad_arguments(options: dict[str, Any], message: str) -> None:
     symbols = options.pop("symbols", None)
     with pytest.raises(InputError, match=message):
         made(tiny("gpt2"), symbols, **options)
+
+
+def test_what_is_not_a_causal_model() -> None:
+    from transformers import GPT2Config, GPT2Model
+
+    with pytest.raises(InputError, match="is not a model of transformers"):
+        made(object())
+    headless = GPT2Model(GPT2Config(vocab_size=40, n_embd=8, n_layer=1, n_head=1)).eval()
+    with pytest.raises(InputError, match="GPT2Model has no logits"):
+        made(headless)
 
 
 def test_a_model_in_training_mode() -> None:

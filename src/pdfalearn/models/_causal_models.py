@@ -14,7 +14,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models._modules import module_hash
 from pdfalearn.models._tree_pass import Pass
 from pdfalearn.models.spelling import Spelling
-from pdfalearn.text import shortened
+from pdfalearn.text import described, shortened
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,6 +34,7 @@ class CausalModel:
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
+        _check_is_causal(model)
         self.module = model
         config = model.config.get_text_config(decoder=True)
         used = getattr(config, "_attn_implementation", None)
@@ -115,6 +116,13 @@ class CausalModel:
             logits: Tensor = self.module(inputs, use_cache=False).logits[0, -1]
             return logits.double()
 
+    def versions(self) -> object:
+        """Return what changes with the weights."""
+        try:
+            return tuple((id(part), part._version) for part in self.module.parameters())
+        except RuntimeError:  # parameters made in inference mode have no versions
+            return object()
+
     def hash(self, spelling: Spelling) -> str:
         """Return a hash of configuration, weights and symbols."""
         config = self.module.config.to_dict()
@@ -122,6 +130,20 @@ class CausalModel:
         text = json.dumps(settings, sort_keys=True, default=str)
         weights = module_hash(self.module, spelling.alphabet)
         return sha256(f"{text} {weights} {self.module.dtype}".encode()).hexdigest()
+
+
+def _check_is_causal(model: object) -> None:
+    """Refuse what is not a model of transformers that gives logits of tokens."""
+    from transformers import PreTrainedModel
+
+    if not isinstance(model, PreTrainedModel):
+        raise InputError(
+            f"{described(model)} is not a model of transformers; give one, or a local folder"
+        )
+    if model.get_output_embeddings() is None:
+        raise InputError(
+            f"{type(model).__name__} has no logits of tokens; load it with AutoModelForCausalLM"
+        )
 
 
 def loaded(folder: Path, precision: str | None, device: str | None) -> PreTrainedModel:

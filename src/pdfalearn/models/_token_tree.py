@@ -86,12 +86,16 @@ class TokenTree:
 
         A node needs itself in any case.
         """
-        owners = np.full(self.size, len(nodes))
         active, here = np.arange(len(nodes)), nodes
+        needing, needed = [active], [here]
         while len(active):
-            np.minimum.at(owners, here, active)
             here = self.parents[here]
             onwards = here >= 0
             onwards[onwards] = self.rows[here[onwards]] < 0
             active, here = active[onwards], here[onwards]
-        return np.bincount(owners, minlength=len(nodes) + 1)[:-1]
+            needing.append(active)
+            needed.append(here)
+        owners, found = np.concatenate(needing), np.concatenate(needed)
+        order = np.lexsort((owners, found))
+        first = np.unique(found[order], return_index=True)[1]
+        return np.bincount(owners[order[first]], minlength=len(nodes))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pdfalearn.alphabet import Symbol
+from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import CausalModel
 from pdfalearn.models.spelling import Spelling, Texts
@@ -76,11 +77,12 @@ class Tokens:
             tokens = self._plain(prompt)
         else:
             tokens = list(prompt)
-        if any(isinstance(token, bool) or not isinstance(token, int) for token in tokens):
-            raise InputError("a prompt is a text or a list of tokens; for messages give chat=True")
-        tokens = tokens or self._first()
-        self._check_known(tokens, "the prompt")
-        return tuple(tokens)
+        if any(isinstance(token, Mapping) for token in tokens):
+            raise InputError("the prompt is a list of messages; give chat=True with it")
+        checked = [checked_integer(token, "token of the prompt", 0) for token in tokens]
+        checked = checked or self._first()
+        self._check_known(checked, "the prompt")
+        return tuple(checked)
 
     def _plain(self, prompt: str) -> list[Any]:
         if not prompt:

@@ -178,6 +178,5 @@ class TransformerSession(Session):
             self._kept.forget_first(handles)
 
     def close(self) -> None:
-        """Forget all words, and free their memory."""
+        """Free the memory of keys and values."""
         self._kept = None
-        self._tree = TokenTree(self._prompt[-1])

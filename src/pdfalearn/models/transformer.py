@@ -109,7 +109,7 @@ class TransformerModel(LanguageModel):
     @property
     def identity(self) -> str:  # type: ignore[override]
         """A hash of weights, configuration, precision, prompt, symbols' tokens and ends."""
-        weights = tuple((id(part), part._version) for part in self._model.module.parameters())
+        weights = self._model.versions()
         if self._hashed is None or self._hashed[0] != weights:
             self._hashed = weights, self._model.hash(self.spelling)
         text = f"{self._hashed[1]} {self.spelling.identity} {self.prompt}"
