@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice, product
 from typing import Any
@@ -17,7 +17,16 @@ import numpy as np
 import torch
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import Budget, ModelWords, PACOracle, Quantization, TransformerModel, Words, learn
+from pdfalearn import (
+    Budget,
+    ModelWords,
+    PACOracle,
+    Quantization,
+    Rows,
+    TransformerModel,
+    Words,
+    learn,
+)
 from pdfalearn.models._re_encoding import re_encoded
 from pdfalearn.models._transformer_session import TransformerSession
 
@@ -96,17 +105,23 @@ def words_by_length(count: int) -> list[list[tuple[int, ...]]]:
     return [[word for word in chosen if len(word) == n] for n in range(1, len(chosen[-1]) + 1)]
 
 
-def bulk(session: TransformerSession, levels: list[list[tuple[int, ...]]]) -> float:
-    """Ask for all words, length by length; return words a second. The prompt is kept before."""
+def bulk(
+    session: TransformerSession, levels: list[list[tuple[int, ...]]]
+) -> tuple[float, list[Rows]]:
+    """Ask for all words, length by length, when the prompt is kept.
+
+    Returns words a second, and the answers to the words of each length.
+    """
     numbers: dict[tuple[int, ...], int] = {(): session.start()}
     session.read(np.array([numbers[()]]))
+    answers = []
     started = time.perf_counter()
     for level in levels:
         bases = np.array([numbers[word[:-1]] for word in level])
         handles = session.extend(bases, Words.of([word[-1:] for word in level]))
-        session.read(handles)
+        answers.append(session.read(handles))
         numbers.update(zip(level, handles.tolist(), strict=True))
-    return sum(map(len, levels)) / (time.perf_counter() - started)
+    return sum(map(len, levels)) / (time.perf_counter() - started), answers
 
 
 def padded(model: TransformerModel, words: list[tuple[int, ...]]) -> float:
@@ -121,25 +136,28 @@ def padded(model: TransformerModel, words: list[tuple[int, ...]]) -> float:
     return len(words) / (time.perf_counter() - started)
 
 
-def re_encoding(model: TransformerModel, words: list[tuple[int, ...]]) -> float:
-    """Ask for words one by one, all tokens each time; return words a second."""
+def re_encoding(model: TransformerModel, words: list[tuple[int, ...]]) -> tuple[float, Rows]:
+    """Ask for words one by one, all tokens each time; return words a second, and the answers."""
     started = time.perf_counter()
-    re_encoded(model._model, model.spelling, model.prompt, Words.of(words))
-    return len(words) / (time.perf_counter() - started)
+    rows = re_encoded(model._model, model.spelling, model.prompt, Words.of(words))
+    return len(words) / (time.perf_counter() - started), rows
 
 
-def compare(name: str, network: Any) -> None:
+def compare(name: str, network: Any, prompts: Sequence[int] = PROMPTS) -> None:
     """Print words a second for prompts of several lengths."""
     levels = words_by_length(WORDS)
-    for length in PROMPTS:
+    for length in prompts:
         model, clock = asked(network, length), Clock()
         started = time.perf_counter()
         with clock.on(network):
-            tree = bulk(model.open(), levels)
+            tree, answers = bulk(model.open(), levels)
         total = time.perf_counter() - started
-        sample = levels[-1][:: max(1, len(levels[-1]) // SAMPLE)][:SAMPLE]
-        plain, copies = re_encoding(model, sample), padded(model, levels[-1][:64])
-        print_row([name, length, tree, plain, tree / plain, copies, total / clock.seconds])
+        step = max(1, len(levels[-1]) // SAMPLE)
+        plain, rows = re_encoding(model, levels[-1][::step])
+        difference = np.abs(answers[-1].values[::step] - rows.values).max()
+        copies = padded(model, levels[-1][:64])
+        figures = [tree, plain, tree / plain, difference, copies, total / clock.seconds]
+        print_row([name, length, *figures])
 
 
 def learning(name: str, network: Any, words: int = 1500) -> None:
@@ -162,8 +180,8 @@ def main() -> None:
     if "--tiny" not in sys.argv:
         networks["SmolLM2-135M"] = smollm()
     print("one thread, float32\n")
-    columns = ["prompt tokens", "words/s", "re-encoding", "times", "copied caches", "total/model"]
-    print_header(["model", *columns])
+    columns = ["prompt tokens", "words/s", "re-encoding, words/s", "times", "largest difference"]
+    print_header(["model", *columns, "copied caches, words/s", "total/model"])
     for name, network in networks.items():
         compare(name, network)
     print()
@@ -172,6 +190,10 @@ def main() -> None:
     )
     for name, network in networks.items():
         learning(name, network)
+    print("\nfloat64\n")
+    print_header(["model", *columns, "copied caches, words/s", "total/model"])
+    for name, network in networks.items():
+        compare(name, network.double(), PROMPTS[:1])
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ _OVER = -1
 """Stands in place of a token where a word went on outside of the alphabet."""
 
 
-_FEW_ROWS = 16
-"""So many rows of logits are in float64 at once, as vocabularies may be large."""
+_LOGITS_AT_ONCE = 2**20
+"""About so many logits are in float64 at once, as vocabularies may be large."""
 
 
 class TransformerSession(Session):
@@ -162,7 +162,7 @@ class TransformerSession(Session):
         """Return log-probabilities of the wanted tokens, for the root and every prefix."""
         import torch
 
-        few = logits.split(_FEW_ROWS)
+        few = logits.split(max(1, _LOGITS_AT_ONCE // logits.shape[1]))
         totals = torch.cat([part.double().logsumexp(dim=-1, keepdim=True) for part in few])
         wanted = self._spelling.wanted
         tried = len(wanted) - 1
