@@ -10,6 +10,7 @@ from pdfalearn import (
     AllWordsOracle,
     Guided,
     InputError,
+    MissingExtraError,
     ModelError,
     Quantization,
     TopK,
@@ -20,10 +21,18 @@ from pdfalearn import (
     quotient,
 )
 from pdfalearn.testing import check_model
+from tests.models.networks import needed_torch
 from tests.models.transformers_by_hand import bounded_context_pdfa, transformer_by_hand
 from tests.models.transformers_tiny import tiny
+from tests.support import need_module
 
 SYMBOLS = {"a": [3], "b": [4, 5], "c": [4, 6, 7]}
+
+
+@pytest.fixture(autouse=True)
+def _needed() -> None:
+    needed_torch()
+    need_module("transformers")
 
 
 def made(model: Any, symbols: Any = None, **options: Any) -> TransformerModel:
@@ -175,6 +184,15 @@ def test_what_is_not_a_causal_model() -> None:
     headless = GPT2Model(GPT2Config(vocab_size=40, n_embd=8, n_layer=1, n_head=1)).eval()
     with pytest.raises(InputError, match="GPT2Model has no logits"):
         made(headless)
+
+
+def test_without_transformers_a_line_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = tiny("gpt2")
+    monkeypatch.setattr("pdfalearn.models.transformer.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pdfalearn\[transformers\]'"):
+        made(model)
 
 
 def test_a_model_in_training_mode() -> None:
