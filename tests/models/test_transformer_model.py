@@ -151,6 +151,29 @@ def test_attention_to_a_window_ends_with_it() -> None:
         learn(asked, by=Quantization(10**6), oracle=AllWordsOracle(10))
 
 
+def test_positions_that_change_with_the_length_end_before() -> None:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=40,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=128,
+        rope_parameters={
+            "rope_type": "longrope",
+            "rope_theta": 10000.0,
+            "short_factor": [1.0] * 4,
+            "long_factor": [2.0] * 4,
+            "original_max_position_embeddings": 32,
+        },
+    )
+    asked = made(LlamaForCausalLM(config).eval(), {"a": [3]}, prompt=[1] * 28)
+    with pytest.raises(ModelError, match="range of unchanged positions has 32 tokens"):
+        learn(asked, by=Quantization(10**6), oracle=AllWordsOracle(10))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

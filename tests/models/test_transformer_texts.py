@@ -118,6 +118,8 @@ def test_bad_folders(folder: Path, tmp_path: Path) -> None:
         TransformerModel(tmp_path, symbols=["7"])
     with pytest.raises(InputError, match="holds no causal language model"):
         loaded(tmp_path, None, None)
+    with pytest.raises(InputError, match="there is no device 'nowhere'"):
+        TransformerModel(folder, symbols=["7"], device="nowhere")
     with pytest.raises(InputError, match="is not a type of torch"):
         TransformerModel(folder, symbols=["7"], precision="float33")
 

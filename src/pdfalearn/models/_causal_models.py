@@ -163,10 +163,16 @@ def loaded(folder: Path, precision: str | None, device: str | None) -> PreTraine
                 use_safetensors=True,
                 trust_remote_code=False,
             )
-        return model if device is None else model.to(device)
     except Exception as error:  # what is in the files decides what goes wrong
-        text = shortened(" ".join(str(error).split()), 300)
-        raise InputError(f"{folder} holds no causal language model: {text}") from error
+        raise InputError(f"{folder} holds no causal language model: {_line(error)}") from error
+    try:
+        return model if device is None else model.to(device)
+    except (AssertionError, RuntimeError) as error:
+        raise InputError(f"there is no device {device!r}: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    return shortened(" ".join(str(error).split()), 300)
 
 
 @contextmanager
@@ -195,9 +201,15 @@ def checked_folder(folder: str | Path) -> Path:
 def _context(config: Any) -> tuple[int, str]:
     """Return how many tokens a model's context has, and a text about it.
 
-    Up to the length of its window, attention to a window is attention to everything.
+    Up to the length of its window, attention to a window is attention to everything. Some rotary
+    positions change for all tokens when a text gets long; what was kept would then be wrong.
     """
+    rotary = getattr(config, "rope_parameters", None) or {}
+    changes = rotary.get("rope_type") in {"dynamic", "longrope"}
     limits = {
+        "range of unchanged positions": (
+            changes and rotary.get("original_max_position_embeddings")
+        ),
         "context": getattr(config, "max_position_embeddings", None),
         "sliding window": getattr(config, "sliding_window", None),
         "attention chunk": getattr(config, "attention_chunk_size", None),
