@@ -88,6 +88,8 @@ if TYPE_CHECKING:
     from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
+    from pdfalearn.models.spelling import Spelling as Spelling
+    from pdfalearn.models.transformer import TransformerModel as TransformerModel
     from pdfalearn.observations.tree import ObservationTree as ObservationTree
     from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
     from pdfalearn.oracles.chain import ChainOracle as ChainOracle
@@ -179,6 +181,8 @@ _NAMES_BY_MODULE = {
     "models.price": ["Price"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
+    "models.spelling": ["Spelling"],
+    "models.transformer": ["TransformerModel"],
     "observations.tree": ["ObservationTree"],
     "oracles.all_words": ["AllWordsOracle"],
     "oracles.chain": ["ChainOracle"],

@@ -1,0 +1,81 @@
+"""Trees of tokens and the passes through them, against walks from node to node."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdfalearn import Words
+from pdfalearn.models._token_tree import TokenTree
+from pdfalearn.models._tree_pass import PassPlanner
+from tests.support import examples
+
+PREFIXES = ((), (7,), (7, 8), (9,))
+PROMPT = 2
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> TokenTree:
+    """Draw a tree some of whose nodes have rows, wherever they stand."""
+    tree = TokenTree(5)
+    for _ in range(draw(st.integers(0, 5))):
+        count = draw(st.integers(1, 4))
+        bases = draw(st.lists(st.integers(0, tree.size - 1), min_size=count, max_size=count))
+        token = st.integers(0, 9)
+        words = draw(st.lists(st.lists(token, max_size=3), min_size=count, max_size=count))
+        tree.add(np.array(bases), Words.of(words))
+    kept = draw(st.lists(st.booleans(), min_size=tree.size, max_size=tree.size))
+    tree.rows[: tree.size][np.array(kept)] = 1
+    return tree
+
+
+def line(tree: TokenTree, node: int) -> list[int]:
+    """Return a node and all before it."""
+    nodes = []
+    while node >= 0:
+        nodes.append(node)
+        node = int(tree.parents[node])
+    return nodes
+
+
+@examples(200)
+@given(trees(), st.data())
+def test_passes_hold_what_is_needed_and_no_more(tree: TokenTree, data: st.DataObject) -> None:
+    chosen = data.draw(st.sets(st.integers(0, tree.size - 1), min_size=1))
+    nodes = np.array(sorted(chosen))
+    needed = {above for node in chosen for above in line(tree, node)}
+    assert tree.closure(nodes).tolist() == sorted(needed)
+    new = {node for node in needed if tree.rows[node] < 0} | chosen
+
+    step = PassPlanner(tree, PREFIXES, PROMPT).planned(nodes)
+    assert step.new.tolist() == sorted(new)
+    assert step.context.tolist() == sorted(needed - new)
+    seen = [*(["prompt"] * PROMPT), *step.context.tolist(), *step.new.tolist()]
+    behind = [(node, prefix) for node in nodes.tolist() for prefix in PREFIXES[1:]]
+    texts: list[tuple[int, tuple[int, ...]]] = [(node, ()) for node in step.new.tolist()]
+    for place, (node, prefix) in enumerate([*texts, *behind]):
+        assert step.tokens[place] == (prefix[-1] if prefix else tree.tokens[node])
+        assert step.positions[place] == PROMPT + len(line(tree, node)) - 1 + len(prefix)
+        own = {"prompt", *line(tree, node)}
+        wanted = [column in own for column in seen]
+        wanted += [node == n and p == prefix[: len(p)] for n, p in behind]
+        assert step.sees[place].tolist() == wanted
+    places = [sorted(new).index(node) for node in nodes.tolist()]
+    assert step.read.tolist() == places + list(range(len(new), len(new) + len(behind)))
+    assert (tree._scratch[: tree.size] == -1).all()
+
+
+@examples(200)
+@given(trees(), st.data())
+def test_new_tokens_are_counted_once(tree: TokenTree, data: st.DataObject) -> None:
+    nodes = sorted(data.draw(st.sets(st.integers(0, tree.size - 1), min_size=1)))
+    counted: set[int] = set()
+    expected = []
+    for node in nodes:
+        above = line(tree, node)[1:]
+        until = next((n for n, each in enumerate(above) if tree.rows[each] >= 0), len(above))
+        mine = {node, *above[:until]} - counted
+        counted |= mine
+        expected.append(len(mine))
+    assert tree.new_tokens(np.array(nodes)).tolist() == expected
