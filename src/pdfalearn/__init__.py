@@ -88,6 +88,8 @@ if TYPE_CHECKING:
     from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
+    from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
+    from pdfalearn.models.served.model import ServedModel as ServedModel
     from pdfalearn.observations.tree import ObservationTree as ObservationTree
     from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
     from pdfalearn.oracles.chain import ChainOracle as ChainOracle
@@ -179,6 +181,7 @@ _NAMES_BY_MODULE = {
     "models.price": ["Price"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
+    "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
     "observations.tree": ["ObservationTree"],
     "oracles.all_words": ["AllWordsOracle"],
     "oracles.chain": ["ChainOracle"],

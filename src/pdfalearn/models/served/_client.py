@@ -1,0 +1,258 @@
+"""Send requests to a server, again where that helps, several at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from importlib.util import find_spec
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from pdfalearn.errors import InputError, MissingExtraError, ModelError
+from pdfalearn.models.served._loop import LoopThread
+from pdfalearn.models.served._settings import KEY_VARIABLE, Connection
+from pdfalearn.text import described, escaped, shortened
+
+if TYPE_CHECKING:
+    import httpx
+
+Body = dict[str, Any]
+Note = Callable[[int, object], None]
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.05, 10.0
+"""Seconds before a failed request is sent again; they double each time."""
+_TRY_AGAIN = (408, 425, 429)
+"""Refusals that may pass, beside all faults of the server itself, 500 and above."""
+
+
+class RefusedError(ModelError):
+    """A server has refused a request; ``status`` is the number that it gave."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Client:
+    """Sends requests to one server; opened when it is first used, closed when it is forgotten.
+
+    Parameters
+    ----------
+    connection : Connection
+        How to reach the server.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        if find_spec("httpx") is None:
+            raise MissingExtraError(
+                "httpx is not installed, which served models need: pip install 'pdfalearn[served]'"
+            )
+        self.url = _checked_by_httpx(connection.url)
+        self._connection = connection
+        self._opened: tuple[LoopThread, httpx.AsyncClient] | None = None
+        self._was_reached = False
+
+    def get(self, path: str) -> object:
+        """Return the answer to a question without a body."""
+        loop, http = self._open()
+        return loop.run(self._answer(http, "GET", path, None, asyncio.Event()))
+
+    def post(self, path: str, bodies: Sequence[Body], note: Note) -> None:
+        """Send bodies, several at once, and note each answer with its place when it comes.
+
+        Where one of them fails for good, or ``note`` refuses an answer, those that are under way
+        are still waited for, and nothing more is sent.
+        """
+        loop, http = self._open()
+        loop.run(self._post(http, path, bodies, note))
+
+    def _open(self) -> tuple[LoopThread, httpx.AsyncClient]:
+        if self._opened is None:
+            loop, http = LoopThread(), _http_client(self._connection)
+            self._opened = loop, http
+            weakref.finalize(self, _close, loop, http)
+        return self._opened
+
+    async def _post(
+        self, http: httpx.AsyncClient, path: str, bodies: Sequence[Body], note: Note
+    ) -> None:
+        waiting = iter(enumerate(bodies))
+        given_up = asyncio.Event()
+        errors: list[InputError] = []
+
+        async def send() -> None:
+            try:
+                for place, body in waiting:
+                    note(place, await self._answer(http, "POST", path, body, given_up))
+                    if given_up.is_set():
+                        return
+            except InputError as error:
+                errors.append(error)
+                given_up.set()
+
+        await asyncio.gather(*[send() for _ in range(self._connection.in_flight)])
+        if errors:
+            raise errors[0]
+
+    async def _answer(
+        self,
+        http: httpx.AsyncClient,
+        method: str,
+        path: str,
+        body: Body | None,
+        given_up: asyncio.Event,
+    ) -> object:
+        """Send a request until it is answered, refused, given up, or patience is at an end."""
+        import httpx
+
+        content = None if body is None else json.dumps(body, separators=(",", ":"))
+        waits = _Waits(self._connection.patience)
+        while True:
+            asked_to_wait = None
+            try:
+                response = await http.request(method, self.url + path, content=content)
+                self._was_reached = True
+                if response.is_success:
+                    return json.loads(response.content)
+                asked_to_wait = self._retry_after(response)
+                fault = f"it answered {self._told(response)}"
+            except httpx.RequestError as error:
+                if not self._was_reached and isinstance(error, httpx.ConnectError):
+                    raise self._unreachable(error) from error
+                fault = _worded(error)
+            except (json.JSONDecodeError, UnicodeDecodeError):
+                fault = "its answer was cut off, or is not JSON"
+            if given_up.is_set() or not waits.may_go_on(asked_to_wait):
+                raise ModelError(f"the server {self.url} failed again and again: at last {fault}")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(given_up.wait(), waits.next(asked_to_wait))
+
+    def _retry_after(self, response: httpx.Response) -> float | None:
+        """Return the seconds that a server asks to wait; refuse what will not pass by itself."""
+        status = response.status_code
+        if status < 500 and status not in _TRY_AGAIN:
+            raise RefusedError(self._refusal(response), status)
+        return _seconds(response.headers.get("retry-after"))
+
+    def _refusal(self, response: httpx.Response) -> str:
+        told = self._told(response)
+        if response.has_redirect_location:
+            place = self._shown(response.headers["location"])
+            return (
+                f"the server {self.url} leads on to {place}, which is not followed, so that no key "
+                "goes there; if that is the right place, give its URL"
+            )
+        text = f"the server {self.url} refused a request: {told}"
+        if response.status_code in (401, 403):
+            name = self._connection.key_variable or KEY_VARIABLE
+            text += f"; the key is what the environment variable {name} held at the beginning"
+        return text
+
+    def _told(self, response: httpx.Response) -> str:
+        """Return the number and the message of a server's refusal, on one line."""
+        try:
+            message = _message(response.json())
+        except ValueError:
+            message = response.text
+        return f"{response.status_code} {self._shown(message or response.reason_phrase)}".rstrip()
+
+    def _shown(self, text: str) -> str:
+        """Return a server's text as it may be printed: one short line without the key."""
+        key = self._connection.key()
+        if key is not None:
+            text = text.replace(key, "[the key]")
+        return shortened(escaped(" ".join(text.split())), 400)
+
+    def _unreachable(self, error: Exception) -> ModelError:
+        return ModelError(
+            f"the server {self.url} cannot be reached ({_worded(error)}); "
+            "start it, or give another URL"
+        )
+
+
+class _Waits:
+    """How long to wait before a request is sent again, and for how long that is done."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._deadline = math.inf
+        self._wait = _FIRST_WAIT
+
+    def may_go_on(self, asked: float | None) -> bool:
+        """Return whether patience lasts until the next time; it is counted from the first fault."""
+        now = time.monotonic()
+        self._deadline = min(self._deadline, now + self._patience)
+        return now + (self._wait if asked is None else asked) < self._deadline
+
+    def next(self, asked: float | None) -> float:
+        """Return the seconds to wait now."""
+        wait = self._wait if asked is None else asked
+        self._wait = min(2 * self._wait, _LONGEST_WAIT)
+        return wait
+
+
+def _checked_by_httpx(url: str) -> str:
+    import httpx
+
+    try:
+        httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise InputError(f"the URL {described(url)} is not that of a server ({error})") from error
+    return url
+
+
+def _http_client(connection: Connection) -> httpx.AsyncClient:
+    import httpx
+
+    key = connection.key()
+    headers = {"content-type": "application/json"}
+    if key is not None:
+        headers["authorization"] = f"Bearer {key}"
+    return httpx.AsyncClient(
+        headers=headers,
+        timeout=httpx.Timeout(connection.timeout, pool=None),
+        limits=httpx.Limits(max_connections=connection.in_flight),
+        trust_env=not connection.is_local,
+        follow_redirects=False,
+    )
+
+
+def _close(loop: LoopThread, http: httpx.AsyncClient) -> None:
+    """Close a connection. What runs last may do it, and a loop cannot wait for itself."""
+    if loop.is_here:
+        Thread(target=_close, args=(loop, http), daemon=True).start()
+        return
+    loop.run(http.aclose())
+    loop.close()
+
+
+def _seconds(given: str | None) -> float | None:
+    """Read a Retry-After, which is a number of seconds or a date."""
+    if given is None:
+        return None
+    try:
+        seconds = float(given)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(given).timestamp() - time.time()
+        except ValueError:
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _message(body: object) -> str:
+    """Find the message in the body of a refusal, whichever of three forms it has."""
+    while isinstance(body, dict):
+        body = body.get("error") or body.get("message") or body.get("detail") or ""
+    return body if isinstance(body, str) else json.dumps(body)
+
+
+def _worded(error: Exception) -> str:
+    """Word a fault of the connection, which often has a name and no message."""
+    return str(error).rstrip(".") or type(error).__name__
