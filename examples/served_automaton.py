@@ -52,7 +52,7 @@ class AutomatonLLM:
     pdfa : PDFA
         The automaton; its symbols are texts of which none begins another.
     waste : float
-        The probability of the tokens that spell nothing, after every text.
+        The probability of tokens that spell nothing, where a symbol may begin.
     """
 
     name = "automaton"
@@ -82,14 +82,15 @@ class AutomatonLLM:
             self._spread(masses, self._pdfa.probabilities[state], begun)
         if not masses.any():  # the text is no word, of which an LLM thinks something all the same
             return np.full(len(masses), -math.log(len(masses)))
-        masses *= (1 - self._waste) / masses.sum()
-        masses[self._idle] += self._waste / self._idle.sum()
+        waste = 0.0 if begun else self._waste
+        masses *= (1 - waste) / masses.sum()
+        masses[self._idle] += waste / self._idle.sum()
         with np.errstate(divide="ignore"):
             return np.log(masses)
 
     def _led(self, text: str) -> tuple[int, str]:
         """Return the state after a text, and the beginning of a symbol that is left."""
-        state, begun = 0, ""
+        state, begun = self._pdfa.initial, ""
         for character in text:
             begun += character
             if begun in self._symbols and state >= 0:

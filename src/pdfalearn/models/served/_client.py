@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
@@ -76,7 +75,7 @@ class Client:
         if self._opened is None:
             loop, http = LoopThread(), _http_client(self._connection)
             self._opened = loop, http
-            weakref.finalize(self, _close, loop, http)
+            weakref.finalize(self, loop.close, http.aclose).atexit = False
         return self._opened
 
     async def _post(
@@ -221,15 +220,6 @@ def _http_client(connection: Connection) -> httpx.AsyncClient:
         trust_env=not connection.is_local,
         follow_redirects=False,
     )
-
-
-def _close(loop: LoopThread, http: httpx.AsyncClient) -> None:
-    """Close a connection. What runs last may do it, and a loop cannot wait for itself."""
-    if loop.is_here:
-        Thread(target=_close, args=(loop, http), daemon=True).start()
-        return
-    loop.run(http.aclose())
-    loop.close()
 
 
 def _seconds(given: str | None) -> float | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from threading import Thread, current_thread
+from collections.abc import Callable, Coroutine
+from threading import Thread
 from typing import Any, TypeVar
 
 Outcome = TypeVar("Outcome")
@@ -26,13 +26,8 @@ class LoopThread:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = Thread(target=self._loop.run_forever, name="served model", daemon=True)
-        self._thread.start()
-
-    @property
-    def is_here(self) -> bool:
-        """Whether this is called in the loop's own thread."""
-        return current_thread() is self._thread
+        self._ending: asyncio.Task[None] | None = None
+        Thread(target=self._run, name="served model", daemon=True).start()
 
     def run(self, coroutine: Coroutine[Any, Any, Outcome]) -> Outcome:
         """Return what a coroutine returns; cancel it if waiting is interrupted."""
@@ -43,16 +38,27 @@ class LoopThread:
             future.cancel()
             raise
 
-    def close(self) -> None:
-        """Cancel what still runs, and end the thread."""
-        self.run(_cancel_others())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+        """Cancel what still runs, run one thing more, and end the thread; nothing is waited for.
 
+        The garbage collector calls this, wherever it is: who waits there may wait for ever.
+        """
+        self._loop.call_soon_threadsafe(self._begin_to_end, last)
 
-async def _cancel_others() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    def _run(self) -> None:
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def _begin_to_end(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
+        self._ending = self._loop.create_task(self._end(last))
+
+    async def _end(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        if last is not None:
+            await last()
+        self._loop.stop()
