@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,7 @@ class CompletionsServer(ThreadingHTTPServer):
         """Where the server is."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
-    def __enter__(self) -> CompletionsServer:
+    def __enter__(self) -> Self:
         self._thread = Thread(target=self.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
         return self

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import random
 import socket
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from threading import Lock
+from threading import Event, Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,15 +55,21 @@ class WatchedServer(CompletionsServer):
         self.requests: list[Body] = []
         self.headers: list[Mapping[str, str]] = []
         self._left, self._share = faults, share
-        self._random = random.Random(7)
+        self._random = np.random.default_rng(7)
         self._lock = Lock()
+        self._stop_at: int | None = None
+        self.stopped = Event()
+
+    def stop_after(self, answers: int) -> None:
+        """Die after so many answers: no connection is served any more."""
+        self._stop_at = sum(self.answered.values()) + answers
 
     def next_fault(self) -> str | None:
         with self._lock:
             if not self._left or self._random.random() >= self._share:
                 return None
             self._left -= 1
-            fault = self._random.choice(FAULTS)
+            fault = FAULTS[self._random.integers(len(FAULTS))]
             self.faults[fault] += 1
             return fault
 
@@ -79,6 +84,13 @@ class WatchedServer(CompletionsServer):
     def note_answered(self, body: Body) -> None:
         with self._lock:
             self.answered.update(questions(body))
+            if self._stop_at is not None and sum(self.answered.values()) >= self._stop_at:
+                self._die()
+
+    def _die(self) -> None:
+        if not self.stopped.is_set():
+            self.socket.close()
+            self.stopped.set()
 
 
 def questions(body: Body) -> list[tuple[int, ...]]:
@@ -92,8 +104,11 @@ class FaultyHandler(Handler):
 
     server: WatchedServer
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.server.stopped.is_set():
+            self._break_off(b"")
+            return
         status, answer = self.server.answer(self.path, body, dict(self.headers))
         fault = self.server.next_fault() if self.path == "/v1/completions" else None
         if fault in (None, "delay", "order"):
@@ -132,7 +147,7 @@ class Transformer:
         import torch
         from torch import nn
 
-        self.vocabulary = "^$abcdefg:"
+        self.vocabulary = "^$abcdefg:\n"
         generator = torch.Generator().manual_seed(seed)
         self._embedding = torch.randn(len(self.vocabulary), 16, generator=generator).double()
         self._places = torch.randn(self.context, 16, generator=generator).double()

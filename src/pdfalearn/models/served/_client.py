@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import time
+import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -26,6 +27,8 @@ Note = Callable[[int, object], None]
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 10.0
 """Seconds before a failed request is sent again; they double each time."""
+_LONG_WAIT = 5.0
+"""Who has to wait for so many seconds is told why."""
 _TRY_AGAIN = (408, 425, 429)
 """Refusals that may pass, beside all faults of the server itself, 500 and above."""
 
@@ -56,6 +59,7 @@ class Client:
         self._connection = connection
         self._opened: tuple[LoopThread, httpx.AsyncClient] | None = None
         self._was_reached = False
+        self._has_warned = False
 
     def get(self, path: str) -> object:
         """Return the answer to a question without a body."""
@@ -73,9 +77,10 @@ class Client:
 
     def _open(self) -> tuple[LoopThread, httpx.AsyncClient]:
         if self._opened is None:
-            loop, http = LoopThread(), _http_client(self._connection)
+            http = _http_client(self._connection)
+            loop = LoopThread(last=http.aclose)
             self._opened = loop, http
-            weakref.finalize(self, loop.close, http.aclose).atexit = False
+            weakref.finalize(self, loop.close).atexit = False
         return self._opened
 
     async def _post(
@@ -129,8 +134,20 @@ class Client:
                 fault = "its answer was cut off, or is not JSON"
             if given_up.is_set() or not waits.may_go_on(asked_to_wait):
                 raise ModelError(f"the server {self.url} failed again and again: at last {fault}")
+            self._warn_once(waits, fault)
             with suppress(TimeoutError):
                 await asyncio.wait_for(given_up.wait(), waits.next(asked_to_wait))
+
+    def _warn_once(self, waits: _Waits, fault: str) -> None:
+        """Say why nothing seems to happen, where that takes long."""
+        if waits.is_long and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"the server {self.url} fails: {fault}; each request is sent again for up to "
+                f"{self._connection.patience:g} s",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def _retry_after(self, response: httpx.Response) -> float | None:
         """Return the seconds that a server asks to wait; refuse what will not pass by itself."""
@@ -188,6 +205,11 @@ class _Waits:
         now = time.monotonic()
         self._deadline = min(self._deadline, now + self._patience)
         return now + (self._wait if asked is None else asked) < self._deadline
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a person would begin to wonder."""
+        return self._wait >= _LONG_WAIT
 
     def next(self, asked: float | None) -> float:
         """Return the seconds to wait now."""

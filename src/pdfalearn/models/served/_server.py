@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, ModelError
@@ -14,8 +15,16 @@ from pdfalearn.models.served._client import Body, Client, RefusedError
 from pdfalearn.models.served._questions import Tokens
 from pdfalearn.text import described
 
+Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, str]]
+Ends: TypeAlias = Sequence[int | str] | Literal["rest"]
+
 _TOPS = (20, 5)
 """How many of the likeliest tokens servers list at most: vLLM by itself, and OpenAI."""
+_ANCHOR = "\n"
+_SPACE = (
+    "the prompt ends in a space, which tokenizers mostly write with the next word, so that hardly "
+    "any word follows; begin the symbols with the space instead"
+)
 _NO_SUCH_PATH = (404, 405)
 _BAD_REQUEST = (400, 422)
 
@@ -57,26 +66,42 @@ class Server:
         return None if length is None else checked_integer(length, "max_model_len", 1)
 
     def tokens(self, texts: Iterable[str]) -> dict[str, Tokens]:
-        """Return the tokens of texts, without any that begin or end a text."""
+        """Return the tokens of texts as they stand behind others.
+
+        Some tokenizers write a blank before a text; theirs are those behind a line's end.
+        """
         different = list(dict.fromkeys(texts))
-        bodies = [{"prompt": text, "add_special_tokens": False} for text in different]
-        return dict(zip(different, self._tokenized(bodies), strict=True))
+        if not different:
+            return {}
+        anchor, letter, both = self._encoded([_ANCHOR, "a", f"{_ANCHOR}a"])
+        if both == anchor + letter:
+            return dict(zip(different, self._encoded(different), strict=True))
+        found = self._encoded([_ANCHOR + text for text in different])
+        for text, tokens in zip(different, found, strict=True):
+            if tokens[: len(anchor)] != anchor:
+                raise InputError(
+                    f"the tokenizer joins the text {text!r} with what stands before it; give its "
+                    "tokens in a mapping"
+                )
+        return {text: tokens[len(anchor) :] for text, tokens in zip(different, found, strict=True)}
 
-    def prompt_tokens(self, prompt: str | Sequence[int], *, chat: bool) -> Tokens:
-        """Return the tokens of a prompt; with ``chat`` that of a user to whom the model answers."""
-        if not isinstance(prompt, str):
-            if chat:
-                raise InputError("a prompt of tokens cannot be put into a chat; give it as a text")
-            return tuple(checked_integer(token, "token of the prompt", 0) for token in prompt)
-        body: Body = {"prompt": prompt}
+    def _encoded(self, texts: Sequence[str]) -> list[Tokens]:
+        return self._tokenized([{"prompt": text, "add_special_tokens": False} for text in texts])
+
+    def prompt_tokens(self, prompt: Prompt, *, chat: bool) -> Tokens:
+        """Return the tokens of a prompt; of a chat those after which the model answers."""
         if chat:
-            body = {"messages": [{"role": "user", "content": prompt}]}
-        (tokens,) = self._tokenized([body])
-        return tokens
+            messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+            if not all(isinstance(message, Mapping) for message in messages):
+                raise InputError("tokens cannot be put into a chat; give a text or messages")
+            return self._tokenized([{"messages": list(messages)}])[0]
+        if isinstance(prompt, str):
+            if prompt.endswith(" "):
+                warnings.warn(_SPACE, UserWarning, stacklevel=4)
+            return self._tokenized([{"prompt": prompt}])[0]
+        return tuple(checked_integer(token, "token of the prompt", 0) for token in prompt)
 
-    def end_tokens(
-        self, ends: Sequence[int | str] | Literal["rest"]
-    ) -> list[int] | Literal["rest"]:
+    def end_tokens(self, ends: Ends) -> list[int] | Literal["rest"]:
         """Return the tokens of ends, of which each has to be one."""
         if isinstance(ends, str):
             if ends != "rest":

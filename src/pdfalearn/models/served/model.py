@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
-from typing import Literal
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from pdfalearn.models.price import Price
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.models.served._asking import Asker
 from pdfalearn.models.served._client import Client
-from pdfalearn.models.served._server import Server
+from pdfalearn.models.served._server import Ends, Prompt, Server
 from pdfalearn.models.served._settings import Connection
 from pdfalearn.models.served._top_rows import top_rows
-from pdfalearn.models.spelling import Spelling
+from pdfalearn.models.spelling import Spelling, Texts
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
 from pdfalearn.words import Words
@@ -46,11 +45,12 @@ class ServedModel(LanguageModel):
         The symbols. A mapping names symbols otherwise than they are written: its values are texts,
         or tokens that are taken as they are.
     prompt : str, or sequence of int
-        What stands before every word: a text, or tokens.
+        What stands before every word: a text, or tokens. With ``chat``: a text, or messages.
     ends : sequence of int or str, or "rest"
         The tokens that end a word, or their texts; "rest" takes all that no symbol begins with.
     chat : bool
-        Whether the prompt is the message of a user, which the model's chat template surrounds.
+        Whether the prompt is what a user says, or a list of messages with "role" and "content",
+        which go through the model's chat template.
     terminal, outside
         As for `Spelling`.
     top : int, optional
@@ -84,9 +84,9 @@ class ServedModel(LanguageModel):
         self,
         url: str,
         model: str,
-        symbols: Iterable[str] | Mapping[Symbol, str | Sequence[int]],
-        prompt: str | Sequence[int] = "",
-        ends: Sequence[int | str] | Literal["rest"] = "rest",
+        symbols: Texts,
+        prompt: Prompt = "",
+        ends: Ends = "rest",
         *,
         chat: bool = False,
         terminal: Symbol = "$",
@@ -145,8 +145,8 @@ class ServedModel(LanguageModel):
 
 def _spelled(
     server: Server,
-    symbols: Iterable[str] | Mapping[Symbol, str | Sequence[int]],
-    ends: Sequence[int | str] | Literal["rest"],
+    symbols: Texts,
+    ends: Ends,
     terminal: Symbol,
     outside: Symbol | None,
 ) -> Spelling:
