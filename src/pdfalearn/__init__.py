@@ -90,6 +90,8 @@ if TYPE_CHECKING:
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models.served.model import ServedModel as ServedModel
+    from pdfalearn.models.spelling import Spelling as Spelling
+    from pdfalearn.models.transformer import TransformerModel as TransformerModel
     from pdfalearn.observations.tree import ObservationTree as ObservationTree
     from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
     from pdfalearn.oracles.chain import ChainOracle as ChainOracle
@@ -182,6 +184,8 @@ _NAMES_BY_MODULE = {
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
+    "models.spelling": ["Spelling"],
+    "models.transformer": ["TransformerModel"],
     "observations.tree": ["ObservationTree"],
     "oracles.all_words": ["AllWordsOracle"],
     "oracles.chain": ["ChainOracle"],

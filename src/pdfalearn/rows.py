@@ -66,7 +66,8 @@ class Rows:
         self.undefined = undefined
         """Which rows are no distributions, but say that the word is undefined; None if none is."""
         self.outside = outside
-        """The mass beside each row that is outside of the alphabet, as of an LLM; None if none."""
+        """The mass beside each row that is outside of the alphabet, as of an LLM; NaN where it is
+        not known, None if there is none."""
 
     @classmethod
     def dense(

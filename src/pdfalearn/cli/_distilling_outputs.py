@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pdfalearn
 from pdfalearn.cli._learning_outputs import save_pdfa
-from pdfalearn.cli._learning_summary import certificate_object
+from pdfalearn.cli._learning_summary import certificate_object, outside_facts
 from pdfalearn.cli._output import print_facts, print_figures, print_line
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def facts_of(frontier: Frontier) -> dict[str, str]:
         "perplexity of the model": f"{frontier.model_perplexity:.6g}",
         **{label: _text(details[name]) for name, label in _LABELS.items() if details.get(name)},
     }
-    return facts | {"certificate": str(frontier.certificate)}
+    outside = outside_facts(frontier.certificate)
+    return facts | outside | {"certificate": str(frontier.certificate)}
 
 
 _LABELS = {

@@ -43,6 +43,7 @@ def facts_of(result: Result) -> dict[str, str]:
         "words asked again (audit)": f"{statistics.audited_words:,}",
         "largest difference in the audit": f"{statistics.largest_difference:.3g}",
         **_near_boundary(result),
+        **outside_facts(result.certificate),
         "distributions read": f"{statistics.distributions:,}",
         "symbols": f"{statistics.symbols:,}",
         **({"cost": f"{statistics.cost:,.10g}"} if statistics.cost else {}),
@@ -85,6 +86,17 @@ def _near_boundary(result: Result) -> dict[str, str]:
         return {}
     count = result.near_boundary(_NEAR)
     return {f"probabilities within {_NEAR:g} of a boundary": f"{count:,}"}
+
+
+def outside_facts(certificate: Certificate) -> dict[str, str]:
+    """Tell how much mass was outside of the alphabet; nothing if the model has none."""
+    outside = certificate.details.get("outside")
+    if not isinstance(outside, dict):
+        return {}
+    text = "{mean:.4g} in the mean, {largest:.4g} at most".format(**outside)
+    unknown = outside["unknown"]
+    unasked = f"; unknown for {unknown:,} distributions that were not asked" if unknown else ""
+    return {"mass outside of the alphabet": text + unasked}
 
 
 def object_of(result: Result, with_access_words: bool) -> dict[str, object]:

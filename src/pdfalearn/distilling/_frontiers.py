@@ -159,5 +159,6 @@ def _certificate(
             "knee": frontier.knee,
             "seed": seed,
             "interrupted": is_interrupted,
+            **counts.outside_details,
         },
     )

@@ -270,7 +270,9 @@ class Run:
             pdfa=pdfa,
             statistics=statistics,
             history=History(self._history),
-            certificate=certificate,
+            certificate=replace(
+                certificate, details={**certificate.details, **counts.outside_details}
+            ),
             by=by,
             kept_words=self._access_words(),
             kept_tree=self._learner.tree(learnt),

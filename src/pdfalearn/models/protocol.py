@@ -31,6 +31,9 @@ class Session:
     """Whether handles are shared by words."""
     room: int | None = None
     """The most owned handles that may be alive at once, at least 3; None if any number may."""
+    positive: bool = False
+    """Whether everything is possible after every word, and costs a good deal to ask, as with an
+    LLM. A guide that leaves one possibility then does not ask."""
 
     def start(self) -> int:
         """Return a handle of the empty word."""

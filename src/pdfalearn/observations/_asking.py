@@ -18,7 +18,7 @@ from pdfalearn.observations._leading import Leader, Led
 from pdfalearn.observations._nodes import NO_HANDLE, UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations._stored import StoredAnswers
 from pdfalearn.row_checks import BadRowError, UndecidedError
-from pdfalearn.rows import Rows
+from pdfalearn.rows import Floats, Rows
 from pdfalearn.words import Words
 
 _MOST_BYTES = 2**26
@@ -50,9 +50,25 @@ class Counts:
     largest_difference: float = 0.0
     """By how much a probability differed at most the second time."""
     outside: float = 0.0
-    """The sum of the mass outside of the alphabet over all distributions."""
+    """The sum of the mass outside of the alphabet over all distributions where it is known."""
+    outside_known: int = 0
+    """The number of these."""
     largest_outside: float = 0.0
     """The largest mass outside of the alphabet."""
+
+    @property
+    def outside_details(self) -> dict[str, object]:
+        """What a certificate says of the mass outside of the alphabet; nothing if there is none."""
+        if not self.outside_known:
+            return {}
+        return {
+            "outside": {
+                "mean": self.outside / self.outside_known,
+                "largest": self.largest_outside,
+                "distributions": self.outside_known,
+                "unknown": self.distributions - self.outside_known,
+            }
+        }
 
 
 def _go_on() -> None:
@@ -256,12 +272,7 @@ class Asker:
             row_bytes = max(64, 2 * rows.nbytes // max(1, len(rows)))
             self._at_once = max(1, _MOST_BYTES // row_bytes)
         if rows.outside is not None:
-            if not (rows.outside >= 0).all():
-                place = int((~(rows.outside >= 0)).argmax())
-                raise BadRowError("the mass outside of the alphabet is NaN or negative", place)
-            self._counts.outside += float(rows.outside.sum())
-            largest = float(rows.outside.max(initial=0.0))
-            self._counts.largest_outside = max(self._counts.largest_outside, largest)
+            self._count_outside(rows.outside)
         if rows.undefined is None:
             return self._answers.add(rows)
         numbers = np.full(len(rows), UNDEFINED, dtype=np.int64)
@@ -273,6 +284,15 @@ class Asker:
                 error.place = int(defined[error.place])
                 raise
         return numbers
+
+    def _count_outside(self, outside: Floats) -> None:
+        if (outside < 0).any():
+            place = int((outside < 0).argmax())
+            raise BadRowError("the mass outside of the alphabet is negative", place)
+        counts, known = self._counts, outside[~np.isnan(outside)]
+        counts.outside += float(known.sum())
+        counts.outside_known += len(known)
+        counts.largest_outside = max(counts.largest_outside, float(known.max(initial=0.0)))
 
     def possible(self, nodes: Nodes) -> Mask | Words | None:
         """Return which symbols may follow answered words; None if nothing is known."""

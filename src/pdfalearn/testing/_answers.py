@@ -87,7 +87,7 @@ def _wrong_beside(row: Rows) -> str | None:
                 f"has the ceiling {ceiling}, too low for {unlisted} symbols with {rest} together: "
                 "give the most that one of them can have"
             )
-    if row.outside is not None and not 0 <= row.outside[0] <= 1 + SUM_TOLERANCE:
+    if row.outside is not None and (row.outside[0] < 0 or row.outside[0] > 1 + SUM_TOLERANCE):
         return f"has {row.outside[0]} outside of the alphabet: that is a number from 0 to 1"
     return None
 

@@ -34,6 +34,8 @@ class Held:
     def __init__(self, guide: DFA) -> None:
         self._allowed = np.column_stack((guide.accepting, guide.transitions >= 0))
         self._counts = np.count_nonzero(guide.transitions >= 0, axis=1)
+        self.forced = self._counts + guide.accepting == 1
+        """Which states leave one possibility."""
 
     def rows(self, rows: Rows, states: Handles) -> Rows:
         """Return distributions over what is allowed; sparse ones list that, and the terminal."""
@@ -47,6 +49,15 @@ class Held:
             table[part] *= self._allowed[states[part]]
             divided(table[part])
         return Rows.dense(table)
+
+    def forced_rows(self, states: Handles) -> Rows:
+        """Return the distributions in states that leave one possibility; nobody was asked."""
+        columns = self._allowed[states].argmax(axis=1)
+        table = np.zeros((len(states), self._allowed.shape[1]))
+        table[np.arange(len(states)), columns] = 1.0
+        rows = self.rows(Rows.dense(table), states)
+        rows.outside = np.full(len(states), np.nan)
+        return rows
 
     def possible(self, states: Handles, inner: Mask | Words | None) -> Mask | Words:
         """Return which symbols are allowed, of those that are possible in the model inside."""

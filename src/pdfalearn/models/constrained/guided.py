@@ -27,7 +27,9 @@ class Guided(Wrapper):
     through it are undefined: the model inside is never led there. The terminal has probability 0
     where the guide does not let a word end. What is left is divided by its sum; if nothing is
     left, that is a `ModelError` which names the word. If the model inside does not list all
-    symbols, it has to list those that the guide allows.
+    symbols, it has to list those that the guide allows. Where everything is possible in the model
+    inside (`Session.positive`) and the guide leaves one possibility, the model is not asked; its
+    mass outside of the alphabet is then unknown (NaN).
 
     Parameters
     ----------
@@ -106,6 +108,18 @@ class GuidedSession(WrapperSession):
     def read(self, handles: Handles) -> Rows:
         """Return the distributions over what the guide allows."""
         inner, states = self._unpacked(handles)
+        forced = self._held.forced[states]
+        if not (self.inner.positive and forced.any()):
+            return self._read(inner, states)
+        parts = [self._held.forced_rows(states[forced])]
+        asked = (~forced).nonzero()[0]
+        if len(asked):
+            with at_places(asked):
+                parts.append(self._read(inner[asked], states[asked]))
+        order = np.argsort(np.argsort(~forced, kind="stable"), kind="stable")
+        return Rows.joined(parts).take(order)
+
+    def _read(self, inner: Handles, states: Handles) -> Rows:
         rows = rows_read(self.inner, inner, self.symbols)
         return changed(
             rows, right_rows(rows), lambda right, places: self._held.rows(right, states[places])

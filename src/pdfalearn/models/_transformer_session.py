@@ -1,0 +1,182 @@
+"""A run's conversation with a transformer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pdfalearn.models._causal_models import CausalModel
+from pdfalearn.models._key_values import KeyValueRows
+from pdfalearn.models._token_tree import Nodes, TokenTree
+from pdfalearn.models._tree_pass import PassPlanner
+from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.spelling import Spelling
+from pdfalearn.row_checks import UndecidedError
+from pdfalearn.rows import Floats, Rows
+from pdfalearn.words import Words
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_OVER = -1
+"""Stands in place of a token where a word went on outside of the alphabet."""
+
+
+_FEW_ROWS = 16
+"""So many rows of logits are in float64 at once, as vocabularies may be large."""
+
+
+class TransformerSession(Session):
+    """Notes down words as a tree of tokens, and computes in `read` what is not kept of it.
+
+    A token needs the keys and values of all tokens before it, so that only the session can tell
+    what may be forgotten: handles are cheap, and the memory is bounded here.
+
+    Parameters
+    ----------
+    model : CausalModel
+        The transformer.
+    spelling : Spelling
+        How symbols are written in tokens.
+    prompt : tuple of int
+        The tokens before every word, one at least.
+    memory : int
+        The most bytes of keys and values, besides those of the prompt.
+    batch : int
+        About how many tokens go through the model at once.
+    """
+
+    def __init__(
+        self,
+        model: CausalModel,
+        spelling: Spelling,
+        prompt: tuple[int, ...],
+        memory: int,
+        batch: int,
+    ) -> None:
+        self._model = model
+        self._spelling = spelling
+        self._batch = batch
+        self._tree = TokenTree(prompt[-1])
+        self._prompt = prompt
+        self._most = model.most_tokens(len(prompt), spelling)
+        self._memory = memory
+        self._kept: KeyValueRows | None = None
+        self._planner = PassPlanner(self._tree, spelling.prefixes, len(prompt) - 1)
+        self.positive = spelling.outside is None
+        self.tokens = 0
+        """How many tokens went through the model."""
+        self.passes = 0
+        """How many times the model was called."""
+
+    def start(self) -> int:
+        """Return the root of the tree."""
+        return 0
+
+    def extend(self, handles: Handles, words: Words) -> Handles:
+        """Note down the longer words."""
+        spelling = self._spelling
+        if spelling.outside is None:
+            return self._extended(handles, words)
+        answer = np.full(len(words.symbols), -1, dtype=np.int64)
+        # A word ends with the first symbol that is outside, if it is not over already.
+        lost = np.append(0, np.cumsum(words.symbols == len(spelling.tokens)))
+        before = lost[:-1] - np.repeat(lost[words.offsets[:-1]], words.lengths)
+        over = np.repeat(self._tree.tokens[handles] == _OVER, words.lengths)
+        inside, leaving = (before == 0) & ~over, np.diff(lost) > 0
+        counts = np.append(0, np.cumsum(inside))
+        parts = Words(words.symbols[inside], counts[words.offsets])
+        answer[inside] = self._extended(handles, parts)
+        self._tree.tokens[answer[inside & leaving]] = _OVER
+        return answer
+
+    def _extended(self, handles: Handles, words: Words) -> Handles:
+        # Outside has no tokens: the last symbol's stand there until they are marked.
+        codes = np.minimum(words.symbols, len(self._spelling.tokens) - 1)
+        symbols = self._spelling.spelled(Words(codes, np.arange(len(codes) + 1)))
+        tokens = Words(symbols.symbols, symbols.offsets[words.offsets])
+        self._check_length(handles, words, symbols)
+        return self._tree.add(handles, tokens)[symbols.offsets[1:] - 1]
+
+    def _check_length(self, handles: Handles, words: Words, symbols: Words) -> None:
+        """Refuse words that do not fit into the model's context."""
+        before = np.repeat(self._tree.depths[handles], words.lengths)
+        begins = np.repeat(symbols.offsets[words.offsets[:-1]], words.lengths)
+        too_long = before + symbols.offsets[1:] - begins > self._most
+        if not too_long.any():
+            return
+        place = int(too_long.argmax())
+        word = int(np.searchsorted(words.offsets, place, side="right")) - 1
+        raise UndecidedError(
+            f"{self._model.limit_text}, and the next symbol does not fit in behind a prompt of "
+            f"{len(self._prompt)} tokens; bound the words' lengths, or shorten the prompt",
+            word,
+            place - int(words.offsets[word]),
+        )
+
+    def read(self, handles: Handles) -> Rows:
+        """Compute what is new of the words, and return their distributions."""
+        over = self._tree.tokens[handles] == _OVER
+        if not over.any():
+            return self._read(handles)
+        # The words themselves do not matter here, only which of them are over.
+        words = Words(np.where(over, len(self._spelling.tokens), 0), np.arange(len(handles) + 1))
+        return self._spelling.answered(words, lambda _: self._read(handles[~over]))
+
+    def _read(self, handles: Handles) -> Rows:
+        import torch
+
+        if not len(handles):
+            return Rows.dense(np.empty((0, len(self._spelling.alphabet) + 1)))
+        nodes, places = np.unique(handles, return_inverse=True)
+        with torch.inference_mode():
+            parts = [self._spelling.rows(self._logs(part)) for part in self._batches(nodes)]
+        return Rows.joined(parts).take(places)
+
+    def _batches(self, nodes: Nodes) -> list[Nodes]:
+        """Cut nodes into parts that take about as many tokens as go through the model at once."""
+        tokens = self._tree.new_tokens(nodes) + len(self._spelling.prefixes) - 1
+        starts = np.cumsum(tokens) - tokens
+        return np.split(nodes, np.unique(starts // self._batch, return_index=True)[1][1:])
+
+    def _logs(self, nodes: Nodes) -> list[Floats]:
+        """Pass tokens through the model; return the log-probabilities that the spelling needs."""
+        kept = self._kept if self._kept is not None else self._with_prompt()
+        step = self._planner.planned(nodes)
+        cache = kept.cache(step.context)
+        begin = kept.prompt_length + len(step.context)
+        logits = self._model.logits(step, cache)
+        kept.keep(step.new, cache, begin)
+        self.tokens += len(step.tokens)
+        self.passes += 1
+        return self._chosen(logits, len(nodes))
+
+    def _with_prompt(self) -> KeyValueRows:
+        cache = self._model.encoded(self._prompt)
+        self.tokens += len(self._prompt)
+        self._kept = KeyValueRows(self._tree, cache, len(self._prompt) - 1, self._memory)
+        return self._kept
+
+    def _chosen(self, logits: Tensor, count: int) -> list[Floats]:
+        """Return log-probabilities of the wanted tokens, for the root and every prefix."""
+        import torch
+
+        few = logits.split(_FEW_ROWS)
+        totals = torch.cat([part.double().logsumexp(dim=-1, keepdim=True) for part in few])
+        wanted = self._spelling.wanted
+        tried = len(wanted) - 1
+        places = [slice(0, count)] + [slice(count + node, None, tried) for node in range(tried)]
+        return [
+            (logits[here][:, ids.to(logits.device)].double() - totals[here]).cpu().numpy()
+            for here, ids in zip(places, map(torch.from_numpy, wanted), strict=True)
+        ]
+
+    def release(self, handles: Handles) -> None:
+        """Note which words are the first to be forgotten."""
+        if self._kept is not None:
+            self._kept.forget_first(handles)
+
+    def close(self) -> None:
+        """Free the memory of keys and values."""
+        self._kept = None

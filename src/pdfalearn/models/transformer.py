@@ -1,0 +1,129 @@
+"""A causal language model of Hugging Face's transformers as a language model."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pdfalearn.alphabet import Symbol
+from pdfalearn.checks import checked_integer
+from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
+from pdfalearn.models._re_encoding import check_tree_passes
+from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
+from pdfalearn.models._transformer_session import TransformerSession
+from pdfalearn.models.price import EVERY_SYMBOL, Price
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.spelling import Texts
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+_MEMORY = 2**30
+_BATCH = 256
+
+
+class TransformerModel(LanguageModel):
+    """A causal language model of Hugging Face as a language model over texts of one's choice.
+
+    Keys and values of words are kept, so that only what is new of a word is computed. All new
+    tokens of a batch go through the model in one sequence, in which each attends to its own word.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel, str or Path
+        The model, not in training mode, or a local folder with one. A model stays on its device and
+        in its precision; softmax is in float64.
+    tokenizer : transformers.PreTrainedTokenizerBase, optional
+        The tokenizer; if not given, the one of the folder. Without any, symbols, prompt and ends
+        have to be tokens.
+    symbols : iterable of str, or mapping
+        The symbols: texts, or a mapping of names to texts or to tokens. See `Spelling`.
+    prompt : str, sequence of int, or sequence of mapping
+        What stands before every word: a text, tokens, or with ``chat`` a message or several. If it
+        is empty, the token that begins a text stands there.
+    ends : sequence of str or int, "rest", or None
+        The texts or tokens that end a word, each of one token. "rest" takes all tokens as such that
+        no symbol begins with. If None, the model's own end of text.
+    chat : bool
+        Whether the prompt is put into the tokenizer's chat template.
+    terminal, outside : hashable
+        The terminal symbol, and the name of a symbol for the mass outside, if it is to be one.
+    memory : int
+        The most bytes for keys and values in one run, those of the prompt not counted; 1 GiB if not
+        given. Words beyond that are forgotten, and computed again when they are needed.
+    batch : int
+        About how many tokens go through the model at once.
+    precision, device : str, optional
+        For a folder: a type of torch such as "float64", and where to compute, such as "cuda". If
+        not given, as it was saved, on the CPU.
+    price : Price
+        What asking costs; if not given, every symbol as much.
+
+    Attributes
+    ----------
+    spelling : Spelling
+        How symbols are spelled in tokens.
+    prompt : tuple of int
+        The tokens before every word.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel | str | Path,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+        symbols: Texts = (),
+        *,
+        prompt: Prompt = "",
+        ends: GivenEnds = None,
+        chat: bool = False,
+        terminal: Symbol = "$",
+        outside: Symbol | None = None,
+        memory: int = _MEMORY,
+        batch: int = _BATCH,
+        precision: str | None = None,
+        device: str | None = None,
+        price: Price = EVERY_SYMBOL,
+    ) -> None:
+        _check_transformers()
+        if isinstance(model, str | Path):
+            folder = checked_folder(model)
+            tokenizer = loaded_tokenizer(folder) if tokenizer is None else tokenizer
+            model = loaded(folder, precision, device)
+        elif precision is not None or device is not None:
+            raise InputError("precision and device are for folders; use model.to(…) yourself")
+        self._model = CausalModel(model)
+        tokens = Tokens(tokenizer, self._model)
+        self.spelling = tokens.spelling(symbols, ends, terminal, outside)
+        self.prompt = tokens.prompt(prompt, chat=chat)
+        self.alphabet = self.spelling.alphabet
+        self.price = price
+        self._memory = checked_integer(memory, "memory", 1, 2**62)
+        self._batch = checked_integer(batch, "batch", 1)
+        self._hashed: tuple[object, str] | None = None
+        self.open()  # refuses a model that cannot be asked
+        check_tree_passes(self._model, self.spelling, self.prompt)
+
+    @property
+    def identity(self) -> str:  # type: ignore[override]
+        """A hash of weights, configuration, precision, prompt, symbols' tokens and ends."""
+        weights = self._model.versions()
+        if self._hashed is None or self._hashed[0] != weights:
+            self._hashed = weights, self._model.hash(self.spelling)
+        text = f"{self._hashed[1]} {self.spelling.identity} {self.prompt}"
+        return sha256(text.encode()).hexdigest()
+
+    def open(self) -> TransformerSession:
+        """Begin a conversation, which has the whole memory for itself."""
+        self._model.check_ready()
+        return TransformerSession(
+            self._model, self.spelling, self.prompt, self._memory, self._batch
+        )
+
+
+def _check_transformers() -> None:
+    for package in ("torch", "transformers"):
+        if find_spec(package) is None:
+            raise MissingExtraError(f"{package} is missing: pip install 'pdfalearn[transformers]'")

@@ -1,0 +1,227 @@
+"""Transformers as language models: learnt, kept in stores, audited, and refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pdfalearn import (
+    AllWordsOracle,
+    Guided,
+    InputError,
+    ModelError,
+    Quantization,
+    TopK,
+    TransformerModel,
+    Words,
+    distinguish,
+    learn,
+    quotient,
+)
+from pdfalearn.testing import check_model
+from tests.models.transformers_by_hand import bounded_context_pdfa, transformer_by_hand
+from tests.models.transformers_tiny import tiny
+
+SYMBOLS = {"a": [3], "b": [4, 5], "c": [4, 6, 7]}
+
+
+def made(model: Any, symbols: Any = None, **options: Any) -> TransformerModel:
+    given = {"prompt": [1, 2, 3], "ends": [0, 2], **options}
+    return TransformerModel(model, None, symbols or SYMBOLS, **given)
+
+
+@pytest.mark.parametrize("ends", [[0, 2], "rest"])
+@pytest.mark.parametrize("outside", [None, "?"])
+def test_it_keeps_to_the_protocol(ends: Any, outside: str | None) -> None:
+    check_model(made(tiny("llama"), ends=ends, outside=outside))
+
+
+@pytest.mark.slow
+def test_wrappers_keep_to_the_protocol() -> None:
+    check_model(Guided(made(tiny("llama")), "(ab|c)+"))
+    check_model(TopK(made(tiny("llama"), {token: [token] for token in range(3, 40)}), 4))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_transformer_by_hand_gives_its_quotient(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    kinds = generator.dirichlet(np.ones(3), size=3)
+    rows = kinds[generator.integers(0, 3, (3, 3))]
+    pdfa, model = bounded_context_pdfa(rows), transformer_by_hand(rows)
+    asked = TransformerModel(model, None, {"t1": [1], "t2": [2]}, prompt=[0], ends=[0])
+    by = Quantization(20)
+    result = learn(asked, by=by, oracle=AllWordsOracle(5))
+    wanted = quotient(pdfa, by=by)
+    assert distinguish(result.pdfa, wanted, by=by) is None
+    assert len(result.pdfa) == len(wanted)
+
+
+def test_a_store_knows_the_model_again(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"by": Quantization(3), "oracle": AllWordsOracle(2)}
+    options["store"] = tmp_path / "answers.db"
+    first = learn(made(tiny("llama")), **options)
+    again = learn(made(tiny("llama")), **options)
+    assert first.statistics.words > 0
+    assert again.statistics.words == 0
+
+
+def test_identity_covers_all_that_decides() -> None:
+    model = tiny("llama")
+    models = [
+        made(model),
+        made(model, prompt=[1, 2, 4]),
+        made(model, ends=[0]),
+        made(model, {**SYMBOLS, "c": [8]}),
+        made(model, outside="?"),
+        made(tiny("llama", seed=2)),
+        made(tiny("llama", precision="float64")),
+        made(tiny("gpt2")),
+    ]
+    assert len({each.identity for each in models}) == len(models)
+    assert made(tiny("llama")).identity == models[0].identity
+
+
+def test_identity_changes_with_the_weights() -> None:
+    import torch
+
+    model = tiny("llama")
+    asked = made(model)
+    before = asked.identity
+    with torch.no_grad():
+        next(model.parameters()).mul_(1.01)
+    assert asked.identity != before
+
+
+def test_audits_compute_again() -> None:
+    model = tiny("llama")
+    asked = made(model)
+    calls = 0
+
+    def drift(module: Any, inputs: Any, output: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        output.logits[..., 3] += 0.5 * calls
+        return output
+
+    handle = model.register_forward_hook(drift)
+    try:
+        with pytest.raises(ModelError, match=r"differ|second"):
+            learn(asked, by=Quantization(50), oracle=AllWordsOracle(2), audit=20)
+    finally:
+        handle.remove()
+
+
+def test_nan_names_the_word() -> None:
+    model = tiny("llama")
+    asked = made(model, {"a": [3], "b": [4]})
+
+    def spoil(module: Any, inputs: Any, options: Any, output: Any) -> Any:
+        given = inputs[0] if inputs else options["input_ids"]
+        if given.shape[1] > 1 and 4 in given[0].tolist():
+            output.logits[0, given[0].tolist().index(4)] = float("nan")
+        return output
+
+    handle = model.register_forward_hook(spoil, with_kwargs=True)
+    try:
+        with pytest.raises(ModelError, match="'b'"):
+            learn(asked, by=Quantization(3), oracle=AllWordsOracle(2))
+    finally:
+        handle.remove()
+
+
+def test_a_full_context_names_word_and_limit() -> None:
+    asked = made(tiny("gpt2"), {"a": [3]}, prompt=[1] * 60)
+    with pytest.raises(ModelError, match=r"'a', 'a'.*context has 64 tokens"):
+        learn(asked, by=Quantization(10**6), oracle=AllWordsOracle(10))
+
+
+def test_attention_to_a_window_ends_with_it() -> None:
+    asked = made(tiny("mistral"), {"a": [3]}, prompt=[1] * 60)
+    with pytest.raises(ModelError, match="sliding window has 64 tokens"):
+        learn(asked, by=Quantization(10**6), oracle=AllWordsOracle(10))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prompt": [1] * 70}, "a prompt of 70 tokens and symbols of up to 3 are too long"),
+        ({"prompt": [40]}, "the prompt needs token 40, but the model has 40"),
+        ({"prompt": "words"}, "a prompt in words needs a tokenizer"),
+        ({"prompt": [0.5]}, "token of the prompt 0.5 is not an integer"),
+        ({"prompt": [{"role": "user"}]}, "give chat=True"),
+        ({"symbols": {"a": [99]}}, "a symbol or an end needs token 99"),
+        ({"symbols": ["a"]}, "the text 'a' needs a tokenizer"),
+        ({"ends": [41]}, "a symbol or an end needs token 41"),
+        ({"ends": 7}, "give a list of texts or tokens"),
+        ({"ends": "end"}, "give a list of texts or tokens"),
+        ({"memory": 0}, "memory 0 is not an integer"),
+        ({"batch": 0}, "batch 0 is not an integer"),
+        ({"device": "cpu"}, "are for folders"),
+        ({"chat": True, "prompt": "hello"}, "a chat needs a tokenizer"),
+    ],
+)
+def test_bad_arguments(options: dict[str, Any], message: str) -> None:
+    symbols = options.pop("symbols", None)
+    with pytest.raises(InputError, match=message):
+        made(tiny("gpt2"), symbols, **options)
+
+
+def test_what_is_not_a_causal_model() -> None:
+    from transformers import GPT2Config, GPT2Model
+
+    with pytest.raises(InputError, match="is not a model of transformers"):
+        made(object())
+    headless = GPT2Model(GPT2Config(vocab_size=40, n_embd=8, n_layer=1, n_head=1)).eval()
+    with pytest.raises(InputError, match="GPT2Model has no logits"):
+        made(headless)
+
+
+def test_a_model_in_training_mode() -> None:
+    with pytest.raises(InputError, match="training mode"):
+        made(tiny("gpt2").train())
+
+
+def test_models_that_keep_something_else_are_refused() -> None:
+    from transformers import BloomConfig, BloomForCausalLM, MambaConfig, MambaForCausalLM
+
+    mamba = MambaForCausalLM(
+        MambaConfig(vocab_size=40, hidden_size=16, num_hidden_layers=2, state_size=4)
+    )
+    with pytest.raises(InputError, match="Mamba"):
+        made(mamba.eval())
+    bloom = BloomForCausalLM(BloomConfig(vocab_size=40, hidden_size=16, n_layer=2, n_head=2))
+    with pytest.raises(InputError, match="Bloom"):
+        made(bloom.eval())
+
+
+def test_what_a_guide_forces_is_not_asked() -> None:
+    model = tiny("llama")
+    asked = made(model, {"a": [3], "b": [4], "c": [5]})
+    session = Guided(asked, "abc|abbc").open()
+    passed: list[int] = []
+    handle = model.register_forward_pre_hook(lambda module, given: passed.append(len(given[0][0])))
+    try:
+        words = Words.of([(0, 1, 2), (0, 1, 1, 2)])
+        handles = session.extend(np.array([session.start()] * 2), words)
+        rows = session.read(handles)
+    finally:
+        handle.remove()
+    # The prompt, then its last token, a and ab, twice as words own their handles.
+    assert passed == [3, 5]
+    assert rows.outside is not None
+    assert np.isnan(rows.outside).tolist() == [True, False, True, True, False, True, True]
+    assert rows.values[0].tolist() == [0, 0, 1, 0]
+    assert rows.values[1, 2] + rows.values[1, 3] == pytest.approx(1)
+
+
+def test_mass_outside_is_in_the_certificate() -> None:
+    asked = made(tiny("llama"))
+    result = learn(asked, by=Quantization(2), oracle=AllWordsOracle(1))
+    outside: Any = result.certificate.details["outside"]
+    assert 0 < outside["mean"] < outside["largest"] < 1
+    assert outside["distributions"] == result.statistics.distributions
+    assert outside["unknown"] == 0
+    guided = learn(Guided(asked, "ab|c"), by=Quantization(2), oracle=AllWordsOracle(1))
+    outside = guided.certificate.details["outside"]
+    assert outside["unknown"] > 0
