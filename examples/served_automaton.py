@@ -3,7 +3,7 @@
 The tokens are characters, so that a symbol of several characters is spelled in several tokens. A
 word begins behind the last colon, or at the beginning of the text.
 
-    python examples/served_automaton.py
+    python -m examples.served_automaton
 
 serves the Reber grammar until Ctrl-C.
 """
@@ -109,7 +109,7 @@ class AutomatonLLM:
 class CompletionsServer(ThreadingHTTPServer):
     """Serves a model on a free port of this machine, as vLLM does.
 
-    Use it in a ``with`` block; ``url`` is where it is.
+    Use it in a ``with`` block, or start and stop it; ``url`` is where it is.
     """
 
     daemon_threads = True
@@ -126,15 +126,23 @@ class CompletionsServer(ThreadingHTTPServer):
         """Where the server is."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Begin to serve, in a thread of its own."""
         self._thread = Thread(target=self.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
+        """Stop serving."""
         self.shutdown()
         self._thread.join()
         self.server_close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def answer(self, path: str, body: Body, headers: Mapping[str, str]) -> Answer:
         """Return the status and the body of the answer to a request."""
@@ -216,11 +224,9 @@ def refusal(status: int, message: str) -> Answer:
 
 
 if __name__ == "__main__":
-    with CompletionsServer(
-        AutomatonLLM(reber()), port=int((sys.argv[1:] or ["8000"])[0])
-    ) as server:
-        print(f"{server.url} serves {server.model.name!r}; Ctrl-C ends it", flush=True)
-        try:
-            server._thread.join()
-        except KeyboardInterrupt:
-            print()
+    server = CompletionsServer(AutomatonLLM(reber()), port=int((sys.argv[1:] or ["8000"])[0]))
+    print(f"{server.url} serves {server.model.name!r}; Ctrl-C ends it", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()

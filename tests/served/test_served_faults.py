@@ -75,13 +75,13 @@ def test_a_server_that_is_started_again_is_found_again() -> None:
             first.stopped.wait()
             time.sleep(0.2)
             again.append(WatchedServer(AutomatonLLM(target), port=port))
-            again[0].__enter__()
+            again[0].start()
 
         restarter = Thread(target=restart)
         restarter.start()
         result = learn(model, by=KAPPA, oracle=ExactOracle(target, by=KAPPA), audit=0)
         restarter.join()
-    again[0].__exit__()
+    again[0].stop()
     assert sum(again[0].answered.values()) > 0
     with WatchedServer(AutomatonLLM(target)) as quiet:
         expected = learn(served(quiet), by=KAPPA, oracle=ExactOracle(target, by=KAPPA), audit=0)
