@@ -15,9 +15,9 @@ TOKENS = st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True)
 @given(st.lists(TOKENS, min_size=1, max_size=6), st.integers(1, 8))
 def test_every_wanted_token_is_in_one_of_the_sets(wanted: list[list[int]], most: int) -> None:
     packed = TokenSets.of(wanted, most)
-    for tokens in packed.sets:
-        assert 0 < len(tokens) <= most
-        assert len(set(tokens)) == len(tokens)
+    for chosen in packed.sets:
+        assert 0 < len(chosen) <= most
+        assert len(set(chosen)) == len(chosen)
     assert len(packed.of_prefix) == len(wanted)
     for tokens, numbers in zip(wanted, packed.of_prefix, strict=True):
         assert set(tokens) <= {token for number in numbers for token in packed.sets[number]}

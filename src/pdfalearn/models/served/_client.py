@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
-import time
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models.served._loop import LoopThread
 from pdfalearn.models.served._settings import KEY_VARIABLE, Connection
+from pdfalearn.models.served._waits import LONG_WAIT, Waits, seconds_of
 from pdfalearn.text import described, escaped, shortened
 
 if TYPE_CHECKING:
@@ -25,10 +23,7 @@ if TYPE_CHECKING:
 Body = dict[str, Any]
 Note = Callable[[int, object], None]
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.05, 10.0
-"""Seconds before a failed request is sent again; they double each time."""
-_LONG_WAIT = 5.0
-"""Who has to wait for so many seconds is told why."""
+_BEARER = "Bearer "
 _TRY_AGAIN = (408, 425, 429)
 """Refusals that may pass, beside all faults of the server itself, 500 and above."""
 
@@ -116,15 +111,15 @@ class Client:
         import httpx
 
         content = None if body is None else json.dumps(body, separators=(",", ":"))
-        waits = _Waits(self._connection.patience)
+        waits = Waits(self._connection.patience)
         while True:
-            asked_to_wait = None
+            least = 0.0
             try:
                 response = await http.request(method, self.url + path, content=content)
                 self._was_reached = True
                 if response.is_success:
                     return json.loads(response.content)
-                asked_to_wait = self._retry_after(response)
+                least = self._retry_after(response)
                 fault = f"it answered {self._told(response)}"
             except httpx.RequestError as error:
                 if not self._was_reached and isinstance(error, httpx.ConnectError):
@@ -132,15 +127,17 @@ class Client:
                 fault = _worded(error)
             except (json.JSONDecodeError, UnicodeDecodeError):
                 fault = "its answer was cut off, or is not JSON"
-            if given_up.is_set() or not waits.may_go_on(asked_to_wait):
+            wait = waits.next(least)
+            if given_up.is_set() or wait is None:
                 raise ModelError(f"the server {self.url} failed again and again: at last {fault}")
-            self._warn_once(waits, fault)
+            if wait >= LONG_WAIT:
+                self._warn_once(fault)
             with suppress(TimeoutError):
-                await asyncio.wait_for(given_up.wait(), waits.next(asked_to_wait))
+                await asyncio.wait_for(given_up.wait(), wait)
 
-    def _warn_once(self, waits: _Waits, fault: str) -> None:
-        """Say why nothing seems to happen, where that takes long."""
-        if waits.is_long and not self._has_warned:
+    def _warn_once(self, fault: str) -> None:
+        """Warn a user who would begin to wonder."""
+        if not self._has_warned:
             self._has_warned = True
             warnings.warn(
                 f"the server {self.url} fails: {fault}; each request is sent again for up to "
@@ -149,12 +146,12 @@ class Client:
                 stacklevel=2,
             )
 
-    def _retry_after(self, response: httpx.Response) -> float | None:
+    def _retry_after(self, response: httpx.Response) -> float:
         """Return the seconds that a server asks to wait; refuse what will not pass by itself."""
         status = response.status_code
         if status < 500 and status not in _TRY_AGAIN:
             raise RefusedError(self._refusal(response), status)
-        return _seconds(response.headers.get("retry-after"))
+        return seconds_of(response.headers.get("retry-after"))
 
     def _refusal(self, response: httpx.Response) -> str:
         told = self._told(response)
@@ -180,8 +177,9 @@ class Client:
 
     def _shown(self, text: str) -> str:
         """Return a server's text as it may be printed: one short line without the key."""
-        key = self._connection.key()
-        if key is not None:
+        _, http = self._open()
+        key = http.headers.get("authorization", "").removeprefix(_BEARER)
+        if key:
             text = text.replace(key, "[the key]")
         return shortened(escaped(" ".join(text.split())), 400)
 
@@ -190,32 +188,6 @@ class Client:
             f"the server {self.url} cannot be reached ({_worded(error)}); "
             "start it, or give another URL"
         )
-
-
-class _Waits:
-    """How long to wait before a request is sent again, and for how long that is done."""
-
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
-        self._deadline = math.inf
-        self._wait = _FIRST_WAIT
-
-    def may_go_on(self, asked: float | None) -> bool:
-        """Return whether patience lasts until the next time; it is counted from the first fault."""
-        now = time.monotonic()
-        self._deadline = min(self._deadline, now + self._patience)
-        return now + (self._wait if asked is None else asked) < self._deadline
-
-    @property
-    def is_long(self) -> bool:
-        """Whether a person would begin to wonder."""
-        return self._wait >= _LONG_WAIT
-
-    def next(self, asked: float | None) -> float:
-        """Return the seconds to wait now."""
-        wait = self._wait if asked is None else asked
-        self._wait = min(2 * self._wait, _LONGEST_WAIT)
-        return wait
 
 
 def _checked_by_httpx(url: str) -> str:
@@ -234,7 +206,7 @@ def _http_client(connection: Connection) -> httpx.AsyncClient:
     key = connection.key()
     headers = {"content-type": "application/json"}
     if key is not None:
-        headers["authorization"] = f"Bearer {key}"
+        headers["authorization"] = _BEARER + key
     return httpx.AsyncClient(
         headers=headers,
         timeout=httpx.Timeout(connection.timeout, pool=None),
@@ -242,20 +214,6 @@ def _http_client(connection: Connection) -> httpx.AsyncClient:
         trust_env=not connection.is_local,
         follow_redirects=False,
     )
-
-
-def _seconds(given: str | None) -> float | None:
-    """Read a Retry-After, which is a number of seconds or a date."""
-    if given is None:
-        return None
-    try:
-        seconds = float(given)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(given).timestamp() - time.time()
-        except ValueError:
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def _message(body: object) -> str:
