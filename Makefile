@@ -34,7 +34,7 @@ test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra i
 test-all: $(VENV)/.complete graphviz ## Install every extra, then check without skipping anything
 	@PDFALEARN_NO_SKIPS=1 $(MAKE) --no-print-directory checks
 
-test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models against vLLM with a real LLM (5 GB)
+test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models against vLLM with a real LLM (3.4 GB)
 	PDFALEARN_VLLM_PYTHON="$$PWD/$(SERVED)/bin/python" \
 		$(BIN)/python -m pytest tests_served -rP --override-ini testpaths=tests_served
 

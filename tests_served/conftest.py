@@ -19,6 +19,12 @@ NAME = "smollm"
 _MOST_SECONDS = 600
 _OPTIONS = ["--served-model-name", NAME, "--dtype", "float32", "--enforce-eager"]
 _OPTIONS += ["--max-logprobs", "128", "--block-size", "32", "--max-model-len", "512"]
+_ENVIRONMENT = {
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # the core may be taken, as by this program
+    "VLLM_NO_USAGE_STATS": "1",
+    "HF_HUB_OFFLINE": "1",
+}
 
 
 class VLLM:
@@ -45,11 +51,7 @@ class VLLM:
         python = os.environ["PDFALEARN_VLLM_PYTHON"]
         command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(self._folder)]
         command += ["--host", "127.0.0.1", "--port", str(self.port), *_OPTIONS]
-        settings = {
-            "VLLM_CPU_KVCACHE_SPACE": "1",
-            "VLLM_NO_USAGE_STATS": "1",
-            "HF_HUB_OFFLINE": "1",
-        }
+        settings = _ENVIRONMENT | {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) - 1))}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 command, env=os.environ | settings, stdout=log, stderr=log, start_new_session=True
