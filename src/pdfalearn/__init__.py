@@ -220,6 +220,8 @@ def __dir__() -> list[str]:
 
 _OFFERS = {
     ("svg", "PDFA"): "pdfalearn.formats.dot:notebook_svg",
+    ("networkx", "PDFA"): "pdfalearn.formats.frames:to_networkx",
+    ("frame", "PDFA"): "pdfalearn.formats.frames:to_frame",
     ("svg", "TreeNode"): "pdfalearn.formats.tree_dot:notebook_svg",
     ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
     ("save", "Result"): "pdfalearn.learning.run_files:save_run",
