@@ -201,7 +201,7 @@ def test_words_that_never_end_are_refused() -> None:
 
 
 def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visits, "_MOST_PAIRS", 100)
+    monkeypatch.setattr(visits, "MOST_PAIRS", 100)
     with pytest.raises(InputError, match="more than 100 pairs of states"):
         evaluate_exactly(random_pdfa(60, seed=1), random_pdfa(60, seed=2))
     with pytest.raises(InputError, match="alphabets differ"):

@@ -12,14 +12,13 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import gmres, splu
 from scipy.special import rel_entr
 
-from pdfalearn.arrays.int_map import IntMap
 from pdfalearn.errors import InputError
+from pdfalearn.metrics.walks import MOST_PAIRS, walk_pairs
 from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_MOST_PAIRS = 4_000_000
 _STEPS = 500
 """Probability is passed on symbol by symbol so often before the rest is tried to be solved for."""
 _MOST_WORK = 2**33
@@ -57,8 +56,14 @@ class Chain:
     def of(cls, target: PDFA, candidate: PDFA, *, most: int | None = None) -> Chain:
         """Walk through the pairs that words reach; refuse more than ``most``."""
         columns = target.alphabet.positions_in(candidate.alphabet)
-        lefts, rights, edges = _walked(target, candidate, columns, most or _MOST_PAIRS)
-        return cls(target, candidate, columns, lefts, rights, *edges)
+        walk = walk_pairs(
+            (target.table, target.initial),
+            (candidate.table.take(columns, axis=1), candidate.initial),
+            target.probabilities[:, 1:] > 0,
+            most=most or MOST_PAIRS,
+            remedy="evaluate on drawn words instead",
+        )
+        return cls(target, candidate, columns, *vars(walk).values())
 
     def __len__(self) -> int:
         return len(self.lefts)
@@ -161,34 +166,6 @@ class Chain:
 def normalised(rows: Floats) -> Floats:
     """Divide distributions by their sums."""
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
-
-
-def _walked(
-    target: PDFA, candidate: PDFA, columns: NDArray[np.int32], most: int
-) -> tuple[Indices, Indices, list[Indices]]:
-    """Return the states of all pairs, breadth first, and the transitions between pairs."""
-    numbers, width = IntMap(), len(candidate) + 1
-    lefts, rights = np.array([target.initial]), np.array([candidate.initial])
-    numbers.get_or_add(lefts * width + rights + 1)
-    pairs, edges = [(lefts, rights)], []
-    while len(lefts):
-        begin, known = len(numbers) - len(lefts), len(numbers)
-        places, symbols = (target.probabilities[lefts, 1:] > 0).nonzero()
-        lefts = target.transitions[lefts[places], symbols].astype(np.int64)
-        rights = candidate.table[rights[places], columns[symbols]].astype(np.int64)
-        successors = numbers.get_or_add(lefts * width + rights + 1)
-        if len(numbers) > most:
-            raise InputError(
-                f"words visit more than {most:,} pairs of states of the two automata "
-                f"({len(target):,} and {len(candidate):,} states); evaluate on drawn words instead"
-            )
-        edges.append((begin + places, symbols, successors))
-        reached, firsts = np.unique(successors, return_index=True)
-        firsts = firsts[reached >= known]
-        lefts, rights = lefts[firsts], rights[firsts]
-        pairs.append((lefts, rights))
-    all_lefts, all_rights = map(np.concatenate, zip(*pairs, strict=True))
-    return all_lefts, all_rights, list(map(np.concatenate, zip(*edges, strict=True)))
 
 
 def visits_and_weights(chain: Chain) -> tuple[Floats, Floats]:
