@@ -1,7 +1,8 @@
 """Text files of OpenFst: weighted automata in AT&T's form, and their tables of symbols.
 
 A line ``state successor symbol weight`` is a transition, and ``state weight`` a state in which
-words may end. Weights are -ln p. The first line's state is the initial one. Symbols are percent-encoded.
+words may end. Weights are -ln p. The first line's state is the initial one. Symbols are
+percent-encoded.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
+import numpy as np
+
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.pdfa import PDFA
 
@@ -59,8 +61,7 @@ def _symbols(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
 
 def _codes_used(pdfa: PDFA) -> list[int]:
     """Return the symbols that have a successor anywhere."""
-    codes: list[int] = (pdfa.transitions >= 0).any(axis=0).nonzero()[0].tolist()
-    return codes
+    return np.flatnonzero((pdfa.transitions >= 0).any(axis=0)).tolist()
 
 
 def _successors(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
