@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.arrays.reaching import reaching
 from pdfalearn.dfa import DFA
 from pdfalearn.errors import InputError
 from pdfalearn.reachability import reachable_in
@@ -55,19 +56,8 @@ def completing(dfa: DFA) -> NDArray[np.bool_]:
     >>> completing(DFA(alphabet="a", transitions=[[1], [1]], accepting=[True, False]))
     array([ True, False])
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    states = len(dfa)
     sources, columns = (dfa.transitions >= 0).nonzero()
-    ends = dfa.accepting.nonzero()[0]
-    heads = np.append(dfa.transitions[sources, columns], np.full(len(ends), states))
-    tails = np.append(sources, ends)  # one state more, beyond all accepting ones
-    graph = csr_array((np.ones(len(heads)), (heads, tails)), shape=(states + 1, states + 1))
-    found = breadth_first_order(graph, states, return_predecessors=False)
-    completing = np.zeros(states + 1, dtype=bool)
-    completing[found] = True
-    return completing[:-1]
+    return reaching(sources, dfa.transitions[sources, columns], dfa.accepting)
 
 
 def trimmed(dfa: DFA) -> DFA | None:

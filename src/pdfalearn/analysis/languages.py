@@ -189,11 +189,11 @@ def intersection(first: DFA, second: DFA) -> DFA | None:
     >>> both.accepts("aaa"), both.accepts("a")
     (True, False)
     """
+    ways, others = first.table >= 0, second.table >= 0
     walk = walk_pairs(
         (first.table, first.initial),
         (second.table, second.initial),
-        first.transitions >= 0,
-        into_undefined=False,
+        lambda lefts, rights: ways[lefts] & others[rights],
         remedy="ask about languages of fewer states",
     )
     transitions = np.full((len(walk.lefts), len(first.alphabet)), -1)

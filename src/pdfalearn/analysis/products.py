@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.analysis.flows import Flow
 from pdfalearn.dfa import DFA
 from pdfalearn.metrics.visits import normalised
 from pdfalearn.metrics.walks import MOST_PAIRS, PairWalk, walk_pairs
@@ -63,12 +64,12 @@ class Product:
         """
         if followed is None:
             followed = pdfa.probabilities[:, 1:] > 0
+        ways = dfa.table >= 0
         walk = walk_pairs(
             (pdfa.table, pdfa.initial),
             (dfa.table, dfa.initial),
-            followed,
+            lambda states, places: followed[states] & ways[places],
             most=most,
-            into_undefined=False,
             remedy="ask about a language of fewer states",
         )
         return cls(pdfa, dfa, walk)
@@ -108,6 +109,12 @@ class Product:
                 here = rows[self.walk.lefts[part]]
                 lost[part] += np.where(ways[self.walk.rights[part]], 0.0, here).sum(axis=1)
         return lost
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The flow between the pairs; words leave when they end, or are lost."""
+        leaving = self.successes + self.losses
+        return Flow(self.walk.sources, self.walk.successors, self.weights, leaving)
 
     @cached_property
     def _rows(self) -> Floats:

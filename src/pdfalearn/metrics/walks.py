@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ class PairWalk:
 
     lefts: Indices
     rights: Indices
-    """The states of every pair; a right one may be -1, for undefined."""
+    """The states of every pair; -1 where an automaton is undefined."""
     sources: Indices
     symbols: Indices
     successors: Indices
@@ -36,10 +37,9 @@ class PairWalk:
 def walk_pairs(
     first: tuple[NDArray[np.int32], int],
     second: tuple[NDArray[np.int32], int],
-    followed: NDArray[np.bool_],
+    followed: Callable[[Indices, Indices], NDArray[np.bool_]],
     *,
     most: int = MOST_PAIRS,
-    into_undefined: bool = True,
     remedy: str = "draw words instead",
 ) -> PairWalk:
     """Walk through all pairs that words reach together.
@@ -49,12 +49,11 @@ def walk_pairs(
     first, second : tuple of array and int
         The tables of the two automata, with a last row of -1, the symbols in the same order; and
         their initial states.
-    followed : array of bool, shape (states of the first, symbols)
-        Which transitions of the first automaton are followed; all of them are defined.
+    followed : function of two arrays of states
+        Which symbols are followed from pairs of states: an array of bool, shape (pairs, symbols).
+        A state is -1 after a transition that is undefined.
     most : int
         The greatest number of pairs.
-    into_undefined : bool
-        Whether to go on where the second automaton is undefined, with -1 as its state.
     remedy : str
         What to do if there are more pairs, for the error.
 
@@ -66,23 +65,20 @@ def walk_pairs(
     Examples
     --------
     >>> table = np.array([[0, 1], [1, 0], [-1, -1]], dtype=np.int32)
-    >>> walk_pairs((table, 0), (table, 1), np.ones((2, 2), dtype=bool)).rights
+    >>> walk_pairs((table, 0), (table, 1), lambda lefts, rights: table[lefts] >= 0).rights
     array([1, 0])
     """
     (lefts_to, left), (rights_to, right) = first, second
     numbers, width = IntMap(), len(rights_to)
     lefts, rights = np.array([left]), np.array([right])
-    numbers.get_or_add(lefts * width + rights + 1)
+    numbers.get_or_add((lefts + 1) * width + rights + 1)
     pairs, edges = [(lefts, rights)], []
     while len(lefts):
         begin, known = len(numbers) - len(lefts), len(numbers)
-        places, symbols = followed[lefts].nonzero()
-        rights = rights_to[rights[places], symbols].astype(np.int64)
-        if not into_undefined:
-            kept = rights >= 0
-            places, symbols, rights = places[kept], symbols[kept], rights[kept]
+        places, symbols = followed(lefts, rights).nonzero()
         lefts = lefts_to[lefts[places], symbols].astype(np.int64)
-        successors = numbers.get_or_add(lefts * width + rights + 1)
+        rights = rights_to[rights[places], symbols].astype(np.int64)
+        successors = numbers.get_or_add((lefts + 1) * width + rights + 1)
         if len(numbers) > most:
             raise InputError(
                 f"words visit more than {most:,} pairs of states of the two automata "

@@ -1,0 +1,214 @@
+"""Weighted graphs whose ways are words, and a search for the heaviest ways, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.analysis.completions import least_costs, minus_logs
+from pdfalearn.words import offsets_of
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SAME = 1e-12
+"""Costs that differ by no more than this share, and this much, are the same but for rounding."""
+_END = -1
+
+
+@dataclass(frozen=True, eq=False)
+class WordGraph:
+    """Places, edges with symbols and weights, and the weights of ending. A word begins in place 0.
+
+    Edges stand in the order of their sources, and of their symbols.
+    """
+
+    sources: Indices
+    symbols: Indices
+    successors: Indices
+    weights: Floats
+    """More than 0 and at most 1."""
+    ends: Floats
+    """At most 1; 0 where a word does not end."""
+
+    @cached_property
+    def costs(self) -> Floats:
+        """-log of the weight of the heaviest way to an end, from every place."""
+        return least_costs(self.sources, self.successors, self.steps, minus_logs(self.ends))
+
+    @cached_property
+    def steps(self) -> Floats:
+        """-log of the weight of every edge."""
+        return minus_logs(self.weights)
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The length of the shortest of the heaviest ways to an end; infinite if there is none."""
+        reach = self.costs + SAME * (1 + self.costs)
+        tight = self.steps + self.costs[self.successors] <= reach[self.sources]
+        ends = np.where(minus_logs(self.ends) <= reach, 0.0, np.inf)
+        edges = self.sources[tight], self.successors[tight]
+        return least_costs(*edges, np.ones(len(edges[0])), np.where(reach < np.inf, ends, np.inf))
+
+    @cached_property
+    def offsets(self) -> Indices:
+        """Where the edges of every place begin, and where the last ones end."""
+        return offsets_of(np.bincount(self.sources, minlength=len(self.ends)))
+
+
+class Way(NamedTuple):
+    """A word, its weight, and -log of that."""
+
+    codes: list[int]
+    weight: float
+    cost: float
+
+
+class _Step(NamedTuple):
+    """One way on from a place, if the best is taken from there on."""
+
+    cost: float
+    length: float
+    symbol: int
+    """-1 if it is the end."""
+    own_cost: float
+    weight: float
+    successor: int
+
+
+class _Place(NamedTuple):
+    """A place of a word: after so many symbols, with so much weight and cost."""
+
+    place: int
+    position: int
+    weight: float
+    cost: float
+
+    def after(self, step: _Step) -> _Place:
+        """Return where a step leads."""
+        return _Place(
+            step.successor, self.position + 1, self.weight * step.weight, self.cost + step.own_cost
+        )
+
+
+class _Candidate:
+    """A word that is the best of those which leave another one at a certain place.
+
+    It takes the parent's symbols up to the place, then the step of this rank, then the best ones.
+    """
+
+    __slots__ = ("_codes", "at", "cost", "length", "parent", "rank", "search")
+
+    def __init__(self, search: _Search, parent: _Candidate | None, at: _Place, rank: int) -> None:
+        self.search, self.parent, self.at, self.rank = search, parent, at, rank
+        step = search.steps(at.place)[rank]
+        self.cost, self.length = at.cost + step.cost, at.position + step.length
+        self._codes: list[int] | None = None
+
+    @property
+    def codes(self) -> list[int]:
+        """The word."""
+        if self._codes is None:
+            begin = self.parent.codes[: self.at.position] if self.parent else []
+            self._codes = begin + [step.symbol for step in self.search.path(self)[:-1]]
+        return self._codes
+
+    def __lt__(self, other: _Candidate) -> bool:
+        if not are_same(self.cost, other.cost):
+            return self.cost < other.cost
+        return (self.length, self.codes) < (other.length, other.codes)
+
+
+class _Search:
+    """The state of a search: what is known of the places that it has come to.
+
+    Parameters
+    ----------
+    graph : WordGraph
+        The graph to search.
+    """
+
+    def __init__(self, graph: WordGraph) -> None:
+        self.graph = graph
+        self._steps: dict[int, list[_Step]] = {}
+
+    def ways(self) -> Iterator[Way]:
+        """Take the best candidate, and make one of each step at which it can be left."""
+        if self.graph.costs[0] == np.inf:
+            return
+        waiting = [_Candidate(self, None, _Place(0, 0, 1.0, 0.0), 0)]
+        while waiting:
+            best = heappop(waiting)
+            at, rank = best.at, best.rank
+            for step in self.path(best):
+                if rank + 1 < len(self.steps(at.place)):
+                    heappush(waiting, _Candidate(self, best, at, rank + 1))
+                at, rank = at.after(step), 0
+            yield Way(best.codes, at.weight, best.cost)
+
+    def path(self, candidate: _Candidate) -> list[_Step]:
+        """Return a candidate's steps from where it left its parent, with the end."""
+        steps = [self.steps(candidate.at.place)[candidate.rank]]
+        while steps[-1].symbol != _END:
+            steps.append(self.steps(steps[-1].successor)[0])
+        return steps
+
+    def steps(self, place: int) -> list[_Step]:
+        """Return all steps from a place that lead to an end, the best one first."""
+        if place not in self._steps:
+            self._steps[place] = self._ordered(place)
+        return self._steps[place]
+
+    def _ordered(self, place: int) -> list[_Step]:
+        graph = self.graph
+        here = slice(int(graph.offsets[place]), int(graph.offsets[place + 1]))
+        weights, own, successors = graph.weights[here], graph.steps[here], graph.successors[here]
+        columns = (
+            own + graph.costs[successors],
+            graph.lengths[successors] + 1,
+            graph.symbols[here],
+            own,
+            weights,
+            successors,
+        )
+        steps = [_Step(*each) for each in zip(*(c.tolist() for c in columns), strict=True)]
+        end = float(graph.ends[place])
+        if end > 0:
+            steps.append(_Step(-log(end), 0, _END, -log(end), end, _END))
+        return _by_length_where_same(sorted(step for step in steps if step.cost < np.inf))
+
+
+def _by_length_where_same(steps: list[_Step]) -> list[_Step]:
+    """Sort steps of one cost but for rounding by length, then by symbol."""
+    ordered: list[_Step] = []
+    while steps:
+        count = 1
+        while count < len(steps) and are_same(steps[0].cost, steps[count].cost):
+            count += 1
+        ordered += sorted(steps[:count], key=lambda step: step[1:])
+        steps = steps[count:]
+    return ordered
+
+
+def are_same(cost: float, other: float) -> bool:
+    """Return whether two costs are the same but for rounding."""
+    return abs(cost - other) <= SAME * (1 + abs(cost))
+
+
+def heaviest(graph: WordGraph) -> Iterator[Way]:
+    """Return the words of a graph from the heaviest on, lazily; ties by length, then by symbols.
+
+    Notes
+    -----
+    The best way from every place to an end is known before the search begins. A word is left at one
+    of its steps for the next best one there, and goes on in the best way: that makes one candidate
+    for each step of every word that was found, and none that is not some subset's best.
+    """
+    return _Search(graph).ways()
