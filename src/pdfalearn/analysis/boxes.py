@@ -37,7 +37,7 @@ class Boxes:
         --------
         >>> from pdfalearn import figure_1
         >>> Boxes.of(figure_1(), Quantization(4)).highs.tolist()
-        [[0.75, 0.75]]
+        [[0.25, 1.0], [0.75, 0.75]]
         """
         lows, highs = _box(pdfa.probabilities, by)
         lows, highs = np.clip(lows, 0.0, 1.0), np.clip(highs, 0.0, 1.0)

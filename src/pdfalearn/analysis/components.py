@@ -82,7 +82,9 @@ def collapsed(chain: IntervalChain, components: Indices) -> tuple[IntervalChain,
     exits = ~plain & (sources != targets)
     joint = np.arange(int(single.sum()), size)
     ways = np.unique(
-        np.concatenate((sources[exits] * (size + 2) + targets[exits], joint * (size + 2) + size + 1))
+        np.concatenate(
+            (sources[exits] * (size + 2) + targets[exits], joint * (size + 2) + size + 1)
+        )
     )
     return (
         IntervalChain.merged(

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 _MOST_ROUNDS = 50
 _ENOUGH = 2.0**-50
 """Choices that gain no more than this share are not worth another round."""
-_TINY = 2.0**-1000
+_HARDLY = 2.0**-40
 
 
 def greatest_reach(chain: IntervalChain) -> float:
@@ -85,10 +85,12 @@ def least_steps(chain: IntervalChain) -> float:
     )
     if not np.isfinite(values).all():
         return 0.0
+    goes_on = _least_to_go_on(simple)
+    values[goes_on < _HARDLY] = 0.0  # it is hardly more, and nothing is to be proved of it
     worth = np.append(values + 1, [0.0, 0.0])
     change = values - simple.best(worth, greatest=False)[0] + simple.error(worth)
     doubtful = (change > 0) & (values > 0)
-    shares = change[doubtful] / np.maximum(_least_to_go_on(simple)[doubtful], _TINY)
+    shares = change[doubtful] / goes_on[doubtful]
     return max(0.0, _down(values[0] * (1 - min(1.0, float(shares.max(initial=0.0))))))
 
 
