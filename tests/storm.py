@@ -80,7 +80,9 @@ class Product:
         self._ends = np.where(is_accepted, self._width, self._width + 1)
         transitions = np.full((self._states + 2, self._width + 2), -1)
         after = pdfa.transitions[self._lefts]
-        transitions[:-2, : self._width] = np.where(after < 0, -1, after * len(moves) + moves[rights])
+        transitions[:-2, : self._width] = np.where(
+            after < 0, -1, after * len(moves) + moves[rights]
+        )
         transitions[np.arange(self._states), self._ends] = self._states + self._ends - self._width
         self.pdfa = PDFA(
             alphabet=[*pdfa.alphabet, "yes", "no"],
@@ -136,7 +138,7 @@ def _corners(low: Floats, high: Floats) -> Iterator[tuple[Fraction, ...]]:
     seen = set()
     for free, (least, most) in enumerate(ends):
         for others in itertools.product(*(ends[:free] + ends[free + 1 :])):
-            rest = 1 - sum(others)
+            rest = 1 - sum(others, Fraction(0))
             if least <= rest <= most:
                 seen.add((*others[:free], rest, *others[free:]))
     yield from sorted(seen)

@@ -8,6 +8,10 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
+    from pdfalearn.analysis.bounds import Bounds as Bounds
+    from pdfalearn.analysis.bounds import length_bounds as length_bounds
+    from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
+    from pdfalearn.analysis.interval_files import save_intervals as save_intervals
     from pdfalearn.budgets import Budget as Budget
     from pdfalearn.certificates import Certificate as Certificate
     from pdfalearn.dfa import DFA as DFA
@@ -116,6 +120,8 @@ if TYPE_CHECKING:
 
 _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
+    "analysis.bounds": ["Bounds", "length_bounds", "probability_bounds"],
+    "analysis.interval_files": ["save_intervals"],
     "budgets": ["Budget"],
     "certificates": ["Certificate"],
     "dfa": ["DFA"],

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from pdfalearn.analysis.components import avoiding, collapsed, end_components, ending
 from pdfalearn.analysis.flows import sums_by
@@ -23,6 +24,8 @@ _MOST_ROUNDS = 50
 _ENOUGH = 2.0**-50
 """Choices that gain no more than this share are not worth another round."""
 _HARDLY = 2.0**-40
+_MOST_PASSES = 2000
+_SAME = 2.0**-51
 
 
 def greatest_reach(chain: IntervalChain) -> float:
@@ -138,8 +141,9 @@ def _extreme(
     if weights is None:
         nothing = np.append(np.full(chain.size, gain), [yes, 0.0])
         weights = chain.best(nothing, greatest=greatest)[1]
+    values = np.zeros(chain.size)
     for _ in range(_MOST_ROUNDS):
-        values = _evaluated(chain, weights, gain, yes)
+        values = _evaluated(chain, weights, gain, yes, values)
         if not np.isfinite(values).all():
             break
         worth = np.append(values + gain, [yes, 0.0])
@@ -150,12 +154,26 @@ def _extreme(
     return values
 
 
-def _evaluated(chain: IntervalChain, weights: Floats, gain: float, yes: float) -> Floats:
-    """Return what is expected from every place on if these probabilities are always chosen."""
+def _evaluated(
+    chain: IntervalChain, weights: Floats, gain: float, yes: float, start: Floats
+) -> Floats:
+    """Return what is expected from every place on if these probabilities are always chosen.
+
+    Values are passed back from a start; only where ways are long, a system is solved.
+    """
     worth = np.append(np.full(chain.size, gain), [yes, 0.0])
     gains = sums_by(chain.sources, weights * worth[chain.targets], chain.size)
+    flow = chain.flow(weights)
+    moves = csr_array(
+        (flow.weights, (flow.sources, flow.successors)), shape=(chain.size, chain.size)
+    )
+    values = start
+    for _ in range(_MOST_PASSES):
+        before, values = values, np.asarray(gains + moves @ values)
+        if np.abs(values - before).max() <= _SAME * values.max():
+            return values
     try:
-        return chain.flow(weights).values(gains)
+        return flow.values(gains)
     except InputError:  # ways are too long to be solved for
         return np.full(chain.size, np.inf)
 

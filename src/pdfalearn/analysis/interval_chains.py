@@ -51,14 +51,17 @@ class IntervalChain:
         walk, size = product.walk, len(product)
         places = np.arange(size)
         lefts = walk.lefts[walk.sources]
-        cells = []
-        for table in (boxes.lows, boxes.highs):
-            symbols, ends = table[lefts, walk.symbols + 1], table[walk.lefts, 0]
-            cells.append(np.concatenate((symbols, ends, _lost(product, table))))
+        lows, highs = (
+            np.concatenate(
+                (table[lefts, walk.symbols + 1], table[walk.lefts, 0], _lost(product, table))
+            )
+            for table in (boxes.lows, boxes.highs)
+        )
         ends_in = np.where(product.accepting, size, size + 1)
         sources = np.concatenate((walk.sources, places, places))
         targets = np.concatenate((walk.successors, ends_in, np.full(size, size + 1)))
-        return cls.merged(size, sources, targets, *cells, rounding=boxes.lows.shape[1] * 2.0**-51)
+        rounding = boxes.lows.shape[1] * 2.0**-51
+        return cls.merged(size, sources, targets, lows, highs, rounding)
 
     @classmethod
     def merged(

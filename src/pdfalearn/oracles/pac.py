@@ -118,8 +118,8 @@ class PACOracle:
         If more than a share ε of its words were cut or showed a difference, one of the query's
         would have been or done so, but for a probability of δ/2ⁱ.
         """
-        is_models = isinstance(self._sampler, ModelWords)
-        return is_models and self._longest < self._sampler.max_length
+        sampler = self._sampler
+        return isinstance(sampler, ModelWords) and self._longest < sampler.max_length
 
     def _sample_size(self) -> int:
         """Say how many words this query has to draw."""
