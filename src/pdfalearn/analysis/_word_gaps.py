@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +48,8 @@ class WordGaps:
         walk = pairs.walk
         self._alphas = _best_roots(pairs.first)[walk.lefts]
         self._betas = _best_roots(pairs.second)[walk.rights]
-        self._roots, self._other_roots = map(np.sqrt, pairs.edge_weights())
-        self._ends, self._other_ends = map(np.sqrt, pairs.endings())
+        self._weights, self._other_weights = pairs.edge_weights()
+        self._ends, self._other_ends = pairs.endings()
         self._offsets = offsets_of(np.bincount(walk.sources, minlength=len(pairs)))
         self._gaps = self._largest_gaps()
 
@@ -61,7 +62,7 @@ class WordGaps:
                 break
             node = heappop(waiting)
             if node.is_word:
-                found.append((node.codes, node.left**2, node.right**2))
+                found.append((node.codes, node.left, node.right))
             else:
                 self._expand(node, waiting)
         return found
@@ -70,12 +71,12 @@ class WordGaps:
         left = node.left * float(self._ends[node.pair])
         right = node.right * float(self._other_ends[node.pair])
         if left != right:
-            gap = abs(left - right)
+            gap = abs(sqrt(left) - sqrt(right))
             heappush(waiting, _Node(-gap, node.codes, True, node.pair, left, right))
         here = slice(*self._offsets[node.pair : node.pair + 2].tolist())
         successors = self._pairs.walk.successors[here]
-        lefts, rights = node.left * self._roots[here], node.right * self._other_roots[here]
-        bounds = self._bounds(successors, lefts, rights)
+        lefts, rights = node.left * self._weights[here], node.right * self._other_weights[here]
+        bounds = self._bounds(successors, np.sqrt(lefts), np.sqrt(rights))
         symbols = self._pairs.walk.symbols[here]
         for at in np.flatnonzero(bounds > 0).tolist():
             codes = (*node.codes, int(symbols[at]))
@@ -92,11 +93,12 @@ class WordGaps:
         """Bound the largest gap of completions from every pair on; from above, so always sound."""
         walk = self._pairs.walk
         gaps = np.maximum(self._alphas, self._betas)
-        at_once = np.abs(self._ends - self._other_ends)
+        at_once = np.abs(np.sqrt(self._ends) - np.sqrt(self._other_ends))
+        roots = np.sqrt(self._weights), np.sqrt(self._other_weights)
         begins = np.flatnonzero(np.diff(walk.sources, prepend=-1))
         for _ in range(_ROUNDS if len(begins) else 0):
             self._gaps = gaps
-            ways = self._bounds(walk.successors, self._roots, self._other_roots)
+            ways = self._bounds(walk.successors, *roots)
             new = at_once.copy()
             moving = walk.sources[begins]
             new[moving] = np.maximum(new[moving], np.maximum.reduceat(ways, begins))
@@ -111,5 +113,6 @@ def _best_roots(side: Side) -> Floats:
     """Return the root of the likeliest completion's probability, from every state."""
     sources, symbols = side.ways.nonzero()
     steps = minus_logs(side.rows[sources, symbols + 1])
-    costs = least_costs(sources, side.table[sources, symbols], steps, minus_logs(side.rows[:, 0]))
+    successors = side.table[sources, symbols].astype(np.int64)
+    costs = least_costs(sources, successors, steps, minus_logs(side.rows[:, 0]))
     return np.exp(-costs / 2) * (1 + 2.0**-40)

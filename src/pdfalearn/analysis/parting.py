@@ -8,6 +8,7 @@ from itertools import islice
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis._word_gaps import WordGaps
@@ -17,6 +18,9 @@ from pdfalearn.analysis.pairs import Pairs
 from pdfalearn.checks import checked_integer
 from pdfalearn.metrics.walks import MOST_PAIRS
 from pdfalearn.pdfa import PDFA
+
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
     >>> from pdfalearn import figure_1
     >>> result = differences(figure_1(), figure_1(0.25), 1)
     >>> result.words[0].word, result.words[0].probability_a, result.words[0].probability_b
-    (('a', 'a', 'a'), 0.125, 0.046875)
+    (('a',), 0.5, 0.75)
     >>> result.prefixes[0].prefix, result.prefixes[0].symbol, round(result.prefixes[0].share, 6)
     (('a',), 'a', 0.646447)
     """
@@ -101,7 +105,7 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
 
 
 def _prefixes(
-    a: PDFA, pairs: Pairs, distances: np.ndarray[tuple[int], np.dtype[np.float64]], squared: float
+    a: PDFA, pairs: Pairs, distances: Floats, squared: float
 ) -> Iterator[PrefixDifference]:
     """Search for prefixes: their weights are products, as those of words are."""
     walk = pairs.walk
@@ -118,9 +122,7 @@ def _prefixes(
         )
 
 
-def _rows_after(
-    pairs: Pairs, codes: list[int]
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]:
+def _rows_after(pairs: Pairs, codes: list[int]) -> tuple[Floats, ...]:
     rows = []
     for side in (pairs.first, pairs.second):
         state = side.initial

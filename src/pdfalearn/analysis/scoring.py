@@ -57,7 +57,7 @@ class Score:
 
     @property
     def perplexity(self) -> float:
-        """exp of the mean surprise of a symbol, terminals counted; NaN without possible words."""
+        """The exponential of the mean surprise of a symbol, terminals counted; NaN if there is none."""
         return exp(-self.log_probability / self.positions) if self.positions else nan
 
     @property
