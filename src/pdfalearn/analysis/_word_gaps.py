@@ -15,7 +15,7 @@ from pdfalearn.words import offsets_of
 
 Floats = NDArray[np.float64]
 
-_MOST_STEPS = 100_000
+_MOST_STEPS = 50_000
 _ROUNDS = 200
 
 

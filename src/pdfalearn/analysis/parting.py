@@ -19,7 +19,6 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.metrics.walks import MOST_PAIRS
 from pdfalearn.pdfa import PDFA
 
-
 Floats = NDArray[np.float64]
 
 
@@ -68,7 +67,7 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
         Automata over the same symbols, in any order. Their rows are divided by their sums.
     count : int
         How many words and how many prefixes at most. There are fewer words if it takes more than
-        100,000 steps to be sure of the next one.
+        50,000 steps to be sure of the next one.
     most_pairs : int
         More pairs of states are refused.
 

@@ -57,7 +57,7 @@ class Score:
 
     @property
     def perplexity(self) -> float:
-        """The exponential of the mean surprise of a symbol, terminals counted; NaN if there is none."""
+        """The exponential of a symbol's mean surprise, terminals counted; NaN if there is none."""
         return exp(-self.log_probability / self.positions) if self.positions else nan
 
     @property
