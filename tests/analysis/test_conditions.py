@@ -18,7 +18,7 @@ from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
 
 
-@examples(300)
+@examples(100)
 @given(pdfa=automata(), pattern=st.sampled_from(["a*", "(ab)*", "a(a|b)*b|", "b+a?", "[ab]{0,3}"]))
 def test_words_have_their_probability_given_the_language(pdfa: PDFA, pattern: str) -> None:
     whole = probability(pdfa, pattern)

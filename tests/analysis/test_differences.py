@@ -21,7 +21,7 @@ def rows_after(pdfa: PDFA, word: str) -> np.ndarray[tuple[int], np.dtype[np.floa
     return None if row is None else row / row.sum()
 
 
-@examples(200)
+@examples(80)
 @given(a=automata(4), b=automata(4))
 def test_words_with_the_largest_gaps_come_first(a: PDFA, b: PDFA) -> None:
     (first, rest), (second, other) = (words_with_mass(one, 8) for one in (a, b))
@@ -46,7 +46,7 @@ def test_words_with_the_largest_gaps_come_first(a: PDFA, b: PDFA) -> None:
             assert one.probability_b == pytest.approx(second.get(word, 0.0), rel=1e-9)
 
 
-@examples(200)
+@examples(80)
 @given(a=automata(4), b=automata(4))
 def test_prefixes_have_their_shares(a: PDFA, b: PDFA) -> None:
     with patch("pdfalearn.analysis._word_gaps._MOST_STEPS", 0):

@@ -14,7 +14,7 @@ from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
 
 
-@examples(300)
+@examples(100)
 @given(a=automata(), b=automata())
 def test_as_all_words_say(a: PDFA, b: PDFA) -> None:
     (first, rest), (second, other) = (words_with_mass(one, 9) for one in (a, b))

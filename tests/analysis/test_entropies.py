@@ -17,7 +17,7 @@ from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
 
 
-@examples(300)
+@examples(100)
 @given(pdfa=automata(), part=st.text("ab", min_size=1, max_size=2))
 def test_as_all_words_say_where_these_are_all(pdfa: PDFA, part: str) -> None:
     words, rest = words_with_mass(pdfa, 9)
@@ -34,19 +34,21 @@ def test_as_all_words_say_where_these_are_all(pdfa: PDFA, part: str) -> None:
         assert expected_count(pdfa, EndsWith(part)) >= occurrences - 1e-9
 
 
-@examples(300)
+@examples(100)
 @given(pdfa=automata())
 def test_visits_lengths_and_counts_agree(pdfa: PDFA) -> None:
     visits, mean = expected_visits(pdfa), length(pdfa).mean
-    assert visits.states.sum() == pytest.approx(mean + 1, rel=1e-8)
-    assert visits.transitions.sum() == pytest.approx(mean, rel=1e-8)
+    # Visits lose as many digits as words are long; lengths do not.
+    loss = max(1e-8, 1e-14 * mean) if mean < inf else 1e-8
+    assert visits.states.sum() == pytest.approx(mean + 1, rel=loss)
+    assert visits.transitions.sum() == pytest.approx(mean, rel=loss)
     assert expected_count(pdfa, HasLength()) == pytest.approx(mean + 1, rel=1e-9)
     symbols = sum(expected_count(pdfa, EndsWith(symbol)) for symbol in "ab")
     assert symbols == pytest.approx(mean, rel=1e-9)
     assert visits.endless_states == length(pdfa).endless_states
     by_visits = visits.states[visits.states < inf] @ entropy(pdfa).by_state[visits.states < inf]
     if mean < inf:
-        assert entropy(pdfa).per_word == pytest.approx(by_visits, rel=1e-8, abs=1e-12)
+        assert entropy(pdfa).per_word == pytest.approx(by_visits, rel=loss, abs=1e-12)
         assert entropy(pdfa).per_symbol == pytest.approx(
             by_visits / (mean + 1), rel=1e-8, abs=1e-12
         )

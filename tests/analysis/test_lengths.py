@@ -15,7 +15,7 @@ from tests.analysis.brute import automata, exact_mean_length, words_with_mass
 from tests.support import examples
 
 
-@examples(300)
+@examples(100)
 @given(pdfa=automata())
 def test_distributions_are_those_of_all_words(pdfa: PDFA) -> None:
     words, rest = words_with_mass(pdfa, 8)
@@ -32,7 +32,7 @@ def test_distributions_are_those_of_all_words(pdfa: PDFA) -> None:
         )
 
 
-@examples(200)
+@examples(80)
 @given(pdfa=automata())
 def test_means_have_all_digits(pdfa: PDFA) -> None:
     assume((pdfa.probabilities[:, 0] > 0).all() and (pdfa.transitions >= 0).all())
@@ -41,7 +41,7 @@ def test_means_have_all_digits(pdfa: PDFA) -> None:
     assert abs(result.mean - float(exact)) <= result.error + 1e-15 * float(exact)
 
 
-@examples(200)
+@examples(80)
 @given(pdfa=automata(), share=st.sampled_from([0.0, 0.1, 0.5, 0.9, 0.99, 1.0]))
 def test_quantiles_are_where_the_distribution_passes(pdfa: PDFA, share: float) -> None:
     result = length(pdfa)

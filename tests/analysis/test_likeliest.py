@@ -29,7 +29,7 @@ def ordered(words: dict[str, float]) -> list[str]:
     return found
 
 
-@examples(400)
+@examples(150)
 @given(pdfa=automata(), only=st.sampled_from(["", "b", "ab"]))
 def test_in_the_order_of_all_words(pdfa: PDFA, only: str) -> None:
     words, rest = words_with_mass(pdfa, 8)
@@ -42,7 +42,7 @@ def test_in_the_order_of_all_words(pdfa: PDFA, only: str) -> None:
         assert np.exp(one.log_probability) == pytest.approx(one.probability, rel=1e-12)
 
 
-@examples(200)
+@examples(80)
 @given(pdfa=automata(), length=st.integers(0, 5))
 def test_prefixes_of_a_length(pdfa: PDFA, length: int) -> None:
     rows = pdfa.probabilities / pdfa.probabilities.sum(axis=1, keepdims=True)

@@ -19,7 +19,7 @@ LANGUAGES = ["a*", "(ab)*", "a(a|b)*b|", "b+a?", "[ab]{0,3}"]
 LONGEST = 9
 
 
-@examples(300)
+@examples(100)
 @given(pdfa=automata(), pattern=st.sampled_from(LANGUAGES))
 def test_as_all_words_of_a_language_together(pdfa: PDFA, pattern: str) -> None:
     words, rest = words_with_mass(pdfa, LONGEST)
@@ -27,7 +27,7 @@ def test_as_all_words_of_a_language_together(pdfa: PDFA, pattern: str) -> None:
     assert inside - 1e-12 <= probability(pdfa, pattern) <= inside + rest + 1e-12
 
 
-@examples(200)
+@examples(80)
 @given(pdfa=automata(), part=st.text("ab", max_size=3))
 def test_a_language_and_the_others_are_all_words_that_end(pdfa: PDFA, part: str) -> None:
     every = probability(pdfa, HasLength())
@@ -37,7 +37,7 @@ def test_a_language_and_the_others_are_all_words_that_end(pdfa: PDFA, part: str)
         assert sum(parts) == pytest.approx(every, rel=1e-9, abs=1e-12)
 
 
-@examples(200)
+@examples(80)
 @given(pdfa=automata(), pattern=st.sampled_from(LANGUAGES))
 def test_a_condition_divides(pdfa: PDFA, pattern: str) -> None:
     short = HasLength(most=4)

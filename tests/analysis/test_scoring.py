@@ -26,7 +26,7 @@ def exactly(pdfa: PDFA) -> PDFA:
     )
 
 
-@examples(200)
+@examples(80)
 @given(pdfa=automata(), words=WORDS)
 def test_scores_are_sums_over_the_possible_words(pdfa: PDFA, words: list[str]) -> None:
     result = score(pdfa, iter(words))
@@ -84,7 +84,7 @@ def test_bad_lines_are_named(tmp_path: Path) -> None:
         score(random_pdfa(3, 2, seed=1), path)
 
 
-@examples(200)
+@examples(80)
 @given(pdfa=automata(), words=WORDS)
 def test_a_monitor_follows_words_one_after_the_other(pdfa: PDFA, words: list[str]) -> None:
     monitor = Monitor(pdfa)

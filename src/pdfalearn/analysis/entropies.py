@@ -83,6 +83,8 @@ def _long_run(pdfa: PDFA) -> Floats:
 def expected_visits(pdfa: PDFA) -> Visits:
     """Compute how often a word is expected to visit every state, and to take every transition.
 
+    They have about as many digits less than sixteen as the expected length has.
+
     Parameters
     ----------
     pdfa : PDFA
