@@ -92,7 +92,7 @@ class Successes:
         factors = np.zeros(len(product))
         if kept.any():
             flow = product.flow.restricted(kept)
-            gains = product.successes[kept] * np.exp(costs[kept])
+            gains = np.exp(costs[kept] - ends[kept])
             factors[kept] = flow.scaled_values(gains, costs[kept])
         return cls(product, costs, factors)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import gmres, splu
+from scipy.sparse.linalg import bicgstab, gmres, splu
 
 Floats = NDArray[np.float64]
 Solver = Callable[[Floats], Floats]
@@ -34,9 +34,9 @@ def solver_of(system: csr_array[np.float64], right: Floats) -> tuple[Solver, Flo
     """Return a way to solve a system that is accurate for one right side, and the solution of it.
 
     The same elimination serves all right sides. Systems of more than 3,000 unknowns are
-    approximated by GMRES, and only if that fails, and up to 15,000, eliminated.
+    approximated by BiCGSTAB or else by GMRES, and if both fail, and up to 15,000, eliminated.
     """
-    makers = [_elimination] if len(right) <= _DIRECT else [_approximation]
+    makers = [_elimination] if len(right) <= _DIRECT else [_quick_approximation, _approximation]
     if _DIRECT < len(right) <= _MOST_DIRECT:
         makers.append(_elimination)
     for maker in makers:
@@ -54,6 +54,14 @@ def _elimination(system: csr_array[np.float64]) -> Solver:
     except RuntimeError:  # it is singular: words that end so seldom never do but for rounding
         return lambda right: np.full(len(right), np.nan)
     return lambda right: np.asarray(factors.solve(right))
+
+
+def _quick_approximation(system: csr_array[np.float64]) -> Solver:
+    def solve(right: Floats) -> Floats:
+        solution, _ = bicgstab(system, right, rtol=_ACCURACY, atol=0.0, maxiter=300)
+        return np.asarray(solution)
+
+    return solve
 
 
 def _approximation(system: csr_array[np.float64]) -> Solver:
