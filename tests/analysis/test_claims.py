@@ -54,9 +54,10 @@ def blurred(pdfa: PDFA, copies: int, by: Quantization) -> PDFA:
 
 
 def test_an_exact_run_bounds_its_target() -> None:
-    target = blurred(random_pdfa(10, seed=2), copies=5, by=Quantization(2))
+    origin = random_pdfa(10, seed=2)
+    target = blurred(origin, copies=5, by=Quantization(2))
     result = learn(target, by=Quantization(2))
-    assert len(result.pdfa) <= 10
+    assert len(result.pdfa) <= len(origin)
     bounds = probability_bounds(result, SHORT)
     assert bounds.low <= probability(target, SHORT) <= bounds.high
     assert bounds.confidence == 1
