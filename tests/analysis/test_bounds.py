@@ -128,13 +128,13 @@ def test_words_that_may_never_end_say_nothing_and_name_their_states() -> None:
     bounds = probability_bounds(pdfa, HasLength(), by=Quantization(10))
     assert (bounds.low, bounds.high) == pytest.approx((0.1, 1))
     whole = probability_bounds(pdfa, HasLength(least=1), by=Quantization(10))
-    assert whole.blamed == ()
+    assert whole.blamed == (1,)
     assert whole.low == 0
     assert whole.high == pytest.approx(0.9)
     lengths = length_bounds(pdfa, by=Quantization(10))
     assert lengths.high == np.inf
     assert lengths.blamed == (1,)
-    assert str(lengths).endswith("; that says nothing, which is due to the states 1")
+    assert str(lengths).endswith("; it says so little because of the states 1")
     assert probability_bounds(pdfa, HasLength(), by=Quantization(20)).low == pytest.approx(1)
 
 

@@ -23,8 +23,9 @@ from pdfalearn.learning.results import Result
 from pdfalearn.pdfa import PDFA
 from pdfalearn.text import described
 
-_SAYS_NOTHING = 1 - 1e-9
-"""Bounds of a probability that are at least so far apart say nothing."""
+_NEARLY = 1e-9
+_FAR = 0.5
+"""A bound so near to 0 or 1, with the other so far from it, says nothing."""
 _SHOWN = 5
 
 
@@ -39,8 +40,9 @@ class Bounds:
     confidence: float
     """1, or for a PAC certificate 1 - δ."""
     blamed: tuple[int, ...]
-    """Where the bounds say nothing, the states to blame: those in which the classes allow words to
-    go on for ever, or if there are none, those whose classes leave the most open."""
+    """Where a bound says nothing (it is 0, 1 or infinite, and the other far from it), the states to
+    blame: those in which the classes allow words to go on for ever, or if there are none, those
+    whose classes leave the most open."""
 
     def __str__(self) -> str:
         text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
@@ -48,7 +50,7 @@ class Bounds:
             return text
         more = f" and {len(self.blamed) - _SHOWN} more" if len(self.blamed) > _SHOWN else ""
         states = ", ".join(map(str, self.blamed[:_SHOWN]))
-        return f"{text}; that says nothing, which is due to the states {states}{more}"
+        return f"{text}; it says so little because of the states {states}{more}"
 
 
 def probability_bounds(
@@ -108,7 +110,8 @@ def probability_bounds(
         low, high = _widened(_reach(claim.pdfa, boxes, dfa), claim.epsilon)
     else:
         low, high = _given(claim, boxes, dfa, given)
-    blamed = _blamed(claim.pdfa, boxes) if high - low >= _SAYS_NOTHING else ()
+    says_nothing = (low <= _NEARLY or high >= 1 - _NEARLY) and high - low >= _FAR
+    blamed = _blamed(claim.pdfa, boxes) if says_nothing else ()
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 

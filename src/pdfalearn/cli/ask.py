@@ -9,6 +9,7 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._answers import bars, named_states, number, plain, words_in
+from pdfalearn.cli._ask_bounds import bounds
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_facts, print_json, print_line, print_table
 from pdfalearn.text import symbol_text
@@ -43,6 +44,9 @@ def ask(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+ask.add_command(bounds)
 
 
 @ask.command(
