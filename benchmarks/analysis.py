@@ -99,7 +99,7 @@ def storm_rows(states: int) -> Iterator[list[object]]:
 def storm_chain(stormpy: Any, product: Product) -> Any:
     """Build the chain of a product in Storm, row by row: words end in one of two more states."""
     size, walk = len(product), product.walk
-    builder = stormpy.SparseMatrixBuilder(rows=size + 2, columns=size + 2)
+    builder = stormpy.datastructures.SparseMatrixBuilder[float](rows=size + 2, columns=size + 2)
     rows: list[dict[int, float]] = [{} for _ in range(size)]
     edges = zip(
         walk.sources.tolist(), walk.successors.tolist(), product.weights.tolist(), strict=True
@@ -114,21 +114,23 @@ def storm_chain(stormpy: Any, product: Product) -> Any:
             builder.add_next_value(place, successor, row[successor])
     for place in (size, size + 1):
         builder.add_next_value(place, place, 1.0)
-    labels = stormpy.storage.StateLabeling(size + 2)
+    labels = stormpy.models.StateLabeling(size + 2)
     for name, places in (("init", [0]), ("yes", [size]), ("end", [size, size + 1])):
         labels.add_label(name)
         for place in places:
             labels.add_label_to_state(name, place)
-    rewards = stormpy.SparseRewardModel(optional_state_reward_vector=[1.0] * size + [0.0] * 2)
-    parts = stormpy.SparseModelComponents(
+    rewards = stormpy.models.SparseRewardModel[float](
+        optional_state_reward_vector=[1.0] * size + [0.0] * 2
+    )
+    parts = stormpy.models.SparseModelComponents[float](
         transition_matrix=builder.build(), state_labeling=labels, reward_models={"steps": rewards}
     )
-    return stormpy.storage.SparseDtmc(parts)
+    return stormpy.models.SparseDtmc[float](parts)
 
 
 def _checked(stormpy: Any, model: Any, formula: str) -> float:
     (parsed,) = stormpy.parse_properties(formula)
-    return float(stormpy.model_checking(model, parsed, only_initial_states=True).at(0))
+    return float(stormpy.model_checking(model, parsed, only_initial_states=True).get_value(0))
 
 
 def scored_file(pdfa: PDFA, path: Path) -> tuple[int, float, float]:
@@ -179,6 +181,8 @@ def score_rows(symbols: int) -> Iterator[list[object]]:
     with tempfile.TemporaryDirectory() as folder:
         arpa, few, many = (Path(folder, name) for name in ("phones.arpa", "few.txt", "many.txt"))
         write_arpa(arpa)
+        text = arpa.read_text(encoding="utf-8")
+        arpa.write_text(text[text.index("\\data\\") :], encoding="utf-8")  # KenLM wants no preface
         pdfa = read_arpa(arpa).pdfa
         write_words(pdfa, few, symbols // 10)
         write_words(pdfa, many, symbols)
@@ -187,6 +191,12 @@ def score_rows(symbols: int) -> Iterator[list[object]]:
         yield _score_row("a loop over probability", *scored_one_by_one(pdfa, few, 2_000))
         if _is_installed("kenlm"):
             yield _score_row("KenLM", *scored_by_kenlm(arpa, many))
+        short = random_pdfa(1000, 2, seed=1)
+        write_words(short, many, symbols)
+        name = "short words: score(pdfa, file)"
+        yield _score_row(name, *in_a_process(scored_file, short, many))
+        name = "short words: a loop over probability"
+        yield _score_row(name, *scored_one_by_one(short, many, 20_000))
 
 
 def _score_row(name: str, symbols: int, seconds: float, peak: float | str = "") -> list[object]:

@@ -98,11 +98,11 @@ def least_steps(chain: IntervalChain) -> float:
 
 
 def _least_to_go_on(chain: IntervalChain) -> Floats:
-    """Return the least probability of a step to another place."""
+    """Return the least probability of a step to another place, rounded down."""
     outer = chain.targets >= chain.size
     stops = sums_by(chain.sources[outer], chain.highs[outer], chain.size)
     goes_on = sums_by(chain.sources[~outer], chain.lows[~outer], chain.size)
-    return np.maximum(goes_on, 1 - stops)
+    return np.maximum(goes_on, 1 - stops) - chain.most_cells * 2.0**-50
 
 
 def _checked_steps(chain: IntervalChain) -> Floats | None:

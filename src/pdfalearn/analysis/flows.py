@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ _MOST_ROUNDS = 4096
 _ROUNDING = 2.0**-51
 _SLOWEST = 0.999
 """Passes that shrink changes by no more than this are not worth while."""
+_LEAPS = 3
+"""After so many of the first rounds the changes to come are guessed."""
 _MOST_REFINEMENTS = 4
 
 
@@ -85,7 +88,7 @@ class Flow:
 
     def residual(self, values: Floats, gains: Floats) -> Floats:
         """Return how far values are from solving the system, in each place."""
-        return np.asarray(_System.of(self).residual(values.astype(np.longdouble), gains))
+        return np.asarray(self._system.residual(values.astype(np.longdouble), gains))
 
     def scaled_values(self, gains: Floats, costs: Floats) -> Floats:
         """Return the values times exp(costs), where they themselves might be too small to write.
@@ -97,12 +100,16 @@ class Flow:
         costs : array of float
             Of no place more than those of a successor, minus the logarithm of the weight.
         """
-        return _System.of(self).scaled(costs).solution(gains)
+        return self._system.scaled(costs).solution(gains)
 
     def _solved(self, gains: Floats) -> Floats:
         if not len(self):
             return np.zeros(0)
-        return _System.of(self).solution(gains)
+        return self._system.solution(gains)
+
+    @cached_property
+    def _system(self) -> _System:
+        return _System.of(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,24 +169,46 @@ class _System:
             shape=(size, size),
         )
 
+    @cached_property
+    def _moves(self) -> csr_array[np.float64]:
+        """The matrix that passes values back, divided by the diagonal."""
+        size = len(self.diagonal)
+        begins = np.searchsorted(self.sources, np.arange(size + 1)).astype(np.int32)
+        shares = self.weights / self.diagonal.astype(np.float64)[self.sources]
+        arrays = (shares, self.successors.astype(np.int32), begins)
+        return csr_array(arrays, shape=(size, size))
+
     def _passed(self, gains: Floats, rounds: int) -> Floats | None:
         """Pass values back until they change no more; None if that takes too long."""
-        size = len(gains)
-        diagonal = self.diagonal.astype(np.float64)
-        begins = np.searchsorted(self.sources, np.arange(size + 1))
-        moves = csr_array((self.weights, self.successors, begins), shape=(size, size))
-        values, last = gains / diagonal, np.inf
-        for _ in range(rounds):
+        at_once = gains / self.diagonal.astype(np.float64)
+        moves, last = self._moves, np.inf
+        before = values = at_once
+        for number in range(rounds):
             for _ in range(_ROUND):
-                before, values = values, (gains + moves @ values) / diagonal
+                earlier, before, values = before, values, np.asarray(moves @ values)
+                values += at_once
             with np.errstate(invalid="ignore", divide="ignore"):
-                change = float(np.nan_to_num((values - before) / values, nan=0.0).max())
+                change = float(np.nan_to_num(np.abs((values - before) / values), nan=0.0).max())
             if change <= _ROUNDING:
                 return np.asarray(values)
             if change < 1e-3 and change > last * _SLOWEST**_ROUND:
                 return None
             last = change
+            if number < _LEAPS:
+                values = _leapt(earlier, before, values)
         return None
+
+
+def _leapt(earlier: Floats, before: Floats, values: Floats) -> Floats:
+    """Add all changes to come, if they went on to shrink as the last two did.
+
+    What shrinks most slowly is then gone, and the passes that follow deal with the rest.
+    """
+    change, old = values - before, before - earlier
+    rate = float(change @ old) / float(old @ old)
+    if not 0 < rate < _SLOWEST:
+        return values
+    return np.asarray(values + change * (rate / (1 - rate)))
 
 
 def sums_by(places: Indices, values: Floats, size: int) -> Floats:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -137,7 +136,7 @@ class _Search:
 
     def __init__(self, graph: WordGraph) -> None:
         self.graph = graph
-        self._steps: dict[int, list[_Step]] = {}
+        self._steps: dict[int, _Steps] = {}
 
     def ways(self) -> Iterator[Way]:
         """Take the best candidate, and make one of each step at which it can be left."""
@@ -160,41 +159,38 @@ class _Search:
             steps.append(self.steps(steps[-1].successor)[0])
         return steps
 
-    def steps(self, place: int) -> list[_Step]:
+    def steps(self, place: int) -> _Steps:
         """Return all steps from a place that lead to an end, the best one first."""
         if place not in self._steps:
-            self._steps[place] = self._ordered(place)
+            self._steps[place] = _Steps(self.graph, place)
         return self._steps[place]
 
-    def _ordered(self, place: int) -> list[_Step]:
-        graph = self.graph
+
+class _Steps:
+    """The steps from a place, in order: made of arrays only as far as they are asked for."""
+
+    def __init__(self, graph: WordGraph, place: int) -> None:
         here = slice(int(graph.offsets[place]), int(graph.offsets[place + 1]))
-        weights, own, successors = graph.weights[here], graph.steps[here], graph.successors[here]
+        successors, own, end = graph.successors[here], graph.steps[here], graph.ends[place]
         columns = (
-            own + graph.costs[successors],
-            graph.lengths[successors] + 1,
-            graph.symbols[here],
-            own,
-            weights,
-            successors,
+            np.append(own + graph.costs[successors], minus_logs(end)),
+            np.append(graph.lengths[successors] + 1, 0),
+            np.append(graph.symbols[here], _END),
+            np.append(own, minus_logs(end)),
+            np.append(graph.weights[here], end),
+            np.append(successors, _END),
         )
-        steps = [_Step(*each) for each in zip(*(c.tolist() for c in columns), strict=True)]
-        end = float(graph.ends[place])
-        if end > 0:
-            steps.append(_Step(-log(end), 0, _END, -log(end), end, _END))
-        return _by_length_where_same(sorted(step for step in steps if step.cost < np.inf))
+        order = np.argsort(columns[0], kind="stable")[: int((columns[0] < np.inf).sum())]
+        costs = columns[0][order]
+        groups = np.cumsum(np.diff(costs, prepend=-1.0) > SAME * (1 + costs))
+        order = order[np.lexsort((columns[2][order], columns[1][order], groups))]
+        self._columns = [column[order] for column in columns]
 
+    def __len__(self) -> int:
+        return len(self._columns[0])
 
-def _by_length_where_same(steps: list[_Step]) -> list[_Step]:
-    """Sort steps of one cost but for rounding by length, then by symbol."""
-    ordered: list[_Step] = []
-    while steps:
-        count = 1
-        while count < len(steps) and are_same(steps[0].cost, steps[count].cost):
-            count += 1
-        ordered += sorted(steps[:count], key=lambda step: step[1:])
-        steps = steps[count:]
-    return ordered
+    def __getitem__(self, rank: int) -> _Step:
+        return _Step(*(column[rank].item() for column in self._columns))
 
 
 def are_same(cost: float, other: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf, sqrt
 
 import numpy as np
@@ -31,7 +32,6 @@ class Length:
 
     mean: float
     """Infinite if words may never end."""
-    variance: float
     error: float
     """A bound on the error of ``mean``, from the residual of the solution."""
     endless_mass: float
@@ -39,6 +39,14 @@ class Length:
     endless_states: tuple[int, ...]
     """The states from which no word ends."""
     _reached: Reached = field(repr=False)
+    _means: Floats = field(repr=False)
+
+    @cached_property
+    def variance(self) -> float:
+        """Infinite if words may never end."""
+        if self.mean == inf:
+            return inf
+        return float(self._reached.flow.values(_squares(self._reached, self._means))[0])
 
     @property
     def deviation(self) -> float:
@@ -94,7 +102,7 @@ def length(pdfa: PDFA) -> Length:
     Returns
     -------
     Length
-        Mean and variance at once; ``distribution`` and ``quantile`` when asked.
+        The mean at once; variance, ``distribution`` and ``quantile`` when asked.
 
     Notes
     -----
@@ -114,14 +122,13 @@ def length(pdfa: PDFA) -> Length:
     reached = Reached.of(checked_pdfa(pdfa, "pdfa"))
     mass = reached.endless_mass
     if reached.endless.any():
-        return Length(inf, inf, 0.0, mass, reached.endless_states, reached)
+        return Length(inf, 0.0, mass, reached.endless_states, reached, np.empty(0))
     flow = reached.flow
     gains = reached.sums - flow.leaving
     means = flow.values(gains)
     residual = np.abs(flow.residual(means, gains)) / reached.sums
     error = float(residual.max() + np.finfo(np.longdouble).eps * means.max()) * (means[0] + 1)
-    variances = flow.values(_squares(reached, means))
-    return Length(float(means[0]), float(variances[0]), float(error), mass, (), reached)
+    return Length(float(means[0]), float(error), mass, (), reached, means)
 
 
 def _squares(reached: Reached, means: Floats) -> Floats:

@@ -21,8 +21,10 @@ from pdfalearn.words import Words
 
 Floats = NDArray[np.float64]
 
-_BATCH = 2**15
+_BATCH = 2**12
 """Words are run through the automaton so many at once."""
+_FEW = 64
+"""So many words are faster run one after the other than side by side."""
 _SHOWN = 100
 """Of this many impossible words the step is kept."""
 
@@ -143,6 +145,7 @@ class _Tally:
     def __init__(self, pdfa: PDFA) -> None:
         self._pdfa = pdfa
         self._costs = minus_logs(_padded(pdfa))
+        self._columns = _Columns(pdfa, self._costs)
         self._words = self._symbols = self._positions = self._impossible = 0
         self._surprise = 0.0
         self._shown: list[ImpossibleWord] = []
@@ -151,11 +154,10 @@ class _Tally:
         """Score a batch."""
         if not len(words):
             return
-        values, columns = _surprises(self._pdfa, self._costs, words)
-        sums = np.add.reduceat(values, words.offsets[:-1] + np.arange(len(words)))
+        sums = self._sums(words)
         possible = np.isfinite(sums)
         if not possible.all():
-            self._note(words, values, columns, np.flatnonzero(~possible))
+            self._note(words, np.flatnonzero(~possible))
         self._surprise += float(sums[possible].sum())
         self._positions += int(words.lengths[possible].sum() + possible.sum())
         self._words += len(words)
@@ -172,16 +174,62 @@ class _Tally:
             tuple(self._shown),
         )
 
-    def _note(
-        self, words: Words, values: Floats, columns: NDArray[np.int32], places: NDArray[np.intp]
-    ) -> None:
+    def _sums(self, words: Words) -> Floats:
+        """Return the surprise of every word; the few longest are run one after the other."""
+        order = np.argsort(-words.lengths, kind="stable")
+        long, others = order[:_FEW], order[_FEW:]
+        sums = np.empty(len(words))
+        few = words.take(long)
+        values, _ = _surprises(self._pdfa, self._costs, few)
+        sums[long] = np.add.reduceat(values, few.offsets[:-1] + np.arange(len(few)))
+        sums[others] = self._columns.sums(words, others)
+        return sums
+
+    def _note(self, words: Words, places: NDArray[np.intp]) -> None:
+        """Keep the step at which words become impossible."""
         self._impossible += len(places)
         symbols = (self._pdfa.terminal, *self._pdfa.alphabet.symbols)
         for place in places[: _SHOWN - len(self._shown)].tolist():
-            begin = int(words.offsets[place]) + place
-            position = int(np.isinf(values[begin:]).argmax())
-            symbol = symbols[columns[begin + position]]
-            self._shown.append(ImpossibleWord(self._words + place + 1, position, symbol))
+            one = words.part(place, place + 1)
+            values, columns = _surprises(self._pdfa, self._costs, one)
+            position = int(np.isinf(values).argmax())
+            step = ImpossibleWord(self._words + place + 1, position, symbols[columns[position]])
+            self._shown.append(step)
+
+
+class _Columns:
+    """Runs words side by side, a symbol of each at a time, and adds up as it goes.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton.
+    costs : array of float
+        The surprises of its rows, and of one more for undefined words.
+    """
+
+    def __init__(self, pdfa: PDFA, costs: Floats) -> None:
+        table = np.where(pdfa.table < 0, len(pdfa), pdfa.table)
+        self._width = table.shape[1]
+        wide = np.int64 if table.size >= 2**31 else np.int32
+        # Where the rows of successors begin.
+        self._successors = (table.astype(wide) * self._width).ravel()
+        self._steps = np.ascontiguousarray(costs[:, 1:]).ravel()
+        self._ends = costs[:, 0].copy()
+        self._begin = pdfa.initial * self._width
+
+    def sums(self, words: Words, places: NDArray[np.intp]) -> Floats:
+        """Return the surprises of the words at some places, which are from the longest down."""
+        begins, lengths = words.offsets[places], words.lengths[places]
+        running = np.cumsum(np.bincount(lengths)[::-1])[::-1] if len(places) else np.zeros(1)
+        states = np.full(len(places), self._begin, dtype=self._successors.dtype)
+        sums = np.zeros(len(places))
+        for position in range(len(running) - 1):
+            active = slice(int(running[position + 1]))
+            cells = states[active] + words.symbols[begins[active] + position]
+            sums[active] += self._steps.take(cells)
+            states[active] = self._successors.take(cells)
+        return np.asarray(sums + self._ends[states // self._width])
 
 
 def _batches(words: str | os.PathLike[str] | Iterable[Word], alphabet: Alphabet) -> Iterator[Words]:

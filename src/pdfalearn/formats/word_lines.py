@@ -60,8 +60,12 @@ def encoded_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -
     notation, begin = WordNotation(alphabet), 1
     with Path(path).open(encoding="utf-8-sig") as stream:
         try:
-            while lines := [line.removesuffix("\n") for line in islice(stream, most)]:
-                yield _encoded(lines, notation, name, begin)
+            while lines := list(islice(stream, most)):
+                words = notation.words(lines)
+                if words is None:
+                    plain = [line.removesuffix("\n") for line in lines]
+                    words = _encoded(plain, notation, name, begin)
+                yield words
                 begin += len(lines)
         except UnicodeDecodeError as error:
             raise FileFormatError(f"{name}: not a text in UTF-8 ({error})") from error
