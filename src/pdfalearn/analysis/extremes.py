@@ -26,6 +26,8 @@ _ENOUGH = 2.0**-50
 _HARDLY = 2.0**-40
 _MOST_PASSES = 2000
 _SAME = 2.0**-51
+_ROUGHLY = 0.1
+"""Numbers of steps need no more accuracy than this, as a half is allowed for."""
 
 
 def greatest_reach(chain: IntervalChain) -> float:
@@ -107,7 +109,7 @@ def _least_to_go_on(chain: IntervalChain) -> Floats:
 
 def _checked_steps(chain: IntervalChain) -> Floats | None:
     """Return w with w ≥ 1 + max xᵀw; None if ways may be too long to prove anything."""
-    steps = _extreme(chain, gain=1.0, greatest=True)
+    steps = _extreme(chain, gain=1.0, greatest=True, accuracy=_ROUGHLY)
     if not np.isfinite(steps).all():
         return None
     worth = np.append(steps + 1, [0.0, 0.0])
@@ -122,6 +124,7 @@ def _extreme(
     yes: float = 0.0,
     greatest: bool,
     weights: Floats | None = None,
+    accuracy: float = 0.0,
 ) -> Floats:
     """Return the extreme values of all places, but for rounding.
 
@@ -137,30 +140,37 @@ def _extreme(
         Whether the greatest values are wanted, or the least.
     weights : array of float, optional
         The first choice.
+    accuracy : float
+        What one step more may change; no more than rounding if it is 0.
     """
     if weights is None:
         nothing = np.append(np.full(chain.size, gain), [yes, 0.0])
         weights = chain.best(nothing, greatest=greatest)[1]
     values = np.zeros(chain.size)
     for _ in range(_MOST_ROUNDS):
-        values = _evaluated(chain, weights, gain, yes, values)
+        values = _evaluated(chain, weights, (gain, yes), values, accuracy)
         if not np.isfinite(values).all():
             break
         worth = np.append(values + gain, [yes, 0.0])
         expected, weights = chain.best(worth, greatest=greatest)
         gained = expected - values if greatest else values - expected
-        if gained.max() <= _ENOUGH * worth.max():
+        if gained.max() <= max(accuracy, _ENOUGH * worth.max()):
             break
     return values
 
 
 def _evaluated(
-    chain: IntervalChain, weights: Floats, gain: float, yes: float, start: Floats
+    chain: IntervalChain,
+    weights: Floats,
+    gain_and_yes: tuple[float, float],
+    start: Floats,
+    accuracy: float,
 ) -> Floats:
     """Return what is expected from every place on if these probabilities are always chosen.
 
     Values are passed back from a start; only where ways are long, a system is solved.
     """
+    gain, yes = gain_and_yes
     worth = np.append(np.full(chain.size, gain), [yes, 0.0])
     gains = sums_by(chain.sources, weights * worth[chain.targets], chain.size)
     flow = chain.flow(weights)
@@ -170,7 +180,7 @@ def _evaluated(
     values = start
     for _ in range(_MOST_PASSES):
         before, values = values, np.asarray(gains + moves @ values)
-        if np.abs(values - before).max() <= _SAME * values.max():
+        if np.abs(values - before).max() <= max(accuracy, _SAME * values.max()):
             return values
     try:
         return flow.values(gains)
