@@ -36,7 +36,7 @@ def greatest_reach(chain: IntervalChain) -> float:
     start = int(numbers[0])
     values = _extreme(simple, yes=1.0, greatest=True)
     steps = _checked_steps(simple)
-    if steps is None:
+    if steps is None or not np.isfinite(values).all():
         return 1.0
     ends = np.append(values, [1.0, 0.0])
     change = float((simple.best(ends, greatest=True)[0] - values).max()) + simple.error(ends)
@@ -51,7 +51,7 @@ def least_reach(chain: IntervalChain) -> float:
     simple = chain.restricted(kept)
     values = _extreme(simple, yes=1.0, greatest=False)
     steps = _checked_steps(simple)
-    if steps is None:
+    if steps is None or not np.isfinite(values).all():
         return 0.0
     ends = np.append(values, [1.0, 0.0])
     change = float((values - simple.best(ends, greatest=False)[0]).max()) + simple.error(ends)
@@ -64,7 +64,7 @@ def greatest_steps(chain: IntervalChain) -> float:
         return np.inf
     values = _extreme(chain, gain=1.0, greatest=True)
     steps = _checked_steps(chain)
-    if steps is None:
+    if steps is None or not np.isfinite(values).all():
         return np.inf
     ends = np.append(values + 1, [0.0, 0.0])
     change = float((chain.best(ends, greatest=True)[0] - values).max()) + chain.error(ends)
