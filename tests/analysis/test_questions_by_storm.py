@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import HasLength, InputError, length, probability
+from pdfalearn import PDFA, HasLength, InputError, length, probability, save
 from pdfalearn.analysis.languages import intersection, language_dfa
 from pdfalearn.dfa_parts import trimmed
 from pdfalearn.formats import drn
@@ -49,8 +49,6 @@ def test_answers_are_those_of_storm(seed: int, tmp_path: Path) -> None:
 
 
 def test_loops_near_one(tmp_path: Path) -> None:
-    from pdfalearn import PDFA, save
-
     rows = [[1e-6, 1 - 1e-6, 0.0], [2**-20, 0.5, 0.5 - 2**-20]]
     pdfa = PDFA(alphabet="ab", transitions=[[0, 1], [1, 0]], probabilities=rows)
     save(pdfa, tmp_path / "x.drn")
