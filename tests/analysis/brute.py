@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
 from hypothesis import strategies as st
 
@@ -73,13 +72,3 @@ def exact_mean_length(pdfa: PDFA) -> Fraction:
         for column, after in enumerate(pdfa.transitions[state].tolist(), 1):
             matrix[state][after] -= row[column] / total
     return solved_exactly(matrix, right)[pdfa.initial]
-
-
-@cache
-def all_of(longest: int) -> list[str]:
-    """Return all words over a and b up to a length."""
-    words, level = [""], [""]
-    for _ in range(longest):
-        level = [word + symbol for word in level for symbol in "ab"]
-        words += level
-    return words

@@ -87,6 +87,7 @@ def test_symbols_come_in_the_order_of_the_alphabet() -> None:
         (DFA(alphabet="a", transitions=[[0]], accepting=[False]), "is empty"),
         (HasLength(3, 2), "greatest length 2 is not an integer from 3"),
         (HasLength(-1), "least length -1"),
+        (HasLength(most=2**31 - 1), "that count to .* ask about shorter words"),
         (Not(HasLength()), "is empty"),
         (7, "7 is not a language; give a regular expression"),
         (re.compile("a"), "give its attribute pattern"),

@@ -111,6 +111,17 @@ def test_quantiles_of_very_long_words_come_by_powers() -> None:
     assert result.deviation == pytest.approx(sqrt(1 - stop) / stop, rel=1e-9)
 
 
+def test_the_shortest_and_the_longest_word_of_a_long_chain() -> None:
+    size = 20_000
+    onwards = [[min(state + 1, size), min(state + 1, size)] for state in range(size + 1)]
+    rows = np.tile([0.0, 0.5, 0.5], (size + 1, 1))
+    rows[-1] = [1.0, 0.0, 0.0]
+    result = length(PDFA(alphabet="ab", transitions=onwards, probabilities=rows))
+    assert (result.mean, result.variance) == (size, 0)
+    assert (result.quantile(0), result.quantile(1)) == (size, size)
+    assert length(ring(3, 0.5)).quantile(1) == inf
+
+
 def test_words_that_never_end_are_part_of_the_answer() -> None:
     rows = [[0.25, 0.5, 0.25], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     pdfa = PDFA(alphabet="ab", transitions=[[0, 1], [1, -1], [2, 2]], probabilities=rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import islice, product
 
 import numpy as np
@@ -73,9 +72,7 @@ def test_long_words_are_found_one_after_the_other() -> None:
 @pytest.mark.slow
 def test_a_thousand_words_of_a_large_automaton() -> None:
     pdfa = random_pdfa(100_000, 2, seed=1)
-    begin = time.perf_counter()
     words = list(most_likely(pdfa, 1000))
-    assert time.perf_counter() - begin < 30
     masses = [one.probability for one in words]
     assert masses == sorted(masses, reverse=True)
     assert len({one.word for one in words}) == 1000

@@ -103,12 +103,13 @@ class _Candidate:
     It takes the parent's symbols up to the place, then the step of this rank, then the best ones.
     """
 
-    __slots__ = ("_codes", "at", "cost", "length", "parent", "rank", "search")
+    __slots__ = ("_codes", "at", "cost", "length", "parent", "rank", "search", "symbol")
 
     def __init__(self, search: _Search, parent: _Candidate | None, at: _Place, rank: int) -> None:
         self.search, self.parent, self.at, self.rank = search, parent, at, rank
         step = search.steps(at.place)[rank]
         self.cost, self.length = at.cost + step.cost, at.position + step.length
+        self.symbol = step.symbol
         self._codes: list[int] | None = None
 
     @property
@@ -122,7 +123,18 @@ class _Candidate:
     def __lt__(self, other: _Candidate) -> bool:
         if not are_same(self.cost, other.cost):
             return self.cost < other.cost
-        return (self.length, self.codes) < (other.length, other.codes)
+        if self.length != other.length:
+            return self.length < other.length
+        if self.parent is not None and self.parent is other.parent:
+            return self._leaves_lower(self.parent.codes, other)
+        return self.codes < other.codes
+
+    def _leaves_lower(self, codes: list[int], other: _Candidate) -> bool:
+        """Compare two words of one length that leave the same word, without writing them down."""
+        at, there = self.at.position, other.at.position
+        if at == there:
+            return self.symbol < other.symbol
+        return self.symbol < codes[at] if at < there else codes[there] < other.symbol
 
 
 class _Search:

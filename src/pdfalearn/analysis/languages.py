@@ -15,6 +15,7 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.dfa import DFA
 from pdfalearn.dfa_parts import complement, over_alphabet, trimmed
 from pdfalearn.errors import InputError
+from pdfalearn.memory import check_tables_fit
 from pdfalearn.metrics.walks import walk_pairs
 from pdfalearn.models.constrained.regex import regex_dfa
 from pdfalearn.text import described
@@ -110,6 +111,11 @@ class HasLength(Language):
         size = least
         if self.most is not None:
             size = checked_integer(self.most, "the greatest length", least)
+        check_tables_fit(
+            np.dtype(np.int64).itemsize * (size + 1) * len(alphabet),
+            f"the {size + 1:,} states that count to {size:,} and {len(alphabet):,} symbols",
+            "ask about shorter words",
+        )
         successors = np.arange(1, size + 2)
         successors[-1] = size if self.most is None else -1
         return DFA(

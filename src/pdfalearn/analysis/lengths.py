@@ -9,7 +9,9 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
+from pdfalearn.analysis.completions import least_costs
 from pdfalearn.analysis.flows import sums_by
 from pdfalearn.analysis.reached import Reached
 from pdfalearn.checks import checked_integer, checked_number
@@ -83,7 +85,7 @@ class Length:
         """
         share = checked_number(share, "quantile", 0.0, 1.0)
         if share == 0:
-            return float(_shortest(self._reached))
+            return _shortest(self._reached)
         # Words that are not longer than n: those that make no step more than n.
         longer = 1.0 - share
         if self.endless_mass > longer or (longer == 0 and _unbounded(self._reached)):
@@ -153,28 +155,18 @@ def _start(size: int) -> Floats:
     return start
 
 
-def _shortest(reached: Reached) -> int | float:
-    """Return the length of the shortest word."""
-    moves, ends = _moves_and_ends(reached)
-    here = _start(len(ends)) > 0
-    seen = here
-    for step in range(len(ends)):
-        if (ends[here] > 0).any():
-            return step
-        here = (moves @ here.astype(np.float64) > 0) & ~seen
-        seen = seen | here
-    return inf
+def _shortest(reached: Reached) -> float:
+    """Return the length of the shortest word; infinite if no word ends."""
+    flow = reached.flow
+    ends = np.where(flow.leaving > 0, 0.0, inf)
+    return float(least_costs(flow.sources, flow.successors, np.ones(len(flow.sources)), ends)[0])
 
 
 def _unbounded(reached: Reached) -> bool:
-    """Return whether there are words of any length."""
+    """Return whether there are words of any length: whether words come back to a state."""
     moves, _ = _moves_and_ends(reached)
-    here = _start(moves.shape[0]) > 0
-    for _ in range(moves.shape[0]):
-        here = moves @ here.astype(np.float64) > 0
-        if not here.any():
-            return False
-    return True
+    count, _ = connected_components(moves, connection="strong")
+    return bool(count < moves.shape[0] or (moves.diagonal() > 0).any())
 
 
 def _steps_until(reached: Reached, bound: float) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import entr
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis.completions import minus_logs
@@ -44,9 +44,9 @@ class Monitor:
         self._pdfa = checked_pdfa(pdfa, "pdfa")
         rows = normalised(pdfa.probabilities)
         self._costs = minus_logs(rows)
-        self._means = -xlogy(rows, rows).sum(axis=1)
-        squares = (xlogy(rows, rows) * np.where(rows > 0, -self._costs, 0.0)).sum(axis=1)
-        self._variances = np.maximum(squares - self._means**2, 0.0)
+        self._means = entr(rows).sum(axis=1)
+        gaps = np.where(rows > 0, self._costs - self._means[:, None], 0.0)
+        self._variances = (rows * gaps**2).sum(axis=1)
         self.reset()
 
     def reset(self) -> None:

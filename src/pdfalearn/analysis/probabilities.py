@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 from pdfalearn.analysis.completions import least_costs, minus_logs
 from pdfalearn.analysis.languages import LanguageLike, intersection, language_dfa
 from pdfalearn.analysis.products import Product
+from pdfalearn.arrays.reaching import reaching
 from pdfalearn.dfa import DFA
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.text import described
 
 Floats = NDArray[np.float64]
+
+_SMALL = 1e-280
+"""Probabilities above this one have all their digits."""
 
 
 def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None = None) -> float:
@@ -73,8 +77,8 @@ def _plain(pdfa: PDFA, dfa: DFA) -> float:
 class Successes:
     """The probability to end in the language from each pair of a product on, beyond underflow.
 
-    It is ``factors`` · exp(-``costs``): the cost of the likeliest completion, which is more than
-    nothing however long it is, and how many times as likely all completions are.
+    It is ``factors`` · exp(-``costs``). Costs are 0, or where that would be too small those of the
+    likeliest completions; the factors are how many times as likely all completions are.
     """
 
     product: Product
@@ -84,16 +88,20 @@ class Successes:
 
     @classmethod
     def of(cls, product: Product) -> Successes:
-        """Solve for the probabilities."""
+        """Solve for the probabilities; only where some are too small, for multiples of them."""
         walk = product.walk
+        useful = reaching(walk.sources, walk.successors, product.successes > 0)
+        values = product.flow.values(product.successes)
+        if (values[useful] > _SMALL).all():
+            return cls(product, np.where(useful, 0.0, inf), values)
         steps, ends = minus_logs(product.weights), minus_logs(product.successes)
         costs = least_costs(walk.sources, walk.successors, steps, ends)
-        kept = costs < inf
+        flow, gains = product.flow.restricted(useful), np.exp(costs[useful] - ends[useful])
         factors = np.zeros(len(product))
-        if kept.any():
-            flow = product.flow.restricted(kept)
-            gains = np.exp(costs[kept] - ends[kept])
-            factors[kept] = flow.scaled_values(gains, costs[kept])
+        with np.errstate(over="ignore", invalid="ignore"):
+            factors[useful] = flow.scaled_values(gains, costs[useful])
+        if not np.isfinite(factors).all():
+            raise InputError("the condition is too unlikely for an exact answer; take another one")
         return cls(product, costs, factors)
 
     @property

@@ -16,6 +16,9 @@ from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]
 
+_PART = 2**14
+"""Rows are added up in parts of this many pairs."""
+
 
 @dataclass(frozen=True, eq=False)
 class Product:
@@ -119,7 +122,3 @@ class Product:
     @cached_property
     def _rows(self) -> Floats:
         return normalised(self.pdfa.probabilities)
-
-
-_PART = 2**14
-"""Rows are added up in parts of this many pairs."""
