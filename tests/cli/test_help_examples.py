@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn.cli import COMMANDS
+from pdfalearn.cli.ask import ask
 from tests.cli.program import run
 from tests.stores.parts import some, stored
 from tests.support import mostly_slow, need_module, need_program
@@ -49,10 +50,13 @@ def examples_of(*arguments: str) -> list[list[str]]:
 STORE_COMMANDS = ("store info", "store verify", "store compact", "store export")
 
 
+ASK_COMMANDS = tuple(f"ask {name}" for name in ask.commands)
+
+
 EXPERIMENT_COMMANDS = ("experiments run", "experiments report")
 
 
-QUICK = ["", *(name for name in COMMANDS if name != "experiments"), *STORE_COMMANDS]
+QUICK = ["", *(name for name in COMMANDS if name != "experiments"), *STORE_COMMANDS, *ASK_COMMANDS]
 SLOW = ["experiments", *EXPERIMENT_COMMANDS]
 
 
@@ -71,6 +75,8 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (tmp_path / "model.arpa").write_text(ARPA)
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")
+    if name.startswith(("ask", "condition")):
+        need_module("interegular")
     if name in ("experiments", "experiments report"):
         need_module("matplotlib")
     if name == "experiments report":
