@@ -23,11 +23,11 @@ from pdfalearn.cli._output import print_json, print_line
 @options.output_option("Where to write the automaton.")
 @options.json_option
 def condition(file: str, language: str, output: Path, as_json: bool) -> None:
-    """Write the automaton of the words given that they match a regular expression.
+    """Keep the words that match, as likely as they are then.
 
-    Each word that matches has its probability divided by that of all of them, exactly. To forbid
-    symbols one by one, as the option --guide does, is something else: it makes words likelier
-    whose beginnings have few ways on.
+    Each word that matches the regular expression has its probability divided by that of all of
+    them, exactly. To forbid symbols one by one, as the option --guide does, is something else: it
+    makes words likelier whose beginnings have few ways on.
     """
     pdfalearn.check_can_save(output)
     pdfa = automaton_of(file)

@@ -30,9 +30,9 @@ from pdfalearn.text import symbol_text
 )
 @options.json_option
 def score(file: str, words: str, line: int | None, as_json: bool) -> None:
-    """Score the words of a file, one a line, as 'pdfalearn sample' prints them.
+    """Score the words of a file, which may have any size.
 
-    The file may have any size: it is read a part at a time. Words of probability 0 are counted
+    It has one word a line, as 'pdfalearn sample' prints them. Words of probability 0 are counted
     apart, with the step that is impossible; the perplexity is over all others. The surprise of a
     symbol is -ln of its probability.
     """

@@ -15,6 +15,8 @@ Indices = NDArray[np.int64]
 
 MOST_PAIRS = 4_000_000
 """Walks end here, unless something else is asked for."""
+_MOST_CELLS = 2**24
+"""Up to this many possible pairs there is a cell for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,9 @@ def walk_pairs(
     array([1, 0])
     """
     (lefts_to, left), (rights_to, right) = first, second
-    numbers, width = IntMap(), len(rights_to)
+    width = len(rights_to)
+    cells = (len(lefts_to) + 1) * width
+    numbers = _Numbers(cells) if cells <= _MOST_CELLS else IntMap()
     lefts, rights = np.array([left]), np.array([right])
     numbers.get_or_add((lefts + 1) * width + rights + 1)
     pairs, edges = [(lefts, rights)], []
@@ -89,6 +93,33 @@ def walk_pairs(
         pairs.append((lefts, rights))
     all_lefts, all_rights = map(np.concatenate, zip(*pairs, strict=True))
     return PairWalk(all_lefts, all_rights, *map(np.concatenate, zip(*edges, strict=True)))
+
+
+class _Numbers:
+    """Gives every key below a bound a number, 0, 1, … as keys are first seen, as `IntMap` does.
+
+    Parameters
+    ----------
+    bound : int
+        There is a cell for each key.
+    """
+
+    def __init__(self, bound: int) -> None:
+        self._cells = np.full(bound, -1, dtype=np.int64)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def get_or_add(self, keys: Indices) -> Indices:
+        """Return the number of every key; keys that are new get the next numbers."""
+        places = np.flatnonzero(self._cells[keys] < 0)
+        new = keys[places]
+        self._cells[new[::-1]] = places[::-1]  # of equal keys the first stays
+        new = new[self._cells[new] == places]
+        self._cells[new] = np.arange(self._size, self._size + len(new))
+        self._size += len(new)
+        return np.asarray(self._cells[keys])
 
 
 def _found(
