@@ -27,7 +27,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.alphabet import Symbol
-from pdfalearn.distilling.sampling import Sampling
+from pdfalearn.distilling.sampling import Sampling, checked_sampler
 from tests.models.watched import Codes, WatchedModel
 from tests.support import mostly_slow
 
@@ -88,6 +88,23 @@ def test_a_budget_that_holds_out_too_few_words() -> None:
     endless = FunctionModel(lambda words: [[0, 0.5, 0.5]] * len(words), "ab")
     with pytest.raises(InputError, match="a larger budget, or ModelWords of a smaller max_length"):
         distill(endless, budget=Budget(max_symbols=60))
+
+
+@pytest.mark.parametrize(
+    ("budget", "length"),
+    [(Budget(max_cost=6000), 40), (Budget(max_cost=60), 20), (Budget(max_seconds=0), 100)],
+)
+def test_where_words_are_cut_without_a_bound_on_symbols(budget: Budget, length: int) -> None:
+    sampler = checked_sampler(None, budget, Price(word=1, symbol=2))
+    assert isinstance(sampler, ModelWords)
+    assert sampler.max_length == length
+
+
+def test_a_budget_that_ends_in_the_first_words_says_how_long_they_are() -> None:
+    endless = FunctionModel(lambda words: [[0, 1.0]] * len(words), "a")
+    complaint = "holds out 0 words, .* with 300 symbols a word it takes about 6020 symbols"
+    with pytest.raises(InputError, match=complaint):
+        distill(endless, budget=Budget(max_symbols=60), words=ModelWords(300))
 
 
 class DyingModel(WatchedModel):

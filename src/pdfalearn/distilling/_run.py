@@ -23,7 +23,7 @@ from pdfalearn.distilling.sizes import default_sizes
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.tree import Nodes, ObservationTree
-from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.samplers.drawing import ModelWords, Sampler
 from pdfalearn.stores.store import AnswerStore
 
 _WORDS = 0.6
@@ -148,12 +148,20 @@ class Run:
         if held_out.word_count >= 2 and not len(self._sampling.training.nodes):
             raise InputError("words of no symbols tell nothing; give a sampler of longer ones")
         if held_out.word_count < 2:
-            length = len(self._sampling.training.nodes) / max(1, self._sampling.words)
+            length = self._word_length()
             raise InputError(
                 f"the budget holds out {held_out.word_count} words, and two are the least: with "
                 f"{length:.0f} symbols a word it takes about {20 * (length + 1):.0f} symbols; a "
                 "larger budget, or ModelWords of a smaller max_length"
             )
+
+    def _word_length(self) -> float:
+        """Return how long words are; if not even the first have ended, how long they may be."""
+        sampling, sampler = self._sampling, self._sampler
+        if sampling.words:
+            return len(sampling.training.nodes) / sampling.words
+        longest = sampler.max_length if isinstance(sampler, ModelWords) else 0
+        return max(longest, sampling.spending.answered)
 
     def _ask(self) -> None:
         """Ask where automata of several sizes are blind; draw more words of what is left."""
