@@ -193,7 +193,7 @@ class Fuse:
         self._left -= 1
 
 
-@pytest.mark.parametrize(("phase", "reports"), [*((phase, 0) for phase in PHASES), ("automata", 2)])
+@pytest.mark.parametrize(("phase", "reports"), [*((phase, 0) for phase in PHASES), ("automata", 4)])
 def test_an_interrupt_in_every_phase(phase: str, reports: int) -> None:
     model, fuse = watched(), Fuse(phase, reports)
     with pytest.raises(DistillingInterrupted) as caught:
@@ -257,6 +257,11 @@ def test_progress_is_told_in_order() -> None:
         assert figures == sorted(figures)
     assert all(0 <= progress.share <= 1 for progress in told)
     assert {point.states for point in frontier} <= {progress.states for progress in told}
+    last = {progress.states: progress for progress in told if progress.states is not None}
+    assert set(last) == set(FEW)
+    for point in frontier:  # its rows are those of all answers now, and may differ a little
+        told_last = last[point.states].held_out_divergence
+        assert told_last == pytest.approx(point.divergence, rel=0.01)
 
 
 def test_a_failing_callback_is_an_error() -> None:

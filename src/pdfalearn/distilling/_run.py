@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from pdfalearn.distilling._frontiers import frontier_of
+from pdfalearn.distilling.estimates import HeldOut
 from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
 from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.gathering import evidence_of, first_words
-from pdfalearn.distilling.machines import Fit, Machine, fitted, pruned, widened
+from pdfalearn.distilling.machines import Fit, Machine, automaton, fitted, pruned, widened
 from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.progress import DistillingProgress, Phase
 from pdfalearn.distilling.questions import ask_blind_spots
@@ -83,6 +84,8 @@ class Run:
         """The weights of words that were asked because automata were blind there."""
         self._machines: dict[int, tuple[Machine, Numbers]] = {}
         """By their sizes automata, and the symbols that they are over."""
+        self._held_out: HeldOut | None = None
+        """Words to report by; there once all words are drawn."""
         self._phase: Phase = "words"
         self._notes: list[str] = []
         self._frontier: Frontier | None = None
@@ -167,6 +170,7 @@ class Run:
         """Ask where automata of several sizes are blind; draw more words of what is left."""
         for share in _QUESTIONS:
             self._phase = "automata"
+            self._report()
             evidence, nodes = self._evidence(_STRUCTURE)
             sizes = [size for size in _PROBED if size <= len(evidence) // 4] or [1]
             fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
@@ -200,7 +204,7 @@ class Run:
         for size in places:
             fit = polished(self._wide(size, evidence), evidence)
             self._machines[size] = fit.machine, evidence.codes
-            self._report(len(fit.machine), fit.loss)
+            self._report_fit(fit, evidence)
             self._interrupts.check()
 
     def _evidence(self, most: int) -> tuple[Evidence, Nodes]:
@@ -218,12 +222,13 @@ class Run:
     def _search(self) -> None:
         """Find the automata, and give them the rows of all answers."""
         self._phase = "automata"
+        self._report()
         evidence, _ = self._evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(len(evidence), evidence.width)
         for size, fit in search(evidence, self._sizes):
             self._machines[size] = fit.machine, evidence.codes
-            self._report(len(fit.machine), fit.loss)
+            self._report_fit(fit, evidence)
             self._interrupts.check()
 
     def _measured(self, *, is_interrupted: bool) -> Frontier:
@@ -246,7 +251,22 @@ class Run:
             is_interrupted=is_interrupted,
         )
 
-    def _report(self, states: int | None = None, loss: float | None = None) -> None:
+    def _report_fit(self, fit: Fit, evidence: Evidence) -> None:
+        """Report an automaton, and how it does on the words that are held out."""
+        if self._progress is None:
+            return
+        if self._held_out is None:
+            words = first_words(self._sampling.held_out, _STRUCTURE)
+            self._held_out = HeldOut(words, self._observations)
+        pdfa = automaton(fit, evidence, self._observations.alphabet)
+        self._report(len(fit.machine), fit.loss, self._held_out.divergence(pdfa))
+
+    def _report(
+        self,
+        states: int | None = None,
+        training: float | None = None,
+        held_out: float | None = None,
+    ) -> None:
         if self._progress is None:
             return
         self._interrupts.begin_call()
@@ -259,7 +279,8 @@ class Run:
                     cost=self._observations.cost,
                     share=min(1.0, self._sampling.spending.share),
                     states=states,
-                    training_divergence=loss,
+                    training_divergence=training,
+                    held_out_divergence=held_out,
                 )
             )
         finally:
