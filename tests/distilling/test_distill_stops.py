@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -148,6 +149,20 @@ def test_a_run_that_was_killed_goes_on(share: float, tmp_path: Path) -> None:
         name: whole.certificate.details[name] for name in kept
     }
     assert details["stored_words"] == len(dying.asked)
+
+
+def test_a_run_that_was_killed_goes_on_under_a_bound_on_cost(tmp_path: Path) -> None:
+    bound, store, price = Budget(max_cost=900), tmp_path / "store", Price(word=1, prefix=1)
+    whole = distill(watched(price), budget=bound, sizes=[1, 4], seed=2, audit=0)
+    dying = DyingModel(BlackBox(TARGET), 10)
+    for model in (dying, watched()):
+        model.price = price
+        with suppress(OSError):
+            again = distill(
+                model, budget=bound, sizes=[1, 4], seed=2, audit=0, store=store, model_id="it"
+            )
+    assert again.certificate.details["stored_words"] == len(dying.asked) > 5
+    assert again.points == whole.points
 
 
 @pytest.mark.slow

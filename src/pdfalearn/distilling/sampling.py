@@ -59,7 +59,7 @@ class Spending:
     @property
     def share(self) -> float:
         """The share of the budget that is spent: 1 if a bound is reached."""
-        budget, price = self._observations.budget, self._observations.price
+        budget = self._observations.budget
         answered = self.answered
         shares = [0.0]
         if budget.max_symbols is not None:
@@ -67,12 +67,18 @@ class Spending:
         if budget.max_words is not None:
             shares.append(answered / budget.max_words)
         if budget.max_cost is not None:
-            stored = self._observations.counts.stored * (price.word + price.symbol)
-            shares.append((self._observations.cost + stored) / max(budget.max_cost, 1e-300))
+            shares.append(self._cost(answered) / max(budget.max_cost, 1e-300))
         if budget.max_seconds is not None:
             seconds = time.monotonic() - self._started
             shares.append(seconds / max(1e-9, _SECONDS_FOR_ASKING * budget.max_seconds))
         return max(shares)
+
+    def _cost(self, answered: int) -> float:
+        """Return what so many answers cost; exact where each costs as much as any other."""
+        price, stored = self._observations.price, self._observations.counts.stored
+        if price.word == price.prefix and not price.call and not price.cached_symbol:
+            return price.cost(words=answered, symbols=answered - 1)
+        return self._observations.cost + price.cost(words=stored, symbols=stored)
 
 
 class Sampling:
