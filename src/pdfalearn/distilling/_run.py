@@ -41,6 +41,8 @@ _STRUCTURE = 2**16
 """Automata are searched with at most about this many answers; their rows are means of all."""
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 """What there is still time for after a Ctrl-C: sizes, and answers to search with."""
+_REPORTED = 2**22
+"""Automata with more transitions than this are reported without their held-out divergence."""
 _HELD_OUT = 4
 """One word in this many is held out."""
 
@@ -253,13 +255,18 @@ class Run:
 
     def _report_fit(self, fit: Fit, evidence: Evidence) -> None:
         """Report an automaton, and how it does on the words that are held out."""
-        if self._progress is None:
-            return
+        if self._progress is not None:
+            self._report(len(fit.machine), fit.loss, self._held_out_loss(fit, evidence))
+
+    def _held_out_loss(self, fit: Fit, evidence: Evidence) -> float | None:
+        """Return an automaton's divergence on held-out words; None if it is a very large one."""
+        alphabet = self._observations.alphabet
+        if len(fit.machine) * len(alphabet) > _REPORTED:
+            return None
         if self._held_out is None:
             words = first_words(self._sampling.held_out, _STRUCTURE)
             self._held_out = HeldOut(words, self._observations)
-        pdfa = automaton(fit, evidence, self._observations.alphabet)
-        self._report(len(fit.machine), fit.loss, self._held_out.divergence(pdfa))
+        return self._held_out.divergence(automaton(fit, evidence, alphabet))
 
     def _report(
         self,

@@ -31,7 +31,7 @@ class DistillingProgress:
     training_divergence: float | None = None
     """Its divergence on the words that it was made from."""
     held_out_divergence: float | None = None
-    """Its divergence on words that are held out."""
+    """Its divergence on words that are held out, unless it is very large."""
 
 
 class DistillingInterrupted(KeyboardInterrupt):
