@@ -73,6 +73,10 @@ def test_a_store_knows_the_model_again(tmp_path: Path) -> None:
     again = learn(made(tiny("llama")), **options)
     assert first.statistics.words > 0
     assert again.statistics.words == 0
+    outside: Any = again.certificate.details["outside"]
+    known: Any = first.certificate.details["outside"]
+    assert 0 < outside["mean"] <= outside["largest"] <= known["largest"] + 1e-6
+    assert outside["unknown"] > 0, "a store does not keep it"
 
 
 def test_identity_covers_all_that_decides() -> None:
