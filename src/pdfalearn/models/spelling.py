@@ -169,7 +169,7 @@ class Spelling(Frozen):
             prefix. They are over the model's whole vocabulary.
         """
         with np.errstate(invalid="ignore", divide="ignore"):
-            table = self._log_masses(logs)
+            table = self.log_masses(logs)
             total = np.logaddexp.reduce(table, axis=1)
             outside = np.fmax(-np.expm1(total), 0.0)  # 0 also for NaN, which the row shows itself
             if self.outside is not None:
@@ -177,8 +177,11 @@ class Spelling(Frozen):
                 return Rows.dense(np.exp(table))
             return Rows.dense(np.exp(table - total[:, None]), outside=outside)
 
-    def _log_masses(self, logs: Sequence[Floats]) -> Floats:
-        """Return the logarithms of the masses of terminal and symbols."""
+    def log_masses(self, logs: Sequence[Floats]) -> Floats:
+        """Return the logarithms of the masses of terminal and symbols, which `rows` divides by.
+
+        The parameter is that of `rows`; the mass outside is not in the table.
+        """
         trie = self._trie
         table = np.full((len(logs[0]), len(self.alphabet) + 1), -np.inf)
         reached: dict[int, Floats] = {}

@@ -1,0 +1,1 @@
+"""Language models behind a server that speaks the protocol of OpenAI's completions."""

@@ -1,0 +1,95 @@
+"""Which tokens are asked for after which prompts, and how that is parted over requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pdfalearn.models.spelling import Spelling
+from pdfalearn.words import Words
+
+Tokens = tuple[int, ...]
+Question = tuple[int, Tokens]
+"""The number of a set of tokens to ask for, and the tokens behind the prompt."""
+
+MOST_IDS = 128
+"""The most tokens that a server like vLLM gives log-probabilities for in one request."""
+
+
+@dataclass(frozen=True)
+class TokenSets:
+    """Sets of tokens to ask for, and which of them are wanted at which prefix of a spelling.
+
+    The tokens of prefixes that fit into one set are asked for together, so that all prompts of a
+    word go into one request; those of a prefix that has too many for one are parted.
+    """
+
+    sets: tuple[Tokens, ...]
+    of_prefix: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, wanted: Iterable[Sequence[int]], most: int = MOST_IDS) -> TokenSets:
+        """Pack the wanted tokens of each prefix.
+
+        Examples
+        --------
+        >>> TokenSets.of([[1, 2], [2, 3], [4], [5, 6, 7, 8]], most=3)
+        TokenSets(sets=((1, 2, 3), (4,), (5, 6, 7), (8,)), of_prefix=((0,), (0,), (1,), (2, 3)))
+        """
+        sets: list[dict[int, None]] = [{}]
+        of_prefix = []
+        for tokens in wanted:
+            numbers = []
+            for begin in range(0, len(tokens), most):
+                part = dict.fromkeys(tokens[begin : begin + most])
+                if len(sets[-1] | part) > most:
+                    sets.append({})
+                sets[-1].update(part)
+                numbers.append(len(sets) - 1)
+            of_prefix.append(tuple(numbers))
+        return cls(tuple(map(tuple, sets)), tuple(of_prefix))
+
+    @classmethod
+    def likeliest(cls, prefixes: int) -> TokenSets:
+        """Ask for no tokens, but for those that the server finds likeliest."""
+        return cls(((),), ((0,),) * prefixes)
+
+
+def prompts_of(words: Words, spelling: Spelling) -> list[list[Tokens]]:
+    """Return for every prefix of the spelling the tokens of each word with it behind them.
+
+    Examples
+    --------
+    >>> spelling = Spelling({"yes": [5], "no": [6, 7]}, ends=[2])
+    >>> prompts_of(Words.of([(), (1,)]), spelling)
+    [[(), (6, 7)], [(6,), (6, 7, 6)]]
+    """
+    spelled = [tuple(tokens) for tokens in spelling.spelled(words)]
+    return [[tokens + prefix for tokens in spelled] for prefix in spelling.prefixes]
+
+
+def questions_of(prompts: Sequence[Sequence[Tokens]], sets: TokenSets) -> dict[Question, int]:
+    """Return all questions, each with the place of its word."""
+    return {
+        (number, tokens): place
+        for numbers, row in zip(sets.of_prefix, prompts, strict=True)
+        for place, tokens in enumerate(row)
+        for number in numbers
+    }
+
+
+def requests_of(questions: Iterable[Question], batch: int) -> list[list[Question]]:
+    """Part questions over requests, of one set each, so that prompts that begin alike are near.
+
+    Examples
+    --------
+    >>> requests_of([(0, (2,)), (1, (1,)), (0, (1, 1)), (0, (1,))], batch=2)
+    [[(0, (1,)), (0, (1, 1))], [(1, (1,))], [(0, (2,))]]
+    """
+    ordered = sorted(questions)
+    begins = [0]
+    for place, (number, _) in enumerate(ordered):
+        if place - begins[-1] == batch or number != ordered[begins[-1]][0]:
+            begins.append(place)
+    parts = [ordered[i:j] for i, j in zip(begins, [*begins[1:], len(ordered)], strict=True)]
+    return sorted(parts, key=lambda part: (part[0][1], part[0][0])) if ordered else []

@@ -1,0 +1,298 @@
+"""Servers that fail: nothing is lost, nothing is asked twice, and patience has an end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+from examples.served_automaton import Answer, AutomatonLLM, Body, refusal
+from pdfalearn import (
+    ExactOracle,
+    ModelError,
+    Quantization,
+    ServedModel,
+    Words,
+    learn,
+)
+from pdfalearn.models.served import _client, _waits
+from pdfalearn.models.served._waits import seconds_of
+from tests.served.servers import FAULTS, WatchedServer, spelled_target
+from tests.support import need_module
+
+need_module("httpx")
+
+KAPPA = Quantization(50)
+
+
+def served(server: WatchedServer, **options: Any) -> ServedModel:
+    settings = {"prompt": "word:", "ends": ["<end>"], **options}
+    return ServedModel(server.url, "automaton", ("a", "bb", "bc", "d"), **settings)
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_waits, "_FIRST_WAIT", 0.001)
+
+
+@pytest.mark.slow
+def test_a_thousand_faults_change_nothing() -> None:
+    target = spelled_target(150, seed=3)
+    results = []
+    for faults in (0, 1600):
+        with WatchedServer(AutomatonLLM(target), faults=faults, share=0.85) as server:
+            model = served(server, batch=1 if faults else 16, in_flight=16)
+            oracle = ExactOracle(target, by=KAPPA)
+            results.append(learn(model, by=KAPPA, oracle=oracle, audit=0))
+    quiet, disturbed = results
+    assert disturbed.pdfa == quiet.pdfa
+    assert disturbed.statistics.words == quiet.statistics.words
+    failed = sum(server.faults[fault] for fault in FAULTS[2:])
+    assert failed >= 1000
+    assert min(server.faults.values()) > 100
+    # What was answered in full was never asked again.
+    assert set(server.answered.values()) == {1}
+
+
+def test_a_server_that_is_started_again_is_found_again() -> None:
+    target = spelled_target(60, seed=3)
+    with WatchedServer(AutomatonLLM(target)) as first:
+        model = served(first, batch=1, in_flight=4)
+        port = first.server_address[1]
+        first.stop_after(40)
+        again: list[WatchedServer] = []
+
+        def restart() -> None:
+            first.stopped.wait()
+            time.sleep(0.2)
+            again.append(WatchedServer(AutomatonLLM(target), port=port))
+            again[0].start()
+
+        restarter = Thread(target=restart)
+        restarter.start()
+        result = learn(model, by=KAPPA, oracle=ExactOracle(target, by=KAPPA), audit=0)
+        restarter.join()
+    again[0].stop()
+    assert sum(again[0].answered.values()) > 0
+    with WatchedServer(AutomatonLLM(target)) as quiet:
+        expected = learn(served(quiet), by=KAPPA, oracle=ExactOracle(target, by=KAPPA), audit=0)
+    assert result.pdfa == expected.pdfa
+    assert sum((first.answered + again[0].answered).values()) >= sum(quiet.answered.values())
+    assert (first.answered + again[0].answered).keys() == quiet.answered.keys()
+
+
+class BrokenServer(WatchedServer):
+    """Cannot answer prompts of a length, as long as it is broken."""
+
+    broken_at: int | None = None
+    answer_with: Callable[[Body], Answer] = staticmethod(lambda body: refusal(500, "Broken."))
+
+    def complete(self, body: Body) -> Answer:
+        if any(len(prompt) == self.broken_at for prompt in body["prompt"]):
+            return self.answer_with(body)
+        return super().complete(body)
+
+
+def test_answers_of_a_batch_that_failed_are_kept() -> None:
+    words = Words.of([[0] * length for length in range(30)])
+    with BrokenServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
+        model = served(server, batch=1, in_flight=3, patience=0.05)
+        server.answered.clear()
+        server.broken_at = 6 + 25
+        with pytest.raises(ModelError, match="failed again and again: at last it answered 500 Bro"):
+            model.answer(words)
+        before = sum(server.answered.values())
+        assert before > 20
+        server.broken_at = None
+        rows = model.answer(words)
+        assert set(server.answered.values()) == {1}
+        assert len(server.answered) == 60
+        assert np.array_equal(rows.values, model.answer(words).values)
+        assert set(server.answered.values()) == {2}, "what was answered is not remembered for ever"
+
+
+def test_a_refusal_is_told_in_one_line() -> None:
+    with BrokenServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
+        model = served(server)
+        server.broken_at = 7
+        server.answer_with = lambda body: refusal(400, "No such\nthing.")
+        server.asked.clear()
+        with pytest.raises(ModelError) as caught:
+            model.answer(Words.of([(0,)]))
+        assert str(caught.value) == f"the server {server.url} refused a request: 400 No such thing."
+        assert set(server.asked.values()) == {1}
+
+
+WRONG: dict[str, tuple[Callable[[Body], None], str]] = {
+    "another model": (lambda b: b.update(model="gpt"), "answered with the model 'gpt', not with"),
+    "no model": (lambda b: b.pop("model"), "answered with the model None"),
+    "too few": (lambda b: b["choices"].pop(), "answered 2 prompts with 1 choices"),
+    "twice the same": (lambda b: b["choices"][0].update(index=1), "choices of index [1, 1]"),
+    "no choices": (lambda b: b.pop("choices"), "holds no choices"),
+    "no logprobs": (lambda b: b["choices"][0].update(logprobs=None), "logprobs None"),
+    "NaN": (lambda b: _set(b, float("nan")), "is nan, not 0 or below"),
+    "positive": (lambda b: _set(b, 0.5), "is 0.5, not 0 or below"),
+    "a text": (lambda b: _set(b, "much"), "is 'much', not 0 or below"),
+    "null": (lambda b: _set(b, None), "is None, not 0 or below"),
+    "names": (lambda b: _logs(b).update({"a": -1.0}), "calls a token 'a'"),
+    "left out": (lambda b: _logs(b).pop("token_id:1"), "left out token 1"),
+    "a list": (lambda b: b.update(choices=[1, 2]), "2 choices of index []"),
+}
+
+
+def _logs(body: Body) -> Any:
+    return body["choices"][1]["logprobs"]["top_logprobs"][0]
+
+
+def _set(body: Body, value: object) -> None:
+    _logs(body)["token_id:1"] = value
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_answers_are_refused_with_the_word(name: str) -> None:
+    spoil, message = WRONG[name]
+    with BrokenServer(AutomatonLLM(spelled_target(9, seed=1, symbols="abcd"))) as server:
+        model = ServedModel(server.url, "automaton", "abcd", "word:", ["<end>"])
+
+        def spoilt(body: Body) -> Answer:
+            status, answer = WatchedServer.complete(server, body)
+            spoil(answer)
+            return status, answer
+
+        server.answer_with, server.broken_at = spoilt, 8
+        server.asked.clear()
+        with pytest.raises(ModelError) as caught:
+            model.answer(Words.of([(0,), (1, 2)]))
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+        if "token" in message or "below" in message:
+            assert "the word ('b', 'c')" in str(caught.value)
+        assert set(server.asked.values()) == {1}, "asking again would not help"
+
+
+def test_a_server_that_does_not_answer_in_time() -> None:
+    def slow(body: Body) -> Answer:
+        time.sleep(0.3)
+        return refusal(500, "Too late.")
+
+    with BrokenServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
+        model = served(server, timeout=0.05, patience=0.1)
+        server.answer_with, server.broken_at = slow, 7
+        begin = time.monotonic()
+        with pytest.raises(ModelError, match="at last ReadTimeout"):
+            model.answer(Words.of([(0,)]))
+        assert time.monotonic() - begin < 5
+
+
+def test_how_long_a_server_wants_to_wait() -> None:
+    assert seconds_of("2.5") == 2.5
+    assert seconds_of("-1") == 0
+    assert seconds_of("Wed, 21 Oct 2015 07:28:00 GMT") == 0
+    assert seconds_of("Wed, 21 Oct 2099 07:28:00 GMT") > 1e9
+    assert [seconds_of(text) for text in (None, "soon", "nan", "inf")] == [0.0] * 4
+
+
+def test_waiting_longer_than_patience_lasts_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_client, "seconds_of", lambda given: 1e6)
+    with BrokenServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
+        model = served(server)
+        server.answer_with, server.broken_at = (lambda body: refusal(429, "Later.")), 7
+        with pytest.raises(ModelError, match="429 Later"):
+            model.answer(Words.of([(0,)]))
+
+
+def test_a_long_wait_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_client, "LONG_WAIT", 0.0)
+    with WatchedServer(AutomatonLLM(spelled_target(9, seed=1)), faults=30, share=1) as server:
+        with pytest.warns(UserWarning, match="fails: .*sent again for up to 300 s") as caught:
+            served(server)
+        assert len(caught) == 1
+
+
+INTERRUPTED = """
+import sys, time
+from pdfalearn import *
+model = ServedModel(sys.argv[1], "automaton", ["a", "bb", "bc", "d"], "word:", ["<end>"], batch=1)
+print("made", flush=True)
+try:
+    learn(model, by=Quantization(50), oracle=AllWordsOracle(max_length=9), store=sys.argv[2])
+except LearningInterrupted as stopped:
+    print(stopped.result.statistics.words, flush=True)
+    sys.exit(3)
+"""
+
+
+class HangingServer(WatchedServer):
+    """Answers so many requests, and lets all others wait."""
+
+    count = 40
+
+    def complete(self, body: Body) -> Answer:
+        self.count -= 1
+        if self.count < 0:
+            time.sleep(3)
+        return super().complete(body)
+
+
+def test_an_interrupt_stops_at_once(tmp_path: Path) -> None:
+    with HangingServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", INTERRUPTED, server.url, tmp_path / "answers.db"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "made\n"
+        while server.count >= 0:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        begin = time.monotonic()
+        os.kill(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=20)
+        seconds = time.monotonic() - begin
+    assert (process.returncode, errors) == (3, "")
+    assert int(output) > 0
+    assert seconds < 2.5, "the requests under way take three seconds"
+
+
+def test_an_interrupted_batch_keeps_what_was_answered() -> None:
+    with HangingServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
+        model = served(server, batch=1, in_flight=2)
+        words = Words.of([[0] * length for length in range(40)])
+        Thread(target=_interrupt_when, args=(server,)).start()
+        with pytest.raises(KeyboardInterrupt):
+            model.answer(words)
+        kept = len(model._asker._kept)
+        assert kept >= 30
+        server.count = 1000
+        asked = sum(server.asked.values())
+        model.answer(words)
+        assert sum(server.asked.values()) - asked == 80 - kept
+
+
+def _interrupt_when(server: HangingServer) -> None:
+    while server.count >= -1:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_program_ends_quietly_while_a_model_is_there() -> None:
+    with WatchedServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
+        program = INTERRUPTED.split("try:")[0]
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", program, server.url],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=30,
+        )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "made\n", "")
