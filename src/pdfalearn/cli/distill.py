@@ -15,7 +15,7 @@ from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._distilling_outputs import Output, object_of, print_frontier
 from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
-from pdfalearn.cli._models import model_of, model_options
+from pdfalearn.cli._models import Described, model_of, model_options
 from pdfalearn.cli._output import print_aside, print_json
 from pdfalearn.cli._progress import DistillingLine
 from pdfalearn.cli._samplers import sampler_of
@@ -106,7 +106,7 @@ def distill(
     constraints = Constraints.taken_from(chosen)
     # A name in the store stands for the model without constraints: with others it is another one.
     identity = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, chosen.pop("alphabet"), identity))
+    model = constraints.around(model_of(target, Described.taken_from(chosen), identity))
     result.check_symbols(model.alphabet)
     run = partial(
         pdfalearn.distill,

@@ -12,7 +12,7 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import looked_into, model_options, models_of, prints_aside
+from pdfalearn.cli._models import Described, looked_into, model_options, models_of, prints_aside
 from pdfalearn.cli._output import print_facts, print_json, print_table
 from pdfalearn.errors import InputError
 
@@ -88,7 +88,7 @@ def evaluate(
     if (words is not None) + (corpus is not None) + all_words > 1:
         raise click.UsageError("Give only one of --words, --corpus and --all-words.")
     by = options.relation(exact, kappa, tolerance)
-    target, candidate = models_of([a, b], chosen.pop("alphabet"))
+    target, candidate = models_of([a, b], Described.taken_from(chosen))
     target = Constraints.taken_from(chosen).around(target)
     with prints_aside():
         if all_words:

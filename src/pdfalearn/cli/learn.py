@@ -16,7 +16,7 @@ from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
 from pdfalearn.cli._learning_outputs import Outputs
 from pdfalearn.cli._learning_summary import facts_of, object_of, title_of
-from pdfalearn.cli._models import model_of, model_options
+from pdfalearn.cli._models import Described, model_of, model_options
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_aside, print_facts, print_json
 from pdfalearn.cli._progress import LearningLine
@@ -131,7 +131,7 @@ def learn(
     constraints = Constraints.taken_from(chosen)
     # A name in the store stands for the model without constraints: with others it is another one.
     identity = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, chosen.pop("alphabet"), identity))
+    model = constraints.around(model_of(target, Described.taken_from(chosen), identity))
     oracle = OracleChoice(**chosen).make(model, by, seed)
     run = partial(
         pdfalearn.learn,

@@ -52,6 +52,18 @@ KINDS = (
         "the same, for a network of torch (RecurrentModel)",
         "pdfalearn learn torch:my_network.py:make_model --kappa 10 --max-words 5000",
     ),
+    Kind(
+        "hf:FOLDER",
+        "a causal LLM of Hugging Face in a local folder; with --vocabulary, --prompt, --ends, --chat",
+        "pdfalearn learn hf:my_llm --vocabulary sides.txt --prompt 'The coin shows' --ends rest "
+        "--kappa 2 --max-words 50",
+    ),
+    Kind(
+        "served:URL#MODEL",
+        "an LLM behind a server with OpenAI's completions, such as vLLM; with the same options",
+        "pdfalearn distill served:http://127.0.0.1:8000#my-llm --vocabulary sides.txt "
+        "--prompt 'The coin shows:' --words 50",
+    ),
 )
 
 _ENDING = """\

@@ -9,7 +9,7 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import looked_into, model_of, model_options, prints_aside
+from pdfalearn.cli._models import Described, looked_into, model_of, model_options, prints_aside
 from pdfalearn.cli._output import print_json
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def sample(name: str, count: int, seed: int, max_length: int, as_json: bool, **c
     themselves can spell the mark. 'evaluate --corpus' and 'learn --sampler' read such lines: to
     them, a word that was cut is a word like others, without its mark.
     """
-    model = Constraints.taken_from(chosen).around(model_of(name, chosen.pop("alphabet")))
+    model = Constraints.taken_from(chosen).around(model_of(name, Described.taken_from(chosen)))
     with prints_aside():
         words, cut = _drawn(model, count, seed, max_length)
     if as_json:
