@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from benchmarks.support import print_header, print_row
-from examples.llms import LLM, enumerated, picture, smollm_in_memory, words_of
+from examples.llms import LLM, enumerated, picture, print_states, smollm_in_memory, words_of
 from pdfalearn import (
     PDFA,
     Budget,
@@ -46,12 +46,13 @@ def show(llm: LLM) -> None:
     model = llm.asked("01", PROMPT, ends="rest")
     print_growth(model)
     tree, cost = enumerated(Guided(model, f"[01]{{0,{ALL_TO}}}"))
-    print(f"all beginnings: {cost.words} words, {cost.tokens} tokens, {cost.seconds:.2f} s\n")
+    print(f"enumeration: {cost.words} words, {cost.tokens} tokens, {cost.seconds:.2f} s\n")
+    print_states(tree)
     started = time.perf_counter()
     budget = Budget(max_symbols=SYMBOLS)
     frontier = distill(model, budget=budget, words=ModelWords(LONGEST), sizes=SIZES)
     print(f"distilling: {time.perf_counter() - started:.2f} s; {frontier.certificate}\n")
-    print_header(["states", "divergence a symbol", "from", "to", "total variation, 8 bits"])
+    print_header(["states", "divergence a symbol", "from", "to", f"total variation, {ALL_TO} bits"])
     for point in frontier:
         figures = [point.divergence, point.low, point.high, cut_variation(tree, point.pdfa)]
         print_row([point.states, *figures])
@@ -61,12 +62,12 @@ def show(llm: LLM) -> None:
 
 def print_growth(model: TransformerModel) -> None:
     """Print how many states exact learning has found when it is stopped."""
-    print_header(["words", "states, κ = 10", "seconds"])
+    print_header(["words", "states, κ = 100", "seconds"])
     oracle = PACOracle(epsilon=0.05, delta=0.05, sampler=ModelWords(LONGEST), seed=1)
     for bound in BOUNDS:
         started = time.perf_counter()
         budget = Budget(max_words=bound)
-        result = learn(model, by=Quantization(10), oracle=oracle, budget=budget)
+        result = learn(model, by=Quantization(100), oracle=oracle, budget=budget)
         seconds = time.perf_counter() - started
         print_row([result.statistics.words, len(result.pdfa), seconds])
     print()

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from examples.llms import (
     LLM,
     enumerated,
-    picture,
     print_learnt,
     print_likeliest,
     print_states,
+    small_picture,
     smollm_in_memory,
 )
 from pdfalearn import ModelWords, PACOracle
@@ -23,20 +23,32 @@ from pdfalearn import ModelWords, PACOracle
 class Texts(NamedTuple):
     """What the LLM is to write."""
 
+    prompt: str
     symbols: str
     guide: str
-    prompt: str
-    length: int
-    """Of the longest word."""
+    ends: tuple[str, ...]
+    longest: int
+    """The symbols of the longest word."""
+    drawn: int
+    """The states of the picture."""
 
 
 KINDS = {
-    "times": Texts("0123456789:", "([01][0-9]|2[0-3]):[0-5][0-9]", "The train leaves at ", 5),
+    "times": Texts(
+        "The train leaves at ",
+        "0123456789:",
+        "([01][0-9]|2[0-3]):[0-5][0-9]",
+        (".", ",", "\n", " "),
+        longest=5,
+        drawn=9,
+    ),
     "dates": Texts(
+        'The meeting is on the following day.\n{"date": "',
         "0123456789-",
         "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
-        'The meeting is on the following day.\n{"date": "',
-        10,
+        ('"',),
+        longest=10,
+        drawn=13,
     ),
 }
 
@@ -49,15 +61,15 @@ def show(llm: LLM) -> None:
 
 def show_kind(llm: LLM, name: str) -> None:
     """Print what one kind of texts costs, and how likely they are."""
-    symbols, guide, prompt, length = KINDS[name]
-    print(f"### {name}: {prompt!r}\n")
-    model = llm.guided(symbols, guide, prompt, ends="rest")
+    kind = KINDS[name]
+    print(f"### {name}: {kind.prompt!r}\n")
+    model = llm.guided(kind.symbols, kind.guide, kind.prompt, ends=kind.ends)
     tree, cost = enumerated(model)
-    sampled = PACOracle(epsilon=0.05, delta=0.05, sampler=ModelWords(length), seed=1)
-    automata = print_learnt(model, tree, cost, {2: sampled, 4: sampled})
+    sampled = PACOracle(epsilon=0.05, delta=0.05, sampler=ModelWords(kind.longest), seed=1)
+    print_learnt(model, tree, cost, {2: sampled, 4: sampled})
     print_states(tree)
     print_likeliest(tree, 6)
-    picture(automata[2], f"llm-{name}")
+    small_picture(tree, 10, kind.drawn, f"llm-{name}")
 
 
 if __name__ == "__main__":

@@ -6,27 +6,31 @@ Run with ``python -m examples.llm_prompts [FOLDER]``; a folder gets the picture.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from benchmarks.support import print_header, print_row
 from examples.llms import (
     LLM,
     enumerated,
-    picture,
     print_learnt,
     print_states,
+    small_picture,
     smollm_in_memory,
     text,
-    variation,
     words_of,
 )
-from pdfalearn import PDFA, divergence
+from pdfalearn import PDFA, AllWordsOracle, divergence
 
 PROMPTS = ("My brother is", "My sister is")
-ADJECTIVES = tuple(
-    " kind, strict, smart, nice, young, strong, friendly, honest, beautiful, busy".split(",")
+ADJECTIVES = (
+    *(" kind", " strict", " smart", " nice", " young"),
+    *(" strong", " friendly", " honest", " beautiful", " busy"),
 )
 VERY, AND = " very", " and"
+LONGEST = 5
+"""The symbols of the longest phrase."""
 SHOWN = 8
 
 
@@ -34,25 +38,24 @@ def show(llm: LLM) -> None:
     """Print what the phrases cost, and where the prompts differ most."""
     adjective = f"({VERY})?({'|'.join(ADJECTIVES)})"
     guide = f"{adjective}({AND}{adjective})?"
-    trees = []
+    automata = []
     for prompt in PROMPTS:
         print(f"### {prompt!r}\n")
         model = llm.guided([*ADJECTIVES, VERY, AND], guide, prompt, ends=["."])
         tree, cost = enumerated(model)
-        automaton = print_learnt(model, tree, cost, {4: None})[4]
+        every_phrase = AllWordsOracle(LONGEST)
+        automata.append(print_learnt(model, tree, cost, {100: every_phrase})[100])
         print_states(tree)
-        picture(automaton, f"llm-prompts-{prompt.split()[1]}")
-        trees.append(tree)
-    print_differences(*trees)
+        small_picture(tree, 100, 5, f"llm-prompts-{prompt.split()[1]}")
+    print_differences(words_of(tree), *automata)
 
 
-def print_differences(first: PDFA, second: PDFA) -> None:
+def print_differences(words: Sequence[tuple[str, ...]], first: PDFA, second: PDFA) -> None:
     """Print how far two automata are apart, and the phrases that differ most."""
-    words = words_of(first)
     shares = np.array([first.word_probabilities(words), second.word_probabilities(words)])
     gaps = np.abs(shares[0] - shares[1])
     print(f"### {len(words):,} phrases under both prompts\n")
-    print(f"total variation: {variation(first, second):.4f}")
+    print(f"total variation: {gaps.sum() / 2:.4f}")
     forward = divergence(first, second).forward.per_word
     print(f"divergence: {forward:.4f} nats a phrase\n")
     print_header(["phrase", *PROMPTS, "ratio"])

@@ -20,11 +20,12 @@ from examples.llms import (
 )
 from pdfalearn import PDFA
 
-PROFESSIONS = (
-    "nurse teacher librarian secretary dancer nanny maid receptionist cleaner singer actress model "
-    "doctor lawyer scientist writer artist student chef waiter manager cashier tailor baker "
-    "engineer mechanic pilot soldier farmer carpenter plumber driver guard king priest captain"
-).split()
+_LIST = """
+nurse teacher librarian secretary dancer nanny maid receptionist cleaner singer actress model
+doctor lawyer scientist writer artist student chef waiter manager cashier tailor baker
+engineer mechanic pilot soldier farmer carpenter plumber driver guard king priest captain
+"""
+PROFESSIONS = _LIST.split()
 BECAUSE = " went home because"
 PRONOUNS = (" he", " she", " they")
 PROMPT = "The"

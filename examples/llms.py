@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,9 @@ from pdfalearn import (
     Words,
     distinguish,
     learn,
+    quotient,
     save,
+    simplify,
 )
 
 KAPPAS = (2, 4, 10, 100, 1000)
@@ -58,9 +61,7 @@ class LLM(NamedTuple):
         """Return a model over texts."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the prompt ends in a space")
-            return TransformerModel(
-                self.network, self.tokenizer, symbols, prompt=prompt, **options
-            )
+            return TransformerModel(self.network, self.tokenizer, symbols, prompt=prompt, **options)
 
 
 @cache
@@ -89,9 +90,7 @@ class Cost:
 def counted(model: Guided) -> Iterator[Cost]:
     """Count the tokens and the seconds of asking; the words are for the caller to count."""
     cost, clock, started = Cost(), Clock(), time.perf_counter()
-    inner = model.model
-    assert isinstance(inner, TransformerModel)
-    with clock.on(inner._model.module):
+    with clock.on(cast(TransformerModel, model.model)._model.module):
         yield cost
     cost.tokens, cost.seconds = clock.tokens, time.perf_counter() - started
 
@@ -122,8 +121,7 @@ def enumerated(model: Guided) -> tuple[PDFA, Cost]:
         handles = np.array([session.start()])
         while len(handles):
             answers = session.read(handles)
-            assert answers.outside is not None
-            cost.words += int((~np.isnan(answers.outside)).sum())
+            cost.words += int((~np.isnan(np.asarray(answers.outside, dtype=float))).sum())
             levels.append(Level(parents, symbols, answers.to_dense()))
             parents, symbols = (levels[-1].rows[:, 1:] > 0).nonzero()
             handles = session.extend(handles[parents], Words.of(symbols[:, None].tolist()))
@@ -135,7 +133,7 @@ def _tree(model: Guided, levels: Sequence[Level]) -> PDFA:
     rows = np.concatenate([level.rows for level in levels])
     transitions = np.full((len(rows), len(model.alphabet)), -1)
     begin = 0
-    for level, following in zip(levels, levels[1:], strict=False):
+    for level, following in pairwise(levels):
         end = begin + len(level.rows)
         numbers = end + np.arange(len(following.rows))
         transitions[begin + following.parents, following.symbols] = numbers
@@ -161,18 +159,27 @@ def variation(tree: PDFA, pdfa: PDFA) -> float:
     return float(np.abs(expected - found).sum() + 1 - found.sum()) / 2
 
 
-def learnt(model: Guided, kappa: int, oracle: EquivalenceOracle | None = None) -> tuple[Result, Cost]:
+def learnt(
+    model: Guided, kappa: int, oracle: EquivalenceOracle | None = None
+) -> tuple[Result, Cost]:
     """Learn from the LLM itself."""
     with counted(model) as cost:
         result = learn(model, by=Quantization(kappa), oracle=oracle)
-    cost.words = result.certificate.details["outside"]["distributions"]
+    cost.words = outside(result)["distributions"]
     return result, cost
+
+
+def outside(result: Result) -> dict[str, Any]:
+    """Return what is known of the mass that is neither on a symbol nor on an end."""
+    return cast(dict[str, Any], result.certificate.details["outside"])
 
 
 def print_learnt(
     model: Guided, tree: PDFA, all_words: Cost, oracles: dict[int, EquivalenceOracle | None]
 ) -> dict[int, PDFA]:
     """Print what learning costs at each κ beside enumeration; return the automata.
+
+    The last column says whether the automaton equals all words at its κ.
 
     Parameters
     ----------
@@ -185,18 +192,17 @@ def print_learnt(
     oracles : dict
         The oracle for each κ; None for the usual one.
     """
-    print_header(["", "words", "tokens", "seconds", "states", "total variation"])
-    print_row(["enumeration", *vars(all_words).values(), len(tree), 0.0])
+    print_header(["", "words", "tokens", "seconds", "states", "total variation", "equivalent"])
+    print_row(["enumeration", *vars(all_words).values(), len(tree), 0.0, ""])
     automata = {}
     for kappa, oracle in oracles.items():
         result, cost = learnt(model, kappa, oracle)
         automata[kappa] = result.pdfa
         figures = [*vars(cost).values(), len(result.pdfa), variation(tree, result.pdfa)]
-        print_row([f"learnt, κ = {kappa}", *figures])
-        outside = result.certificate.details["outside"]
-        if distinguish(result.pdfa, tree, by=Quantization(kappa)) is not None:
-            print("(differs from the quotient of all words)", file=sys.stderr)
-    print(f"\nmass outside: {outside['mean']:.3f} in the mean, {outside['largest']:.3f} at most\n")
+        is_same = distinguish(result.pdfa, tree, by=Quantization(kappa)) is None
+        print_row([f"learnt, κ = {kappa}", *figures, "yes" if is_same else "no"])
+        beside = outside(result)
+    print(f"\nmass outside: {beside['mean']:.3f} in the mean, {beside['largest']:.3f} at most\n")
     return automata
 
 
@@ -221,6 +227,13 @@ def print_likeliest(tree: PDFA, count: int) -> None:
     best = np.argsort(-probabilities, kind="stable")[:count]
     shown = [f"{text(words[place])} {probabilities[place]:.3f}" for place in best]
     print(f"likeliest: {', '.join(shown)}\n")
+
+
+def small_picture(tree: PDFA, kappa: int, states: int, name: str) -> None:
+    """Draw an automaton of a few states that is near to that of all words at κ."""
+    small = simplify(quotient(tree, by=Quantization(kappa)), states=states).pdfa
+    print(f"picture: {len(small)} states, total variation {variation(tree, small):.3f}\n")
+    picture(small, name)
 
 
 def picture(pdfa: PDFA, name: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn.cli import COMMANDS
+from tests.cli.llms import save_tiny_llm
 from tests.cli.program import run
 from tests.stores.parts import some, stored
 from tests.support import mostly_slow, need_module, need_program
@@ -49,6 +50,9 @@ def examples_of(*arguments: str) -> list[list[str]]:
 STORE_COMMANDS = ("store info", "store verify", "store compact", "store export")
 
 
+WITH_LLMS = ("learn", "distill", "evaluate", "sample")
+
+
 EXPERIMENT_COMMANDS = ("experiments run", "experiments report")
 
 
@@ -69,6 +73,9 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (tmp_path / "my_module.py").write_text(MODULE)
         (tmp_path / "my_file.py").write_text(MODULE)
         (tmp_path / "model.arpa").write_text(ARPA)
+    if name in WITH_LLMS:
+        save_tiny_llm(Path("my_llm"))
+        run("random", 3, "--symbols", 10, "-o", "numbers.json")
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")
     if name in ("experiments", "experiments report"):

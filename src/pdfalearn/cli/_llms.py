@@ -79,14 +79,26 @@ def llm(name: str, given: dict[str, Any]) -> LanguageModel:
         options["ends"] = _ends(options["ends"])
     with _warnings_as_notes():
         if name.startswith(LOCAL):
-            return pdfalearn.TransformerModel(name.removeprefix(LOCAL), None, symbols, **options)
-        url, mark, model = name.removeprefix(SERVED).partition("#")
-        if not (url and mark and model):
-            raise InputError(
-                f"{name} is not of the form served:URL#MODEL, as in "
-                "served:http://127.0.0.1:8000#my-model"
-            )
-        return pdfalearn.ServedModel(url, model, symbols, **options)
+            return pdfalearn.TransformerModel(_folder(name), None, symbols, **options)
+        return pdfalearn.ServedModel(*_address(name), symbols, **options)
+
+
+def _folder(name: str) -> str:
+    folder = name.removeprefix(LOCAL)
+    if not folder:
+        raise InputError(f"{name} is not of the form hf:FOLDER, as in hf:my_llm")
+    return folder
+
+
+def _address(name: str) -> tuple[str, str]:
+    """Return where the server is, and the name of its model."""
+    url, _, model = name.removeprefix(SERVED).partition("#")
+    if not (url and model):
+        raise InputError(
+            f"{name} is not of the form served:URL#MODEL, as in "
+            "served:http://127.0.0.1:8000#my-model"
+        )
+    return url, model
 
 
 def read_vocabulary(path: Path) -> Vocabulary:

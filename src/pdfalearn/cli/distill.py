@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         "pdfalearn distill target.json --symbols 2000 --states 4 -o four.json",
         "pdfalearn distill my_module:my_model --alphabet ab --words 500 --max-length 15 "
         "--store answers.db --model-id my-model-v1 -o out.zip",
+        "pdfalearn distill hf:my_llm --vocabulary digits.txt --prompt 'A number:' --symbols 200",
         "pdfalearn sample target.json --count 1000 > words.txt",
         "pdfalearn distill target.json --symbols 2000 --corpus words.txt",
     )

