@@ -7,7 +7,7 @@ SERVED := .venv-served
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-all test-served style quick-tests checks graphviz clean
+.PHONY: help demo quick test test-all test-served style quick-tests checks graphviz openfst clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -31,7 +31,7 @@ quick: $(VENV)/.tested ## Check style, types and one case of each test that is n
 test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra is skipped
 	@$(MAKE) --no-print-directory checks
 
-test-all: $(VENV)/.complete graphviz ## Install every extra, then check without skipping anything
+test-all: $(VENV)/.complete graphviz openfst ## Install every extra, then check without skipping anything
 	@PDFALEARN_NO_SKIPS=1 $(MAKE) --no-print-directory checks
 
 test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models against vLLM with a real LLM (3.4 GB)
@@ -49,13 +49,17 @@ quick-tests:
 checks: style
 	$(BIN)/python -m pytest
 
-graphviz:
-	@command -v dot >/dev/null || \
+graphviz: PROGRAM := dot
+graphviz: PACKAGE := graphviz
+openfst: PROGRAM := fstcompile
+openfst: PACKAGE := libfst-tools
+graphviz openfst:
+	@command -v $(PROGRAM) >/dev/null || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		export DEBIAN_FRONTEND=noninteractive; \
-		apt-get install -y graphviz || { apt-get update && apt-get install -y graphviz; }; \
+		apt-get install -y $(PACKAGE) || { apt-get update && apt-get install -y $(PACKAGE); }; \
 	else \
-		echo "Graphviz is missing: install it so that the program 'dot' is found" >&2; exit 1; \
+		echo "$@ is missing: install it so that the program '$(PROGRAM)' is found" >&2; exit 1; \
 	fi
 
 clean: ## Remove the environment and everything that was built

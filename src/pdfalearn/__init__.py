@@ -8,6 +8,39 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
+    from pdfalearn.analysis.bounds import Bounds as Bounds
+    from pdfalearn.analysis.bounds import length_bounds as length_bounds
+    from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
+    from pdfalearn.analysis.conditions import condition as condition
+    from pdfalearn.analysis.distances import Distances as Distances
+    from pdfalearn.analysis.distances import distances as distances
+    from pdfalearn.analysis.entropies import Entropy as Entropy
+    from pdfalearn.analysis.entropies import Visits as Visits
+    from pdfalearn.analysis.entropies import entropy as entropy
+    from pdfalearn.analysis.entropies import expected_count as expected_count
+    from pdfalearn.analysis.entropies import expected_visits as expected_visits
+    from pdfalearn.analysis.interval_files import save_intervals as save_intervals
+    from pdfalearn.analysis.languages import BeginsWith as BeginsWith
+    from pdfalearn.analysis.languages import Contains as Contains
+    from pdfalearn.analysis.languages import EndsWith as EndsWith
+    from pdfalearn.analysis.languages import HasLength as HasLength
+    from pdfalearn.analysis.languages import Language as Language
+    from pdfalearn.analysis.languages import Not as Not
+    from pdfalearn.analysis.lengths import Length as Length
+    from pdfalearn.analysis.lengths import length as length
+    from pdfalearn.analysis.likeliest import LikelyWord as LikelyWord
+    from pdfalearn.analysis.likeliest import most_likely as most_likely
+    from pdfalearn.analysis.likeliest import most_likely_prefixes as most_likely_prefixes
+    from pdfalearn.analysis.monitoring import Monitor as Monitor
+    from pdfalearn.analysis.parting import Differences as Differences
+    from pdfalearn.analysis.parting import PrefixDifference as PrefixDifference
+    from pdfalearn.analysis.parting import WordDifference as WordDifference
+    from pdfalearn.analysis.parting import differences as differences
+    from pdfalearn.analysis.probabilities import probability as probability
+    from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
+    from pdfalearn.analysis.scoring import Score as Score
+    from pdfalearn.analysis.scoring import score as score
+    from pdfalearn.analysis.scoring import surprises as surprises
     from pdfalearn.budgets import Budget as Budget
     from pdfalearn.certificates import Certificate as Certificate
     from pdfalearn.dfa import DFA as DFA
@@ -120,6 +153,18 @@ if TYPE_CHECKING:
 
 _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
+    "analysis.bounds": ["Bounds", "length_bounds", "probability_bounds"],
+    "analysis.interval_files": ["save_intervals"],
+    "analysis.conditions": ["condition"],
+    "analysis.distances": ["Distances", "distances"],
+    "analysis.entropies": ["Entropy", "Visits", "entropy", "expected_count", "expected_visits"],
+    "analysis.languages": ["BeginsWith", "Contains", "EndsWith", "HasLength", "Language", "Not"],
+    "analysis.lengths": ["Length", "length"],
+    "analysis.likeliest": ["LikelyWord", "most_likely", "most_likely_prefixes"],
+    "analysis.monitoring": ["Monitor"],
+    "analysis.parting": ["Differences", "PrefixDifference", "WordDifference", "differences"],
+    "analysis.probabilities": ["probability"],
+    "analysis.scoring": ["ImpossibleWord", "Score", "score", "surprises"],
     "budgets": ["Budget"],
     "certificates": ["Certificate"],
     "dfa": ["DFA"],
@@ -227,6 +272,8 @@ def __dir__() -> list[str]:
 
 _OFFERS = {
     ("svg", "PDFA"): "pdfalearn.formats.dot:notebook_svg",
+    ("networkx", "PDFA"): "pdfalearn.formats.frames:to_networkx",
+    ("frame", "PDFA"): "pdfalearn.formats.frames:to_frame",
     ("svg", "TreeNode"): "pdfalearn.formats.tree_dot:notebook_svg",
     ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
     ("save", "Result"): "pdfalearn.learning.run_files:save_run",

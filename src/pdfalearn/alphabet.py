@@ -94,8 +94,7 @@ class Alphabet(Frozen):
 
     def checked_batch(self, words: Iterable[Word]) -> list[Word]:
         """Refuse what is not a list of words."""
-        if isinstance(words, str) or not isinstance(words, Iterable):
-            raise InputError(f"a batch is a list of words, not {words!r}")
+        self.check_batch(words)
         batch = list(words)
         for word in batch:
             if not isinstance(word, Sequence) and not (
@@ -108,6 +107,11 @@ class Alphabet(Frozen):
                     f"alphabet {shortened(self.symbols)} is one character: give a list of symbols"
                 )
         return batch
+
+    def check_batch(self, words: object) -> None:
+        """Refuse what cannot be many words, without looking at them."""
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            raise InputError(f"a batch is a list of words, not {words!r}")
 
     def decode(self, codes: Iterable[int]) -> tuple[Symbol, ...]:
         """Turn integers back into the word that they stand for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -257,6 +257,39 @@ class PDFA(Frozen):
         random = checked_generator(seed)
         words, cut = sampled_words(self.table, self.probabilities, start, count, max_length, random)
         return Sample(self.alphabet.decode_words(words), cut)
+
+    def to_networkx(self) -> Any:
+        """Make a directed multigraph of networkx, for its algorithms on graphs.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            Its nodes are the states, each with its ``terminal`` probability; its edges the defined
+            transitions, with ``symbol`` and ``probability``, the symbol as key. ``graph.graph`` has
+            the ``initial`` state and the ``terminal`` symbol.
+
+        Raises
+        ------
+        MissingExtraError
+            If networkx is not installed.
+        """
+        return shown("networkx", self)
+
+    def to_frame(self) -> Any:
+        """Make a table of pandas with a line for every state and symbol, the terminal first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its columns are ``state``, ``symbol``, ``probability`` and ``successor``, which is
+            missing for the terminal and for undefined transitions.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        return shown("frame", self)
 
     def _run(self, words: Words, state: int | None) -> States:
         start = self.initial if state is None else self.checked_state(state)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn.cli import COMMANDS
+from pdfalearn.cli.ask import ask
 from tests.cli.llms import save_tiny_llm
 from tests.cli.program import run
 from tests.stores.parts import some, stored
@@ -50,13 +51,16 @@ def examples_of(*arguments: str) -> list[list[str]]:
 STORE_COMMANDS = ("store info", "store verify", "store compact", "store export")
 
 
+ASK_COMMANDS = tuple(f"ask {name}" for name in ask.commands)
+
+
 WITH_LLMS = ("learn", "distill", "evaluate", "sample")
 
 
 EXPERIMENT_COMMANDS = ("experiments run", "experiments report")
 
 
-QUICK = ["", *(name for name in COMMANDS if name != "experiments"), *STORE_COMMANDS]
+QUICK = ["", *(name for name in COMMANDS if name != "experiments"), *STORE_COMMANDS, *ASK_COMMANDS]
 SLOW = ["experiments", *EXPERIMENT_COMMANDS]
 
 
@@ -78,6 +82,8 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         run("random", 3, "--symbols", 10, "-o", "numbers.json")
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")
+    if name.startswith(("ask", "condition")):
+        need_module("interegular")
     if name in ("experiments", "experiments report"):
         need_module("matplotlib")
     if name == "experiments report":

@@ -11,7 +11,9 @@ from pdfalearn import InputError, load, save
 from tests.formats.samples import ENDINGS, SMALL
 
 
-@pytest.mark.parametrize("ending", [".dot", ".svg", ".png", ".pdf", ".txt", ".gz", "", "json"])
+@pytest.mark.parametrize(
+    "ending", [".pm", ".drn", ".att", ".svg", ".png", ".pdf", ".txt", ".gz", "", "json"]
+)
 def test_what_cannot_be_loaded_names_what_can(ending: str) -> None:
     expected = f"x{ending}: cannot load a file of this ending; those that work: "
     with pytest.raises(InputError, match=f"^{re.escape(expected)}") as caught:
@@ -21,9 +23,8 @@ def test_what_cannot_be_loaded_names_what_can(ending: str) -> None:
 
 @pytest.mark.parametrize("ending", [".txt", ".gz", ""])
 def test_what_cannot_be_saved_names_what_can(ending: str, tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r": \.json, \.json\.gz, \.npz, \.dot, \.svg, \.png, \.pdf$"
-    ):
+    endings = ".json, .json.gz, .npz, .mc.dot, .dot, .pm, .drn, .att, .syms, .pautomac, "
+    with pytest.raises(InputError, match=re.escape(f": {endings}")):
         save(SMALL, tmp_path / f"x{ending}")
     assert list(tmp_path.iterdir()) == []
 

@@ -185,7 +185,7 @@ def test_symbols_are_matched_by_name_and_terminals_need_not_be() -> None:
 
 
 def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visits, "_MOST_PAIRS", 100)
+    monkeypatch.setattr(visits, "MOST_PAIRS", 100)
     with pytest.raises(InputError, match=r"more than 100 pairs of states .* \(65 and 50 states\)"):
         divergence(random_pdfa(60, seed=1), random_pdfa(50, seed=2))
 

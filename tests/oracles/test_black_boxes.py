@@ -101,6 +101,8 @@ def test_sampling_misses_the_last_state_of_a_lock_and_does_not_claim_otherwise()
         "sampler": "uniform words of up to 40 symbols",
         "words": 369,
         "queries": 1,
+        "by": "Quantization(kappa=1000)",
+        "whole_words_of_model": False,
     }
     json.dumps(certificate.details)
 

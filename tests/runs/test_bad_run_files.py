@@ -162,7 +162,7 @@ def test_bad_texts(
         (b'"words": 14', b'"words": true', "words is True, not an integer of 0 or more"),
         (b'"words": 14', b'"words": 14, "words": 14', "run.json has the key 'words' twice"),
         (b"{", b"{" * 10**5, "run.json is no JSON|nested too deeply"),
-        (b'"details": {}', b'"details": ' + b"[" * 10**5, "nested too deeply"),
+        (b'"details": {', b'"details": ' + b"[" * 10**5, "nested too deeply"),
         (b'"words"', b'"w\xff"', "run.json is no JSON"),
     ],
 )

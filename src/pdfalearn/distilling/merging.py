@@ -150,7 +150,7 @@ def _xlogx(values: Floats) -> Floats:
 
 
 def merged(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
-    """Return an automaton whose states are merged prefixes; None if the alphabet is too large.
+    """Return an automaton whose states are merged prefixes; None if it would be too large.
 
     Parameters
     ----------
@@ -164,19 +164,23 @@ def merged(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
     if evidence.width > _WIDEST:
         return None
     folding = Folding(evidence, tolerated)
-    while _round(folding, most):
-        pass
-    return _machine(folding)
+    while len(folding.reds) <= most:
+        if not _round(folding, most):
+            return _machine(folding)
+    return None
 
 
 def _round(folding: Folding, most: int) -> bool:
-    """Make states of blue prefixes that are different from all, and merge the surest others."""
+    """Make states of blue prefixes that are different from all, or merge the surest others.
+
+    Return whether there were any.
+    """
     blues, befores, symbols = folding.blues()
     if not len(blues):
         return False
     scores = folding.scores(blues, np.array(folding.reds))
     is_open = np.ones(len(blues), dtype=bool)
-    while len(folding.reds) < most:
+    while len(folding.reds) <= most:
         least = np.where(is_open, scores.excess.min(axis=1), -1.0)
         furthest = int(least.argmax())
         if least[furthest] < _DIFFERENT:

@@ -20,8 +20,8 @@ _CYCLED = 64
 """Automata of up to this many states are made larger and smaller again."""
 _GROWTH = (0.3, 0.3, 0.6)
 """By these shares, until one brings too little."""
-_TOLERATED = (0.02,)
-"""Prefixes whose answers differ by this many nats are merged."""
+_TOLERATED = 0.02
+"""Prefixes are merged whose answers differ by at most this many nats a word."""
 _BETTER = 1e-3
 """A cycle that brings less than this share of the loss is not taken."""
 
@@ -48,7 +48,7 @@ def search(
     most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
     largest = min(LARGEST_SEARCHED, most, max(2, len(evidence) // 3))
     contexts = Contexts(evidence, max(largest, *sizes))
-    others = _merged(evidence) if cycles and min(sizes) <= _CYCLED else []
+    others = _merged(evidence, cycles=cycles) if min(sizes) <= _CYCLED else []
     fit: Fit | None = None
     for size in sorted(set(sizes), reverse=True):
         if size > largest:
@@ -66,11 +66,13 @@ def search(
         yield size, fit
 
 
-def _merged(evidence: Evidence) -> list[Fit]:
-    """Return automata of merged prefixes, made larger and smaller again."""
-    machines = (merged(evidence, tolerated, _CYCLED) for tolerated in _TOLERATED)
-    fits = (pruned(polished(machine, evidence), evidence) for machine in machines if machine)
-    return [pruned(cycled(fit, evidence), evidence) for fit in fits]
+def _merged(evidence: Evidence, *, cycles: bool) -> list[Fit]:
+    """Return the automaton of merged prefixes, if there is one that is not too large."""
+    machine = merged(evidence, _TOLERATED, _CYCLED)
+    if machine is None:
+        return []
+    fit = pruned(polished(machine, evidence), evidence)
+    return [pruned(cycled(fit, evidence), evidence) if cycles else fit]
 
 
 def cycled(fit: Fit, evidence: Evidence) -> Fit:

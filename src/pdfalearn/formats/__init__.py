@@ -8,7 +8,21 @@ from typing import Any, BinaryIO
 
 from pdfalearn.errors import InputError
 from pdfalearn.files import named
-from pdfalearn.formats import arpa, dot, json_file, npz_file, pautomac, pythautomata, zip_file
+from pdfalearn.formats import (
+    arpa,
+    dot,
+    dot_text,
+    drn,
+    json_file,
+    markov_chain,
+    npz_file,
+    openfst,
+    pautomac,
+    pautomac_writing,
+    prism,
+    pythautomata,
+    zip_file,
+)
 from pdfalearn.formats._graphviz import check_can_draw, picture_writers
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.registry import kinds, offered_for, shown
@@ -28,6 +42,7 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".pickle": pythautomata.read,
     ".pkl": pythautomata.read,
     ".joblib": pythautomata.read,
+    ".dot": dot_text.read,
     zip_file.ENDING: zip_file.read,
 }
 
@@ -35,7 +50,14 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
     ".json": json_file.write,
     ".json.gz": json_file.write_gzipped,
     ".npz": npz_file.write,
-    ".dot": dot.write,
+    ".mc.dot": markov_chain.write,
+    ".dot": dot_text.write,
+    ".pm": prism.write,
+    ".drn": drn.write,
+    ".att": openfst.write,
+    ".syms": openfst.write_symbols,
+    ".pautomac": pautomac_writing.write,
+    ".pautomac_model.txt": pautomac_writing.write,
     **picture_writers(dot.render),
 }
 
@@ -52,8 +74,10 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
-        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``. For a `Result` or a
-        `Frontier` ``.zip``. For a tree what `save_tree` writes.
+        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``. For other programs
+        ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
+        ``.pautomac`` and ``.pautomac_model.txt``. For a `Result` or a `Frontier` ``.zip``. For a
+        tree what `save_tree` writes.
 
     Raises
     ------
@@ -125,14 +149,15 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a PDFA, a run or a frontier from a file, in the format that its name's ending says.
 
-    What was saved and is loaded again is equal, to the last bit of every probability.
+    What was saved and is loaded again is equal, to the last bit of every probability; only
+    PAutomaC's files round.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA, ``.zip`` for
-        a `Result` or a `Frontier`. Or one of another program: an n-gram model (``.arpa``,
-        ``.arpa.gz``; `read_arpa` says more of it), a deterministic model of PAutomaC
+        A file that `save` has written: ``.json``, ``.json.gz``, ``.npz`` or ``.dot`` for a PDFA,
+        ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an n-gram model
+        (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a deterministic model of PAutomaC
         (``.pautomac_model.txt``, ``.pautomac``) or a PDFA of pythautomata (``.pickle``, ``.pkl``,
         ``.joblib``, or the text inside as ``.pythautomata``; nothing is unpickled).
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
-
 from pdfalearn.errors import InputError
 from pdfalearn.formats._edges import edge_lines
 from pdfalearn.formats._graphviz import TIME_LIMIT, picture, svg_or_none
@@ -97,8 +95,3 @@ def render(pdfa: PDFA, kind: str, *, time_limit: float = TIME_LIMIT) -> bytes:
 def notebook_svg(pdfa: PDFA) -> str | None:
     """Draw a PDFA for a notebook as SVG; None where it is large or Graphviz does not do it."""
     return None if len(pdfa) > MOST_NOTEBOOK_STATES else svg_or_none(to_dot(pdfa))
-
-
-def write(pdfa: PDFA, stream: BinaryIO) -> None:
-    """Write a PDFA in the DOT language."""
-    stream.write(to_dot(pdfa).encode())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from pdfalearn.alphabet import Alphabet
@@ -39,18 +41,45 @@ class WordLines:
 
     def encoded(self, alphabet: Alphabet) -> Words:
         """Turn the lines into words of an alphabet, or name the line and the symbol that is not."""
-        notation = WordNotation(alphabet)
-        words = []
-        for number, line in enumerate(self.lines, 1):
-            try:
-                words.append(notation.codes(line))
-            except KeyError as error:
-                symbol = shortened(str(error.args[0]), _LONGEST_SYMBOL)
-                raise FileFormatError(
-                    f"{self.name}, line {number}: symbol {symbol!r} is not in the alphabet"
-                ) from error
-        return Words.of(words)
+        return _encoded(self.lines, WordNotation(alphabet), self.name, 1)
 
     def cut_words(self, alphabet: Alphabet) -> int:
         """Count the words that are marked as cut."""
         return sum(map(WordNotation(alphabet).is_cut, self.lines))
+
+
+def encoded_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
+    """Read the words of a file so many at once, and forget them.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is not a text, or names the line and the symbol that is not in the alphabet.
+    """
+    name = shown(checked_name(path))
+    notation, begin = WordNotation(alphabet), 1
+    with Path(path).open(encoding="utf-8-sig") as stream:
+        try:
+            while lines := list(islice(stream, most)):
+                words = notation.words(lines)
+                if words is None:
+                    plain = [line.removesuffix("\n") for line in lines]
+                    words = _encoded(plain, notation, name, begin)
+                yield words
+                begin += len(lines)
+        except UnicodeDecodeError as error:
+            raise FileFormatError(f"{name}: not a text in UTF-8 ({error})") from error
+
+
+def _encoded(lines: list[str], notation: WordNotation, name: str, first: int) -> Words:
+    """Turn lines into words; the first of them has this number in its file."""
+    words = []
+    for number, line in enumerate(lines, first):
+        try:
+            words.append(notation.codes(line))
+        except KeyError as error:
+            symbol = shortened(str(error.args[0]), _LONGEST_SYMBOL)
+            raise FileFormatError(
+                f"{name}, line {number}: symbol {symbol!r} is not in the alphabet"
+            ) from error
+    return Words.of(words)

@@ -8,7 +8,9 @@ from functools import cached_property
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
+from pdfalearn.formats._plain_lines import PlainLines
 from pdfalearn.text import are_characters, escaped, symbol_text
+from pdfalearn.words import Words
 
 _CUT = "(cut)"
 """After a blank, or else after a tab, this ends the line of a word that was cut."""
@@ -59,6 +61,15 @@ class WordNotation:
             return [self._codes[text] for text in (line if self._are_joined else line.split())]
         except KeyError:
             return self._searched(line)
+
+    def words(self, lines: Sequence[str]) -> Words | None:
+        """Read many lines, with their ends, at once; None where that takes a closer look."""
+        return self._plain.words(lines)
+
+    @cached_property
+    def _plain(self) -> PlainLines:
+        self._codes  # noqa: B018  refuses symbols that are written alike
+        return PlainLines(self._texts, are_joined=self._are_joined)
 
     def _searched(self, line: str) -> list[int]:
         """Read a word some of whose symbols have escapes or quotes."""

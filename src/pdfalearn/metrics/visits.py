@@ -8,28 +8,24 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import gmres, splu
+from scipy.sparse.csgraph import connected_components
 from scipy.special import rel_entr
 
-from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.arrays.reaching import reaching
 from pdfalearn.errors import InputError
+from pdfalearn.metrics.solving import solved
+from pdfalearn.metrics.walks import MOST_PAIRS, walk_pairs
 from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_MOST_PAIRS = 4_000_000
 _STEPS = 500
 """Probability is passed on symbol by symbol so often before the rest is tried to be solved for."""
 _MOST_WORK = 2**33
 """Transitions passed through before it is given up."""
 _NOTHING = 2.0**-60
 """So little probability is none."""
-_ACCURACY = 1e-12
-_DIRECT = 3_000
-"""Systems of so many pairs are solved by elimination at once, larger ones if all else fails."""
-_MOST_DIRECT = 15_000
 _MOST_CELLS = 2**20
 """Rows are compared in parts of about so many numbers."""
 
@@ -57,8 +53,15 @@ class Chain:
     def of(cls, target: PDFA, candidate: PDFA, *, most: int | None = None) -> Chain:
         """Walk through the pairs that words reach; refuse more than ``most``."""
         columns = target.alphabet.positions_in(candidate.alphabet)
-        lefts, rights, edges = _walked(target, candidate, columns, most or _MOST_PAIRS)
-        return cls(target, candidate, columns, lefts, rights, *edges)
+        possible = target.probabilities[:, 1:] > 0
+        walk = walk_pairs(
+            (target.table, target.initial),
+            (candidate.table.take(columns, axis=1), candidate.initial),
+            lambda lefts, _: possible[lefts],
+            most=most or MOST_PAIRS,
+            remedy="evaluate on drawn words instead",
+        )
+        return cls(target, candidate, columns, *vars(walk).values())
 
     def __len__(self) -> int:
         return len(self.lefts)
@@ -135,15 +138,8 @@ class Chain:
 
     def first_endless(self) -> int | None:
         """Return the first pair from which no word ends; None if there is none."""
-        size = len(self)
-        ending = (self.target.probabilities[self.lefts, 0] > 0).nonzero()[0]
-        # Backwards from one more place that leads to all pairs in which a word may end.
-        begins = np.concatenate((self.successors, np.full(len(ending), size)))
-        ends = np.concatenate((self.sources, ending))
-        ones = np.ones(len(begins), dtype=np.int8)
-        graph = csr_array((ones, (begins, ends)), shape=(size + 1, size + 1))
-        endless = np.ones(size + 1, dtype=bool)
-        endless[breadth_first_order(graph, size, return_predecessors=False)] = False
+        ending = self.target.probabilities[self.lefts, 0] > 0
+        endless = ~reaching(self.sources, self.successors, ending)
         return int(endless.argmax()) if endless.any() else None
 
     def word(self, pair: int) -> list[int]:
@@ -161,34 +157,6 @@ class Chain:
 def normalised(rows: Floats) -> Floats:
     """Divide distributions by their sums."""
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
-
-
-def _walked(
-    target: PDFA, candidate: PDFA, columns: NDArray[np.int32], most: int
-) -> tuple[Indices, Indices, list[Indices]]:
-    """Return the states of all pairs, breadth first, and the transitions between pairs."""
-    numbers, width = IntMap(), len(candidate) + 1
-    lefts, rights = np.array([target.initial]), np.array([candidate.initial])
-    numbers.get_or_add(lefts * width + rights + 1)
-    pairs, edges = [(lefts, rights)], []
-    while len(lefts):
-        begin, known = len(numbers) - len(lefts), len(numbers)
-        places, symbols = (target.probabilities[lefts, 1:] > 0).nonzero()
-        lefts = target.transitions[lefts[places], symbols].astype(np.int64)
-        rights = candidate.table[rights[places], columns[symbols]].astype(np.int64)
-        successors = numbers.get_or_add(lefts * width + rights + 1)
-        if len(numbers) > most:
-            raise InputError(
-                f"words visit more than {most:,} pairs of states of the two automata "
-                f"({len(target):,} and {len(candidate):,} states); evaluate on drawn words instead"
-            )
-        edges.append((begin + places, symbols, successors))
-        reached, firsts = np.unique(successors, return_index=True)
-        firsts = firsts[reached >= known]
-        lefts, rights = lefts[firsts], rights[firsts]
-        pairs.append((lefts, rights))
-    all_lefts, all_rights = map(np.concatenate, zip(*pairs, strict=True))
-    return all_lefts, all_rights, list(map(np.concatenate, zip(*edges, strict=True)))
 
 
 def visits_and_weights(chain: Chain) -> tuple[Floats, Floats]:
@@ -249,26 +217,7 @@ def expected_visits(moves: csr_array[np.float64], start: Floats) -> Floats:
 
 def _rest(moves: csr_array[np.float64], start: Floats) -> Floats | None:
     """Solve for the visits from a start on; None if no way reaches the accuracy."""
-    system = (eye_array(len(start)) - moves).tocsr()
-    solvers = [_eliminated] if len(start) <= _DIRECT else [_approached]
-    if _DIRECT < len(start) <= _MOST_DIRECT:
-        solvers.append(_eliminated)
-    for solver in solvers:
-        visits = solver(system, start)
-        largest = np.abs(visits).max()
-        accurate = np.abs(system @ visits - start).max() <= _ACCURACY * largest
-        if accurate and visits.min() >= -1e-9 * largest:
-            return np.maximum(visits, 0.0)
-    return None
-
-
-def _eliminated(system: csr_array[np.float64], start: Floats) -> Floats:
-    try:
-        return np.asarray(splu(system.tocsc()).solve(start))
-    except RuntimeError:  # it is singular: words that end so seldom never do but for rounding
-        return np.full(len(start), np.nan)
-
-
-def _approached(system: csr_array[np.float64], start: Floats) -> Floats:
-    visits, _ = gmres(system, start, rtol=_ACCURACY / 100, atol=0.0, restart=100, maxiter=2)
-    return np.asarray(visits)
+    visits = solved((eye_array(len(start)) - moves).tocsr(), start)
+    if visits is None or visits.min() < -1e-9 * visits.max():
+        return None
+    return np.maximum(visits, 0.0)

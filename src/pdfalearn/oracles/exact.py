@@ -54,7 +54,7 @@ class ExactOracle:
         by = check_relation(by)
         rows = target.probabilities
         self._judges = _Similarity(by, rows) if isinstance(by, Tolerance) else _Classes(by, rows)
-        self.certificate = Certificate("exact", self._judges.statement)
+        self.certificate = Certificate("exact", self._judges.statement, {"by": repr(by)})
 
     def counterexamples(
         self, hypothesis: PDFA, observations: ObservationTree | None = None

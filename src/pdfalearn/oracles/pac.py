@@ -13,7 +13,7 @@ from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.comparison import NO_WORDS, first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
-from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.samplers.drawing import ModelWords, Sampler
 from pdfalearn.words import Words
 
 _MOST_WORDS = 10**12
@@ -72,6 +72,8 @@ class PACOracle:
             )
         self._passed: int | None = None
         """How many words the last query has drawn, if it found no difference."""
+        self._longest, self._by = 0, ""
+        """The length of the longest word of the last query, and by what answers were compared."""
 
     @property
     def certificate(self) -> Certificate:
@@ -89,6 +91,8 @@ class PACOracle:
                 "sampler": name,
                 "words": self._passed,
                 "queries": self._queries,
+                "by": self._by,
+                "whole_words_of_model": self._are_whole_words_of_model(),
             },
         )
 
@@ -96,16 +100,26 @@ class PACOracle:
         """Give the shortest prefixes of drawn words after which model and hypothesis differ."""
         if not self._queries:
             self._warn(hypothesis)
-        self._passed = None
+        self._passed, self._longest, self._by = None, 0, repr(observations.by)
         self._queries += 1
         count = self._sample_size()
         for begin in range(0, count, _PART):
             words = self._drawn(min(_PART, count - begin), hypothesis, observations)
+            self._longest = max(self._longest, int(words.lengths.max()))
             found = first_differences(words, hypothesis, observations)
             if len(found):
                 return found
         self._passed = count
         return NO_WORDS
+
+    def _are_whole_words_of_model(self) -> bool:
+        """Return whether the model itself has drawn the words, and none was cut.
+
+        If more than a share ε of its words were cut or showed a difference, one of the query's
+        would have been or done so, but for a probability of δ/2ⁱ.
+        """
+        sampler = self._sampler
+        return isinstance(sampler, ModelWords) and self._longest < sampler.max_length
 
     def _sample_size(self) -> int:
         """Say how many words this query has to draw."""

@@ -1,0 +1,1 @@
+"""Questions to an automaton: exact answers over all of its words at once."""

@@ -1,0 +1,210 @@
+"""Sound bounds: what an answer is at least and at most for every model that the classes allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from pdfalearn.analysis.boxes import Boxes
+from pdfalearn.analysis.claims import Claim
+from pdfalearn.analysis.components import end_components
+from pdfalearn.analysis.extremes import greatest_reach, greatest_steps, least_reach, least_steps
+from pdfalearn.analysis.interval_chains import IntervalChain
+from pdfalearn.analysis.languages import HasLength, LanguageLike, intersection, language_dfa
+from pdfalearn.analysis.products import Product
+from pdfalearn.dfa import DFA
+from pdfalearn.dfa_parts import complement
+from pdfalearn.distilling.frontier import Frontier
+from pdfalearn.equivalence.relations import Relation
+from pdfalearn.errors import InputError
+from pdfalearn.learning.results import Result
+from pdfalearn.pdfa import PDFA
+from pdfalearn.text import described
+
+_NEARLY = 1e-9
+_FAR = 0.5
+"""A bound so near to 0 or 1, with the other so far from it, says nothing."""
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a value is at least and at most, and for which models that holds."""
+
+    low: float
+    high: float
+    holds_for: str
+    """For which models."""
+    confidence: float
+    """1, or for a PAC certificate 1 - δ."""
+    blamed: tuple[int, ...]
+    """Where a bound says nothing (it is 0, 1 or infinite, and the other far from it), the states to
+    blame: those in which the classes allow words to go on for ever, or if there are none, those
+    whose classes leave the most open."""
+
+    def __str__(self) -> str:
+        text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
+        if not self.blamed:
+            return text
+        more = f" and {len(self.blamed) - _SHOWN} more" if len(self.blamed) > _SHOWN else ""
+        states = ", ".join(map(str, self.blamed[:_SHOWN]))
+        return f"{text}; it says so little because of the states {states}{more}"
+
+
+def probability_bounds(
+    automaton: PDFA | Result | Frontier,
+    language: LanguageLike,
+    *,
+    by: Relation | None = None,
+    given: LanguageLike | None = None,
+) -> Bounds:
+    """Bound the probability of a language over all models that the classes of the states allow.
+
+    After each word, such a model answers with any distribution in the class of the word's state; it
+    may answer differently after two words that lead to the same state.
+
+    Parameters
+    ----------
+    automaton : PDFA or Result
+        The automaton; or what `learn` has returned, which knows by what answers were compared and
+        how sure that is.
+    language : str, DFA, Language, or iterable of words
+        As for `probability`.
+    by : Equivalence, optional
+        The classes, such as ``Quantization(1000)``. A `Result` brings its own.
+    given : str, DFA, Language, or iterable of words, optional
+        A condition: only words that are in this language count. The bounds are then sound, but not
+        as narrow as they could be. They hold for models that give the condition a probability.
+
+    Returns
+    -------
+    Bounds
+        Rounded outward.
+
+    Raises
+    ------
+    InputError
+        If nothing is known of the model behind the automaton: for a distilled one, a run that was
+        stopped, or a PAC certificate for words that are not the model's own whole ones; for a
+        `Tolerance` without a run; or if no model gives the condition a probability.
+
+    Notes
+    -----
+    Values are extreme over interval Markov chains, one place for each pair of a state and a state
+    of the language's DFA. For greatest values end components are collapsed, for least ones set to
+    0, so that exactly one solution is left, and that is proved by one step more.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_1
+    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
+    >>> round(bounds.low, 9), round(bounds.high, 9)
+    (0.75, 0.8125)
+    """
+    claim = Claim.of(automaton, by)
+    boxes = Boxes.of(claim.pdfa, claim.by)
+    dfa = language_dfa(language, claim.pdfa.alphabet)
+    if given is None:
+        low, high = _widened(_reach(claim.pdfa, boxes, dfa), claim.epsilon)
+    else:
+        low, high = _given(claim, boxes, dfa, given)
+    says_nothing = (low <= _NEARLY or high >= 1 - _NEARLY) and high - low >= _FAR
+    blamed = _blamed(claim.pdfa, boxes) if says_nothing else ()
+    return Bounds(low, high, claim.statement, claim.confidence, blamed)
+
+
+def length_bounds(automaton: PDFA | Result | Frontier, *, by: Relation | None = None) -> Bounds:
+    """Bound the expected length of words over all models that the classes of the states allow.
+
+    Parameters
+    ----------
+    automaton, by
+        As for `probability_bounds`.
+
+    Returns
+    -------
+    Bounds
+        Rounded outward. The upper one is infinite if the classes allow words that never end.
+
+    Raises
+    ------
+    InputError
+        As `probability_bounds`; and for every PAC certificate, as the words of which nothing is
+        known may have any length.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_1
+    >>> bounds = length_bounds(figure_1(), by=Quantization(4))
+    >>> round(bounds.low, 9), round(bounds.high, 9)
+    (1.5, 2.0)
+    """
+    claim = Claim.of(automaton, by)
+    if claim.epsilon:
+        raise InputError(
+            "nothing is claimed: a PAC certificate leaves a share of words open, which may have "
+            "any length; ask for the probability of a length with probability_bounds"
+        )
+    boxes = Boxes.of(claim.pdfa, claim.by)
+    chain = _whole_chain(claim.pdfa, boxes)[0]
+    low, high = least_steps(chain), greatest_steps(chain)
+    blamed = _blamed(claim.pdfa, boxes) if high == inf else ()
+    return Bounds(low, high, claim.statement, claim.confidence, blamed)
+
+
+def _reach(pdfa: PDFA, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
+    """Return the least and the greatest probability of a language; 0 if it has no words."""
+    if dfa is None:
+        return 0.0, 0.0
+    product = Product.of(pdfa, dfa, followed=boxes.highs[:, 1:] > 0)
+    chain = IntervalChain.of(product, boxes)
+    return least_reach(chain), greatest_reach(chain)
+
+
+def _widened(bounds: tuple[float, float], epsilon: float) -> tuple[float, float]:
+    """Allow for a share of words of which nothing is known.
+
+    Up to such words, the model draws as one that the classes allow (a coupling of the two).
+    """
+    return max(0.0, bounds[0] - epsilon), min(1.0, bounds[1] + epsilon)
+
+
+def _given(claim: Claim, boxes: Boxes, dfa: DFA, given: LanguageLike) -> tuple[float, float]:
+    """Bound a/(a + b), a of the words in both languages and b of those in the condition alone."""
+    condition = language_dfa(given, claim.pdfa.alphabet)
+    both, alone = intersection(dfa, condition), intersection(complement(dfa), condition)
+    least, greatest = _widened(_reach(claim.pdfa, boxes, both), claim.epsilon)
+    other_least, other_greatest = _widened(_reach(claim.pdfa, boxes, alone), claim.epsilon)
+    if not greatest + other_greatest:
+        raise InputError(
+            f"the condition {described(given)} has probability 0 for {claim.statement}; take "
+            "another condition"
+        )
+    return _share(least, other_greatest)[0], _share(greatest, other_least)[1]
+
+
+def _share(part: float, other: float) -> tuple[float, float]:
+    """Return part/(part + other), rounded down and up; 0 and 1 if both are 0."""
+    if not part + other:
+        return 0.0, 1.0
+    share = part / (part + other)
+    return max(0.0, share * (1 - 2.0**-50)), min(1.0, share * (1 + 2.0**-50))
+
+
+def _whole_chain(pdfa: PDFA, boxes: Boxes) -> tuple[IntervalChain, Product]:
+    """Return the chain of all words."""
+    everything = language_dfa(HasLength(), pdfa.alphabet)
+    product = Product.of(pdfa, everything, followed=boxes.highs[:, 1:] > 0)
+    return IntervalChain.of(product, boxes), product
+
+
+def _blamed(pdfa: PDFA, boxes: Boxes) -> tuple[int, ...]:
+    chain, product = _whole_chain(pdfa, boxes)
+    states = product.walk.lefts
+    endless = states[end_components(chain) >= 0]
+    if not len(endless):
+        widths = boxes.widths[states]
+        endless = states[widths >= widths.max()]
+    return tuple(np.sort(endless).tolist())

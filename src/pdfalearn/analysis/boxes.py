@@ -1,0 +1,79 @@
+"""Which distributions a state's class allows: an interval for every probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.equivalence.equivalences import Exact, Quantization, Rounded
+from pdfalearn.equivalence.relations import Relation
+from pdfalearn.equivalence.tolerance import Tolerance
+from pdfalearn.errors import InputError
+from pdfalearn.pdfa import PDFA
+
+Floats = NDArray[np.float64]
+
+_MARGIN = 2.0**-49
+"""More than the shift by 2⁻⁵⁰ and all rounding can move a probability across a boundary."""
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """The least and the greatest value of every probability of every state, the terminal first.
+
+    All distributions of a state's class lie in its box. What is undefined has probability 0.
+    """
+
+    lows: Floats
+    highs: Floats
+
+    @classmethod
+    def of(cls, pdfa: PDFA, by: Relation) -> Boxes:
+        """Return the boxes of an automaton's rows, each closed and a little too wide.
+
+        Examples
+        --------
+        >>> from pdfalearn import figure_1
+        >>> Boxes.of(figure_1(), Quantization(4)).highs.tolist()
+        [[0.25, 1.0], [0.75, 0.75]]
+        """
+        lows, highs = _box(pdfa.probabilities, by)
+        lows, highs = np.clip(lows, 0.0, 1.0), np.clip(highs, 0.0, 1.0)
+        highs[:, 1:][pdfa.transitions < 0] = 0.0
+        lows[:, 1:][pdfa.transitions < 0] = 0.0
+        _check_not_empty(lows, highs, by)
+        return cls(lows, highs)
+
+    @property
+    def widths(self) -> Floats:
+        """How much each state's box leaves open: the sum over its probabilities."""
+        return np.asarray((self.highs - self.lows).sum(axis=1))
+
+
+def _box(rows: Floats, by: Relation, margin: float = _MARGIN) -> tuple[Floats, Floats]:
+    if isinstance(by, Quantization):
+        intervals = by.intervals(rows)
+        # The last interval has no end, as it takes what rounding leaves above 1.
+        highs = np.where(intervals == by.kappa - 1, 1.0, (intervals + 1) / by.kappa)
+        return intervals / by.kappa - margin, highs + (margin - _MARGIN)
+    if isinstance(by, Rounded):
+        return _box(np.round(rows, by.decimals), by.by, margin + 0.5 * 10.0**-by.decimals)
+    if isinstance(by, Tolerance):
+        return rows - by.limit - margin, rows + by.limit + margin
+    if isinstance(by, Exact):
+        return rows - margin, rows + margin
+    raise InputError(
+        f"by={by!r} does not say how far the members of a class are apart; bounds need "
+        "Quantization(kappa), Rounded, Tolerance or Exact"
+    )
+
+
+def _check_not_empty(lows: Floats, highs: Floats, by: Relation) -> None:
+    empty = (lows.sum(axis=1) > 1 + 1e-12) | (highs.sum(axis=1) < 1 - 1e-12)
+    if empty.any():
+        raise InputError(
+            f"state {int(empty.argmax())}: no distribution that sums to 1 is in its class by "
+            f"{by!r}, as its own row does not; divide the rows by their sums"
+        )

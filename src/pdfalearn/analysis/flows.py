@@ -1,0 +1,225 @@
+"""What is gained on the way of a word: one linear system, solved without cancellation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from pdfalearn.arrays.reaching import reaching
+from pdfalearn.errors import InputError
+from pdfalearn.metrics.solving import solver_of
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+
+_FEW = 3_000
+"""Systems of up to this many places are solved for at once, others first passed through."""
+_ROUND = 8
+"""Passes between two looks at how much still changes."""
+_FEW_ROUNDS = 64
+_MOST_ROUNDS = 4096
+_ROUNDING = 2.0**-51
+_SLOWEST = 0.999
+"""Passes that shrink changes by no more than this are not worth while."""
+_LEAPS = 3
+"""After so many of the first rounds the changes to come are guessed."""
+_MOST_REFINEMENTS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """Places that words pass, the weights with which they pass on, and those with which they leave.
+
+    Weights of a place need not sum to 1: all is relative to their sum. Edges stand in the order of
+    their sources.
+    """
+
+    sources: Indices
+    successors: Indices
+    weights: Floats
+    leaving: Floats
+
+    def __len__(self) -> int:
+        return len(self.leaving)
+
+    def values(self, gains: Floats) -> Floats:
+        """Return what is expected to be gained from every place on; infinite where it never ends.
+
+        Parameters
+        ----------
+        gains : array of float
+            What each visit of a place brings, times the sum of the place's weights; none negative.
+
+        Notes
+        -----
+        The values solve dᵢxᵢ = gᵢ + Σ wᵢⱼxⱼ over j ≠ i, where dᵢ is the sum of what leads to
+        other places or leaves. It is added up and not subtracted from 1, so that loops near 1
+        cost no digits; the solution is refined with residuals in extended precision.
+        """
+        if (self.leaving > 0).all():
+            return self._solved(gains)
+        useful = reaching(self.sources, self.successors, gains > 0)
+        lost = ~useful[self.successors]
+        lost_weights = sums_by(self.sources[lost], self.weights[lost], len(self))
+        ends = reaching(self.sources, self.successors, (self.leaving + lost_weights > 0) | ~useful)
+        endless = reaching(self.sources, self.successors, ~ends)
+        values = np.where(endless, np.inf, 0.0)
+        kept = useful & ~endless
+        values[kept] = self.restricted(kept)._solved(gains[kept])
+        return values
+
+    def restricted(self, kept: Flags) -> Flow:
+        """Return the flow within some places; what leads to others leaves."""
+        numbers = np.cumsum(kept) - 1
+        inside = kept[self.sources] & kept[self.successors]
+        outward = kept[self.sources] & ~kept[self.successors]
+        left = sums_by(self.sources[outward], self.weights[outward], len(self))
+        return Flow(
+            numbers[self.sources[inside]],
+            numbers[self.successors[inside]],
+            self.weights[inside],
+            (self.leaving + left)[kept],
+        )
+
+    def residual(self, values: Floats, gains: Floats) -> Floats:
+        """Return how far values are from solving the system, in each place."""
+        return np.asarray(self._system.residual(values.astype(np.longdouble), gains))
+
+    def scaled_values(self, gains: Floats, costs: Floats) -> Floats:
+        """Return the values times exp(costs), where they themselves might be too small to write.
+
+        Parameters
+        ----------
+        gains : array of float
+            As for ``values``, times exp(costs). Every place reaches one where something is gained.
+        costs : array of float
+            Of no place more than those of a successor, minus the logarithm of the weight.
+        """
+        return self._system.scaled(costs).solution(gains)
+
+    def _solved(self, gains: Floats) -> Floats:
+        if not len(self):
+            return np.zeros(0)
+        return self._system.solution(gains)
+
+    @cached_property
+    def _system(self) -> _System:
+        return _System.of(self)
+
+
+@dataclass(frozen=True, eq=False)
+class _System:
+    """The system without loops: diagonal · x = gains + others · x."""
+
+    sources: Indices
+    successors: Indices
+    weights: Floats
+    diagonal: NDArray[np.longdouble]
+
+    @classmethod
+    def of(cls, flow: Flow) -> _System:
+        others = flow.sources != flow.successors
+        edges = (flow.sources, flow.successors, flow.weights)
+        if not others.all():
+            edges = (flow.sources[others], flow.successors[others], flow.weights[others])
+        sums = _sums(edges[0], edges[2].astype(np.longdouble), len(flow))
+        return cls(*edges, diagonal=sums + flow.leaving)
+
+    def scaled(self, costs: Floats) -> _System:
+        """Return the system of the values times exp(costs)."""
+        factors = np.exp(costs[self.sources] - costs[self.successors])
+        return _System(self.sources, self.successors, self.weights * factors, self.diagonal)
+
+    def solution(self, gains: Floats) -> Floats:
+        passed = None if len(gains) <= _FEW else self._passed(gains, _FEW_ROUNDS)
+        if passed is not None:
+            return passed
+        found = solver_of(self._matrix(), gains)
+        if found is None:
+            passed = self._passed(gains, _MOST_ROUNDS)
+            if passed is None:
+                raise InputError("words are too long for an exact answer; draw words instead")
+            return passed
+        solve, values = found
+        refined = values.astype(np.longdouble)
+        for _ in range(_MOST_REFINEMENTS):
+            change = solve(self.residual(refined, gains).astype(np.float64))
+            refined += change
+            if np.abs(change).max() <= 2.0**-56 * np.abs(refined).max():
+                break
+        return np.maximum(refined.astype(np.float64), 0.0)
+
+    def residual(self, values: NDArray[np.longdouble], gains: Floats) -> NDArray[np.longdouble]:
+        passed_on = self.weights * values[self.successors]
+        return gains - self.diagonal * values + _sums(self.sources, passed_on, len(values))
+
+    def _matrix(self) -> csr_array[np.float64]:
+        size = len(self.diagonal)
+        places = np.arange(size)
+        return csr_array(
+            (
+                np.concatenate((self.diagonal.astype(np.float64), -self.weights)),
+                (np.append(places, self.sources), np.append(places, self.successors)),
+            ),
+            shape=(size, size),
+        )
+
+    @cached_property
+    def _moves(self) -> csr_array[np.float64]:
+        """The matrix that passes values back, divided by the diagonal."""
+        size = len(self.diagonal)
+        begins = np.searchsorted(self.sources, np.arange(size + 1)).astype(np.int32)
+        shares = self.weights / self.diagonal.astype(np.float64)[self.sources]
+        arrays = (shares, self.successors.astype(np.int32), begins)
+        return csr_array(arrays, shape=(size, size))
+
+    def _passed(self, gains: Floats, rounds: int) -> Floats | None:
+        """Pass values back until they change no more; None if that takes too long."""
+        at_once = gains / self.diagonal.astype(np.float64)
+        moves, last = self._moves, np.inf
+        before = values = at_once
+        for number in range(rounds):
+            for _ in range(_ROUND):
+                earlier, before, values = before, values, np.asarray(moves @ values)
+                values += at_once
+            with np.errstate(invalid="ignore", divide="ignore"):
+                change = float(np.nan_to_num(np.abs((values - before) / values), nan=0.0).max())
+            if change <= _ROUNDING:
+                return np.asarray(values)
+            if change < 1e-3 and change > last * _SLOWEST**_ROUND:
+                return None
+            last = change
+            if number < _LEAPS:
+                values = _leapt(earlier, before, values)
+        return None
+
+
+def _leapt(earlier: Floats, before: Floats, values: Floats) -> Floats:
+    """Add all changes to come, if they went on to shrink as the last two did.
+
+    What shrinks most slowly is then gone, and the passes that follow deal with the rest.
+    """
+    change, old = values - before, before - earlier
+    rate = float(change @ old) / float(old @ old)
+    if not 0 < rate < _SLOWEST:
+        return values
+    return np.asarray(values + change * (rate / (1 - rate)))
+
+
+def sums_by(places: Indices, values: Floats, size: int) -> Floats:
+    """Add up values by places, which may come in any order."""
+    return np.asarray(np.bincount(places, values, size), dtype=np.float64)
+
+
+def _sums(sources: Indices, values: NDArray[np.longdouble], size: int) -> NDArray[np.longdouble]:
+    """Add up values of edges by their sources, in whose order they stand."""
+    sums = np.zeros(size, dtype=np.longdouble)
+    if len(values):
+        begins = np.flatnonzero(np.diff(sources, prepend=-1))
+        sums[sources[begins]] = np.add.reduceat(values, begins)
+    return sums

@@ -1,0 +1,121 @@
+"""The probability that a word drawn from an automaton is in a language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.analysis.completions import least_costs, minus_logs
+from pdfalearn.analysis.languages import LanguageLike, intersection, language_dfa
+from pdfalearn.analysis.products import Product
+from pdfalearn.arrays.reaching import reaching
+from pdfalearn.dfa import DFA
+from pdfalearn.errors import InputError
+from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.text import described
+
+Floats = NDArray[np.float64]
+
+_SMALL = 1e-280
+"""Probabilities above this one have all their digits."""
+
+
+def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None = None) -> float:
+    """Compute the probability that a word drawn from an automaton is in a language.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton. Its rows are divided by their sums.
+    language : str, DFA, Language, or iterable of words
+        A regular expression that whole words match, an automaton, a description such as
+        ``BeginsWith("ab")``, or the words themselves.
+    given : str, DFA, Language, or iterable of words, optional
+        A condition: only words that are in this language count.
+
+    Raises
+    ------
+    InputError
+        If the condition has probability 0, or if something is wrong with a language.
+
+    Notes
+    -----
+    Words that never end are in no language; ``probability(pdfa, HasLength())`` is the share of
+    those that do.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.analysis.languages import HasLength
+    >>> probability(figure_1(), HasLength(most=2))
+    0.75
+    >>> probability(figure_1(), ["a"], given=HasLength(most=2))
+    0.6666666666666666
+    """
+    pdfa = checked_pdfa(pdfa, "pdfa")
+    dfa = language_dfa(language, pdfa.alphabet)
+    if given is None:
+        return _plain(pdfa, dfa)
+    condition = language_dfa(given, pdfa.alphabet)
+    whole = checked_successes(pdfa, condition, given)
+    both = intersection(dfa, condition)
+    part = None if both is None else Successes.of(Product.of(pdfa, both))
+    if part is None or part.log == -inf:
+        return 0.0
+    return min(1.0, exp(part.log - whole.log))
+
+
+def _plain(pdfa: PDFA, dfa: DFA) -> float:
+    product = Product.of(pdfa, dfa)
+    return min(1.0, float(product.flow.values(product.successes)[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Successes:
+    """The probability to end in the language from each pair of a product on, beyond underflow.
+
+    It is ``factors`` · exp(-``costs``). Costs are 0, or where that would be too small those of the
+    likeliest completions; the factors are how many times as likely all completions are.
+    """
+
+    product: Product
+    costs: Floats
+    """Infinite where there is no completion."""
+    factors: Floats
+
+    @classmethod
+    def of(cls, product: Product) -> Successes:
+        """Solve for the probabilities; only where some are too small, for multiples of them."""
+        walk = product.walk
+        useful = reaching(walk.sources, walk.successors, product.successes > 0)
+        values = product.flow.values(product.successes)
+        if (values[useful] > _SMALL).all():
+            return cls(product, np.where(useful, 0.0, inf), values)
+        steps, ends = minus_logs(product.weights), minus_logs(product.successes)
+        costs = least_costs(walk.sources, walk.successors, steps, ends)
+        flow, gains = product.flow.restricted(useful), np.exp(costs[useful] - ends[useful])
+        factors = np.zeros(len(product))
+        with np.errstate(over="ignore", invalid="ignore"):
+            factors[useful] = flow.scaled_values(gains, costs[useful])
+        if not np.isfinite(factors).all():
+            raise InputError("the condition is too unlikely for an exact answer; take another one")
+        return cls(product, costs, factors)
+
+    @property
+    def log(self) -> float:
+        """The logarithm of the probability from the initial pair on."""
+        return float(np.log(self.factors[0]) - self.costs[0]) if self.factors[0] > 0 else -inf
+
+
+def checked_successes(pdfa: PDFA, dfa: DFA, given: LanguageLike) -> Successes:
+    """Return the probabilities of a condition; refuse one of probability 0."""
+    successes = Successes.of(Product.of(pdfa, dfa))
+    if successes.log == -inf:
+        raise InputError(
+            f"the condition {described(given)} has probability 0: the automaton never ends a word "
+            "in it; take another condition"
+        )
+    return successes

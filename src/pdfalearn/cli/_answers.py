@@ -1,0 +1,47 @@
+"""How answers of ``pdfalearn ask`` and ``score`` are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pdfalearn.text import are_characters, short_word_text
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA
+
+_WIDTH = 40
+_MOST_STATES = 5
+
+
+def number(value: float) -> str:
+    """Write a number with six digits."""
+    return "none" if math.isnan(value) else f"{value:.6g}"
+
+
+def plain(value: float) -> float | str | None:
+    """Make a JSON value of a number: infinity is the text "inf", and NaN is null."""
+    if math.isnan(value):
+        return None
+    return "inf" if math.isinf(value) else value
+
+
+def bars(values: Sequence[float]) -> list[str]:
+    """Draw numbers as bars, the largest one as wide as there is room."""
+    largest = max((value for value in values if value < math.inf), default=0.0) or 1.0
+    return ["█" * round(_WIDTH * min(1.0, value / largest)) for value in values]
+
+
+def words_in(pdfa: PDFA) -> Callable[[Sequence[object]], str]:
+    """Return a function that writes words of an automaton for a table."""
+    joined = are_characters(pdfa.alphabet)
+    return lambda word: short_word_text(word, joined=joined)
+
+
+def named_states(states: Sequence[int]) -> str:
+    """Name the states in which words never end."""
+    if not states:
+        return ""
+    more = "" if len(states) <= _MOST_STATES else f" and {len(states) - _MOST_STATES:,} more"
+    return f" (words do not end from state {', '.join(map(str, states[:_MOST_STATES]))}{more})"

@@ -1,0 +1,134 @@
+"""Walk through the pairs of states that words reach in two automata, breadth first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.errors import InputError
+
+Indices = NDArray[np.int64]
+
+MOST_PAIRS = 4_000_000
+"""Walks end here, unless something else is asked for."""
+_MOST_CELLS = 2**24
+"""Up to this many possible pairs there is a cell for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairWalk:
+    """The pairs of states that words reach, and the transitions between them.
+
+    Pair 0 is the initial one. Transitions stand in the order of their sources, and of the
+    symbols; the first into a pair is the one that it was found by.
+    """
+
+    lefts: Indices
+    rights: Indices
+    """The states of every pair; -1 where an automaton is undefined."""
+    sources: Indices
+    symbols: Indices
+    successors: Indices
+    """The transitions: from which pair, with which symbol, to which pair."""
+
+
+def walk_pairs(
+    first: tuple[NDArray[np.int32], int],
+    second: tuple[NDArray[np.int32], int],
+    followed: Callable[[Indices, Indices], NDArray[np.bool_]],
+    *,
+    most: int = MOST_PAIRS,
+    remedy: str = "draw words instead",
+) -> PairWalk:
+    """Walk through all pairs that words reach together.
+
+    Parameters
+    ----------
+    first, second : tuple of array and int
+        The tables of the two automata, with a last row of -1, the symbols in the same order; and
+        their initial states.
+    followed : function of two arrays of states
+        Which symbols are followed from pairs of states: an array of bool, shape (pairs, symbols).
+        A state is -1 after a transition that is undefined.
+    most : int
+        The greatest number of pairs.
+    remedy : str
+        What to do if there are more pairs, for the error.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``most`` pairs.
+
+    Examples
+    --------
+    >>> table = np.array([[0, 1], [1, 0], [-1, -1]], dtype=np.int32)
+    >>> walk_pairs((table, 0), (table, 1), lambda lefts, rights: table[lefts] >= 0).rights
+    array([1, 0])
+    """
+    (lefts_to, left), (rights_to, right) = first, second
+    width = len(rights_to)
+    cells = (len(lefts_to) + 1) * width
+    numbers = _Numbers(cells) if cells <= _MOST_CELLS else IntMap()
+    lefts, rights = np.array([left]), np.array([right])
+    numbers.get_or_add((lefts + 1) * width + rights + 1)
+    pairs, edges = [(lefts, rights)], []
+    while len(lefts):
+        begin, known = len(numbers) - len(lefts), len(numbers)
+        places, symbols = followed(lefts, rights).nonzero()
+        lefts = lefts_to[lefts[places], symbols].astype(np.int64)
+        rights = rights_to[rights[places], symbols].astype(np.int64)
+        successors = numbers.get_or_add((lefts + 1) * width + rights + 1)
+        if len(numbers) > most:
+            raise InputError(
+                f"words visit more than {most:,} pairs of states of the two automata "
+                f"({len(lefts_to) - 1:,} and {width - 1:,} states); {remedy}"
+            )
+        edges.append((begin + places, symbols, successors))
+        lefts, rights = _found(lefts, rights, successors, known, len(numbers))
+        pairs.append((lefts, rights))
+    all_lefts, all_rights = map(np.concatenate, zip(*pairs, strict=True))
+    return PairWalk(all_lefts, all_rights, *map(np.concatenate, zip(*edges, strict=True)))
+
+
+class _Numbers:
+    """Gives every key below a bound a number, 0, 1, … as keys are first seen, as `IntMap` does.
+
+    Parameters
+    ----------
+    bound : int
+        There is a cell for each key.
+    """
+
+    def __init__(self, bound: int) -> None:
+        self._cells = np.full(bound, -1, dtype=np.int64)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def get_or_add(self, keys: Indices) -> Indices:
+        """Return the number of every key; keys that are new get the next numbers."""
+        places = np.flatnonzero(self._cells[keys] < 0)
+        new = keys[places]
+        self._cells[new[::-1]] = places[::-1]  # of equal keys the first stays
+        new = new[self._cells[new] == places]
+        self._cells[new] = np.arange(self._size, self._size + len(new))
+        self._size += len(new)
+        return np.asarray(self._cells[keys])
+
+
+def _found(
+    lefts: Indices, rights: Indices, numbers: Indices, known: int, all_known: int
+) -> tuple[Indices, Indices]:
+    """Return the pairs that were not known before, in the order of their numbers."""
+    new_lefts = np.empty(all_known - known, dtype=np.int64)
+    new_rights = np.empty_like(new_lefts)
+    is_new = numbers >= known
+    places = numbers[is_new] - known
+    new_lefts[places], new_rights[places] = lefts[is_new], rights[is_new]
+    return new_lefts, new_rights

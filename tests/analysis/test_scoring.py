@@ -1,0 +1,136 @@
+"""Scores of corpora, and a monitor of a running sequence."""
+
+from __future__ import annotations
+
+from math import inf, isnan, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdfalearn import PDFA, FileFormatError, InputError, random_pdfa
+from pdfalearn.analysis.monitoring import Monitor
+from pdfalearn.analysis.scoring import score, surprises
+from tests.analysis.brute import automata
+from tests.support import examples
+
+WORDS = st.lists(st.text("ab", max_size=6), max_size=20)
+
+
+def exactly(pdfa: PDFA) -> PDFA:
+    rows = pdfa.probabilities / pdfa.probabilities.sum(axis=1, keepdims=True)
+    return PDFA(
+        alphabet="ab", transitions=pdfa.transitions, probabilities=rows, initial=pdfa.initial
+    )
+
+
+@examples(80)
+@given(pdfa=automata(), words=WORDS)
+def test_scores_are_sums_over_the_possible_words(pdfa: PDFA, words: list[str]) -> None:
+    result = score(pdfa, iter(words))
+    logs = exactly(pdfa).log_probabilities(words)
+    possible = logs > -inf
+    assert (result.words, result.impossible) == (len(words), int((~possible).sum()))
+    assert result.symbols == sum(map(len, words))
+    assert result.log_probability == pytest.approx(logs[possible].sum(), rel=1e-12, abs=1e-12)
+    positions = sum(len(word) + 1 for word, ok in zip(words, possible, strict=True) if ok)
+    if positions:
+        expected = np.exp(-logs[possible].sum() / positions)
+        assert result.perplexity == pytest.approx(expected, rel=1e-12)
+    else:
+        assert isnan(result.perplexity)
+    for one in result.first_impossible:
+        word = words[one.number - 1]
+        assert pdfa.prefix_probability(word[: one.position]) > 0
+        assert one.symbol == (word[one.position] if one.position < len(word) else "$")
+        longer = word[: one.position + 1]
+        is_end = one.position == len(word)
+        assert (pdfa.probability(word) if is_end else pdfa.prefix_probability(longer)) == 0
+
+
+@examples(100)
+@given(pdfa=automata(), word=st.text("ab", max_size=8))
+def test_surprises_add_up(pdfa: PDFA, word: str) -> None:
+    values = surprises(pdfa, word)
+    assert len(values) == len(word) + 1
+    assert -values.sum() == pytest.approx(exactly(pdfa).log_probability(word), rel=1e-12, abs=1e-12)
+
+
+def test_a_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pdfa = random_pdfa(30, 2, seed=1)
+    words = pdfa.sample(1000, seed=2).words
+    path = tmp_path / "words.txt"
+    path.write_text("".join("".join(map(str, word)) + "\n" for word in words))
+    whole = score(pdfa, words)
+    monkeypatch.setattr("pdfalearn.analysis.scoring._BATCH", 7)
+    result = score(pdfa, path)
+    assert result.log_probability == pytest.approx(whole.log_probability, rel=1e-12)
+    assert (result.words, result.symbols) == (whole.words, whole.symbols)
+
+
+def test_bad_lines_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("01\n0x1\n")
+    with pytest.raises(FileFormatError, match=r"words.txt, line 2: symbol 'x' is not in"):
+        score(random_pdfa(3, 2, seed=1), path)
+    with pytest.raises(InputError, match=r"symbol 'x' is not in the alphabet .* \(position 1"):
+        score(random_pdfa(3, 2, seed=1), ["00", "0x"])
+    with pytest.raises(InputError, match="a batch is a list of words, not 7"):
+        score(random_pdfa(3, 2, seed=1), 7)  # type: ignore[arg-type]
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(FileFormatError, match="not a text in UTF-8"):
+        score(random_pdfa(3, 2, seed=1), path)
+
+
+@examples(80)
+@given(pdfa=automata(), words=WORDS)
+def test_a_monitor_follows_words_one_after_the_other(pdfa: PDFA, words: list[str]) -> None:
+    monitor = Monitor(pdfa)
+    rows = exactly(pdfa).probabilities
+    surprise = expected = variance = 0.0
+    for word in words:
+        for end in range(len(word) + 1):
+            state = pdfa.state_after(word[:end])
+            symbol = word[end] if end < len(word) else "$"
+            value = monitor.observe(symbol)
+            if state is None or value == inf:
+                assert monitor.is_lost
+                assert (monitor.state, monitor.deviation) == (None, inf)
+                assert monitor.observe("a") == inf
+                monitor.reset()
+                assert (monitor.observed, monitor.is_lost) == (0, False)
+                return
+            row = rows[state][rows[state] > 0]
+            mean = -(row * np.log(row)).sum()
+            surprise, expected = surprise + value, expected + mean
+            variance += (row * (-np.log(row) - mean) ** 2).sum()
+            assert monitor.surprise == pytest.approx(surprise)
+            assert monitor.expected == pytest.approx(expected)
+            if variance > 1e-9:
+                assert monitor.deviation == pytest.approx(
+                    (surprise - expected) / sqrt(variance), rel=1e-6, abs=1e-6
+                )
+
+
+def test_a_monitor_tells_its_own_words_from_others() -> None:
+    usual, other = random_pdfa(50, 3, seed=1), random_pdfa(50, 3, seed=2)
+    ends = []
+    for source in (usual, other):
+        monitor = Monitor(usual)
+        for word in source.sample(500, seed=5).words:
+            for symbol in (*word, "$"):
+                monitor.observe(symbol)
+        ends.append(monitor.deviation)
+    assert abs(ends[0]) < 4
+    assert ends[1] > 10
+
+
+def test_a_monitor_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(InputError, match="symbol 'x' is not in the alphabet"):
+        Monitor(random_pdfa(3, 2, seed=1)).observe("x")
+    deterministic = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.0, 1.0]])
+    monitor = Monitor(deterministic)
+    assert (monitor.observe("a"), monitor.deviation) == (0.0, 0.0)
+    assert monitor.observe("$") == inf
