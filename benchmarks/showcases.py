@@ -6,15 +6,17 @@ Run with ``python -m benchmarks.showcases [FOLDER]``; a folder gets the pictures
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from benchmarks.support import print_header, print_row
 from examples import llm_bits, llm_dates, llm_numbers, llm_prompts, llm_pronouns
 from examples.llms import LLM, smollm_in_memory
 
-SHOWCASES: dict[str, tuple[Callable[[LLM], None], float]] = {
+SHOWCASES: dict[str, tuple[Callable[[LLM, Path | None], None], float]] = {
     "numbers": (llm_numbers.show, 10.0),
     "times": (partial(llm_dates.show_kind, name="times"), 10.0),
     "dates": (partial(llm_dates.show_kind, name="dates"), 120.0),
@@ -29,11 +31,12 @@ def main() -> None:
     """Run all showcases; print what they say, and a table of their times."""
     started = time.perf_counter()
     llm = smollm_in_memory()
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     seconds = {"loading": time.perf_counter() - started}
     for name, (show, _) in SHOWCASES.items():
         print(f"## {name}\n", flush=True)
         started = time.perf_counter()
-        show(llm)
+        show(llm, folder)
         seconds[name] = time.perf_counter() - started
     print_header(["showcase", "seconds", "goal"])
     for name, taken in seconds.items():

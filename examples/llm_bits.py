@@ -11,11 +11,12 @@ Run with ``python -m examples.llm_bits [FOLDER]``; a folder gets the picture. Ne
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.support import print_header, print_row
-from examples.llms import LLM, enumerated, picture, print_states, smollm_in_memory, words_of
+from examples.llms import LLM, enumerated, print_states, run, words_of
 from pdfalearn import (
     PDFA,
     Budget,
@@ -26,6 +27,7 @@ from pdfalearn import (
     TransformerModel,
     distill,
     learn,
+    save,
 )
 
 PROMPT = "Random bits: "
@@ -40,7 +42,7 @@ ALL_TO = 8
 """All words of up to so many bits are asked."""
 
 
-def show(llm: LLM) -> None:
+def show(llm: LLM, pictures: Path | None = None) -> None:
     """Print how exact learning grows, and what distilling finds."""
     print(f"### {PROMPT!r}\n")
     model = llm.asked("01", PROMPT, ends="rest")
@@ -57,7 +59,8 @@ def show(llm: LLM) -> None:
         figures = [point.divergence, point.low, point.high, cut_variation(tree, point.pdfa)]
         print_row([point.states, *figures])
     print(f"\nbest: {len(frontier.best)} states; knee: {frontier.knee}\n")
-    picture(frontier.at_most(4), "llm-bits")
+    if pictures is not None:
+        save(frontier.at_most(4), pictures / "llm-bits.svg")
 
 
 def print_growth(model: TransformerModel) -> None:
@@ -83,4 +86,4 @@ def cut_variation(tree: PDFA, pdfa: PDFA) -> float:
 
 
 if __name__ == "__main__":
-    show(smollm_in_memory())
+    run(show)

@@ -6,16 +6,18 @@ Run with ``python -m examples.llm_dates [FOLDER]``; a folder gets the pictures. 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from examples.llms import (
     LLM,
     enumerated,
+    picture_in,
     print_learnt,
     print_likeliest,
     print_states,
+    run,
     small_picture,
-    smollm_in_memory,
 )
 from pdfalearn import ModelWords, PACOracle
 
@@ -53,13 +55,13 @@ KINDS = {
 }
 
 
-def show(llm: LLM) -> None:
+def show(llm: LLM, pictures: Path | None = None) -> None:
     """Print both kinds."""
     for name in KINDS:
-        show_kind(llm, name)
+        show_kind(llm, pictures, name)
 
 
-def show_kind(llm: LLM, name: str) -> None:
+def show_kind(llm: LLM, pictures: Path | None, name: str) -> None:
     """Print what one kind of texts costs, and how likely they are."""
     kind = KINDS[name]
     print(f"### {name}: {kind.prompt!r}\n")
@@ -69,8 +71,8 @@ def show_kind(llm: LLM, name: str) -> None:
     print_learnt(model, tree, cost, {2: sampled, 4: sampled})
     print_states(tree)
     print_likeliest(tree, 6)
-    small_picture(tree, 10, kind.drawn, f"llm-{name}")
+    small_picture(tree, 10, kind.drawn, picture_in(pictures, f"llm-{name}"))
 
 
 if __name__ == "__main__":
-    show(smollm_in_memory())
+    run(show)

@@ -6,32 +6,32 @@ Run with ``python -m examples.llm_numbers [FOLDER]``; a folder gets the pictures
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from examples.llms import (
     LLM,
     enumerated,
+    picture_in,
     print_learnt,
     print_likeliest,
     print_states,
+    run,
     small_picture,
-    smollm_in_memory,
-    text,
-    words_of,
 )
+from pdfalearn import probability
 
 QUESTION = "Pick a random number between 1 and 100."
 NUMBERS = "[1-9][0-9]{0,2}"
 """One to three digits: the LLM need not keep to what it is asked."""
+WANTED = "[1-9][0-9]?|100"
 PROMPTS: dict[str, dict[str, Any]] = {
     "prompt": {"prompt": f"{QUESTION}\nNumber: "},
     "chat": {"prompt": QUESTION, "chat": True},
 }
 
 
-def show(llm: LLM) -> None:
+def show(llm: LLM, pictures: Path | None = None) -> None:
     """Print the answers to both prompts, and what they cost."""
     ends = [".", ",", "\n", llm.tokenizer.eos_token]
     for name, options in PROMPTS.items():
@@ -41,11 +41,9 @@ def show(llm: LLM) -> None:
         print_learnt(model, tree, cost, {2: None, 4: None})
         print_states(tree)
         print_likeliest(tree, 8)
-        words = words_of(tree)
-        kept = np.array([int(text(word)) <= 100 for word in words])
-        print(f"from 1 to 100: {tree.word_probabilities(words)[kept].sum():.3f}\n")
-        small_picture(tree, 100, 6, f"llm-numbers-{name}")
+        print(f"from 1 to 100: {probability(tree, WANTED):.3f}\n")
+        small_picture(tree, 100, 6, picture_in(pictures, f"llm-numbers-{name}"))
 
 
 if __name__ == "__main__":
-    show(smollm_in_memory())
+    run(show)

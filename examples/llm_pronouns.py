@@ -7,18 +7,18 @@ Run with ``python -m examples.llm_pronouns [FOLDER]``; a folder gets the picture
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 
 from benchmarks.support import print_header, print_row
 from examples.llms import (
     LLM,
     enumerated,
-    picture,
     print_learnt,
     print_states,
-    smollm_in_memory,
+    run,
     text,
 )
-from pdfalearn import PDFA
+from pdfalearn import PDFA, save
 
 _LIST = """
 nurse teacher librarian secretary dancer nanny maid receptionist cleaner singer actress model
@@ -31,7 +31,7 @@ PRONOUNS = (" he", " she", " they")
 PROMPT = "The"
 
 
-def show(llm: LLM) -> None:
+def show(llm: LLM, pictures: Path | None = None) -> None:
     """Print what the words cost, and the classes at κ = 4."""
     professions = [f" {profession}" for profession in PROFESSIONS]
     guide = f"({'|'.join(professions)}){BECAUSE}({'|'.join(PRONOUNS)})"
@@ -41,7 +41,8 @@ def show(llm: LLM) -> None:
     automaton = print_learnt(model, tree, cost, {4: None})[4]
     print_states(tree)
     print_classes(automaton)
-    picture(automaton, "llm-pronouns")
+    if pictures is not None:
+        save(automaton, pictures / "llm-pronouns.svg")
 
 
 def print_classes(pdfa: PDFA) -> None:
@@ -59,4 +60,4 @@ def print_classes(pdfa: PDFA) -> None:
 
 
 if __name__ == "__main__":
-    show(smollm_in_memory())
+    run(show)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +33,7 @@ from pdfalearn import (
     Words,
     distinguish,
     learn,
+    most_likely,
     quotient,
     save,
     simplify,
@@ -222,21 +223,23 @@ def text(word: Sequence[Any]) -> str:
 
 def print_likeliest(tree: PDFA, count: int) -> None:
     """Print the likeliest words."""
-    words = words_of(tree)
-    probabilities = tree.word_probabilities(words)
-    best = np.argsort(-probabilities, kind="stable")[:count]
-    shown = [f"{text(words[place])} {probabilities[place]:.3f}" for place in best]
+    shown = [f"{text(found.word)} {found.probability:.3f}" for found in most_likely(tree, count)]
     print(f"likeliest: {', '.join(shown)}\n")
 
 
-def small_picture(tree: PDFA, kappa: int, states: int, name: str) -> None:
+def small_picture(tree: PDFA, kappa: int, states: int, path: Path | None) -> None:
     """Draw an automaton of a few states that is near to that of all words at κ."""
     small = simplify(quotient(tree, by=Quantization(kappa)), states=states).pdfa
     print(f"picture: {len(small)} states, total variation {variation(tree, small):.3f}\n")
-    picture(small, name)
+    if path is not None:
+        save(small, path)
 
 
-def picture(pdfa: PDFA, name: str) -> None:
-    """Draw an automaton into the folder that the command line names, if it names one."""
-    for folder in sys.argv[1:2]:
-        save(pdfa, Path(folder) / f"{name}.svg")
+def picture_in(folder: Path | None, name: str) -> Path | None:
+    """Return where a picture is to be written; None if nowhere."""
+    return None if folder is None else folder / f"{name}.svg"
+
+
+def run(show: Callable[[LLM, Path | None], None]) -> None:
+    """Run a showcase; the command line may name a folder for its pictures."""
+    show(smollm_in_memory(), Path(sys.argv[1]) if len(sys.argv) > 1 else None)

@@ -61,7 +61,7 @@ KINDS = (
         "served:URL#MODEL",
         "an LLM behind a server with OpenAI's completions, such as vLLM; with the same options",
         "pdfalearn distill 'served:http://127.0.0.1:8000#my-llm' --vocabulary digits.txt "
-        "--words 50",
+        "--words 500",
     ),
 )
 
