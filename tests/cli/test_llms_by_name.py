@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from examples.served_automaton import AutomatonLLM, CompletionsServer
-from pdfalearn import PDFA, LanguageModel, Quantization, TransformerModel, Words, distinguish, load
+from pdfalearn import (
+    PDFA,
+    LanguageModel,
+    Quantization,
+    TransformerModel,
+    Words,
+    distinguish,
+    load,
+    random_pdfa,
+)
+from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli._models import Described, model_of
+from pdfalearn.cli.models import KINDS
 from pdfalearn.models.asking import asked_rows
 from tests.cli.llms import save_tiny_llm
 from tests.cli.program import error_of, run, run_json
-from tests.served.servers import spelled_target
-from tests.support import need_module
+from tests.cli.test_help_examples import examples_of
+from tests.served.servers import renamed, spelled_target
+from tests.support import mostly_slow, need_module
 
 OPTIONS = ("--vocabulary", "sides.txt", "--prompt", "the coin shows")
 SIDES = [" heads", " tails"]
@@ -122,6 +135,30 @@ def test_every_command_takes_a_server(server: str, target: PDFA) -> None:
     assert evaluated["over_prefixes"]["difference"] == 0
     assert run_json("distill", *named, "--words", 60)["points"]
     run("fit", "learnt.json", *named, "--symbols", 50, "-o", "fitted.json")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", mostly_slow(["learn", "distill", "evaluate", "sample"]))
+def test_examples_in_the_help_run(command: str, llm: Path) -> None:
+    need_module("interegular")
+    Path("digits.txt").symlink_to(llm.parent / "digits.txt")
+    run("random", 3, "--symbols", 10, "-o", "numbers.json")
+    found = [example for example in examples_of(command) if "hf:my_llm" in example]
+    assert found
+    for example in found:
+        run(*example)
+
+
+@pytest.mark.usefixtures("folder")
+def test_examples_on_the_page_of_models_run(llm: Path) -> None:
+    need_module("httpx")
+    Path("digits.txt").symlink_to(llm.parent / "digits.txt")
+    local, served = (shlex.split(kind.example)[1:] for kind in KINDS if is_llm(kind.name))
+    run(*local)
+    digits = renamed(random_pdfa(4, 10, seed=1), "0123456789")
+    with CompletionsServer(AutomatonLLM(digits)) as server:
+        assert served[1] == "served:http://127.0.0.1:8000#my-llm"
+        run(served[0], f"served:{server.url}#automaton", *served[2:])
 
 
 @pytest.mark.usefixtures("folder")

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from examples.served_automaton import AutomatonLLM, CompletionsServer
 from pdfalearn import PDFA, LanguageModel, Quantization, distinguish, load, random_pdfa, save
+from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli._models import model_of
 from pdfalearn.cli.models import KINDS
 from tests.cli.black_boxes import BESIDE, NAMED
-from tests.cli.llms import save_tiny_llm
 from tests.cli.program import error_of, run, run_json, run_program
 from tests.cli.test_help_examples import MODULE, examples_of
-from tests.served.servers import renamed
 from tests.support import need_module
 
 
@@ -217,7 +215,6 @@ def test_the_page_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     save(PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.4, 0.3, 0.3]]), "learnt.json")
     for name in ("my_file", "my_module", "my_network"):
         Path(f"{name}.py").write_text(MODULE)
-    save_tiny_llm(tmp_path / "my_llm")
     text = run("models").stdout
     assert run_json("models") == {"models": [kind._asdict() for kind in KINDS]}
     for kind in KINDS:
@@ -226,12 +223,7 @@ def test_the_page_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert program == "pdfalearn"
         if words[0] == "evaluate":
             words[2] = "my_module:make_model"
-        if kind.name.startswith("served:"):
-            digits = renamed(random_pdfa(4, 10, seed=1), "0123456789")
-            with CompletionsServer(AutomatonLLM(digits)) as server:
-                words[1] = f"served:{server.url}#automaton"
-                run(*words)
-        else:
+        if not is_llm(kind.name):
             run(*words)
     assert all(len(line) <= 100 for line in text.splitlines())
     assert examples_of("models")
