@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.support import print_header, print_row
-from examples.llms import LLM, enumerated, print_states, run, words_of
+from examples.llms import LLM, counted, enumerated, outside, print_states, run, words_of
 from pdfalearn import (
     PDFA,
     Budget,
@@ -48,12 +48,13 @@ def show(llm: LLM, pictures: Path | None = None) -> None:
     model = llm.asked("01", PROMPT, ends="rest")
     print_growth(model)
     tree, cost = enumerated(Guided(model, f"[01]{{0,{ALL_TO}}}"))
-    print(f"enumeration: {cost.words} words, {cost.tokens} tokens, {cost.seconds:.2f} s\n")
+    print(f"enumeration: {cost}\n")
     print_states(tree)
-    started = time.perf_counter()
     budget = Budget(max_symbols=SYMBOLS)
-    frontier = distill(model, budget=budget, words=ModelWords(LONGEST), sizes=SIZES)
-    print(f"distilling: {time.perf_counter() - started:.2f} s; {frontier.certificate}\n")
+    with counted(model) as cost:
+        frontier = distill(model, budget=budget, words=ModelWords(LONGEST), sizes=SIZES)
+    cost.words = outside(frontier)["distributions"]
+    print(f"distilling: {cost}\n")
     print_header(["states", "divergence a symbol", "from", "to", f"total variation, {ALL_TO} bits"])
     for point in frontier:
         figures = [point.divergence, point.low, point.high, cut_variation(tree, point.pdfa)]

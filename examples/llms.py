@@ -26,6 +26,7 @@ from examples.smollm import smollm
 from pdfalearn import (
     PDFA,
     EquivalenceOracle,
+    Frontier,
     Guided,
     Quantization,
     Result,
@@ -86,12 +87,16 @@ class Cost:
     tokens: int = 0
     seconds: float = 0.0
 
+    def __str__(self) -> str:
+        return f"{self.words} words, {self.tokens} tokens, {self.seconds:.2f} s"
+
 
 @contextmanager
-def counted(model: Guided) -> Iterator[Cost]:
+def counted(model: Guided | TransformerModel) -> Iterator[Cost]:
     """Count the tokens and the seconds of asking; the words are for the caller to count."""
     cost, clock, started = Cost(), Clock(), time.perf_counter()
-    with clock.on(cast(TransformerModel, model.model)._model.module):
+    asked = model.model if isinstance(model, Guided) else model
+    with clock.on(cast(TransformerModel, asked)._model.module):
         yield cost
     cost.tokens, cost.seconds = clock.tokens, time.perf_counter() - started
 
@@ -170,7 +175,7 @@ def learnt(
     return result, cost
 
 
-def outside(result: Result) -> dict[str, Any]:
+def outside(result: Result | Frontier) -> dict[str, Any]:
     """Return what is known of the mass that is neither on a symbol nor on an end."""
     return cast(dict[str, Any], result.certificate.details["outside"])
 

@@ -202,11 +202,12 @@ def test_bad_vocabularies(lines: str, culprit: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "culprit"),
     [
-        (["hf:my_llm"], "say with --vocabulary FILE"),
+        (["hf:my_llm"], "an LLM needs --vocabulary FILE"),
         (["hf:my_llm", "--vocabulary", "missing.txt"], "missing.txt: No such file"),
         (["hf:nowhere", *OPTIONS], "nowhere"),
         (["hf:", *OPTIONS], "hf:FOLDER"),
         (["served:", *OPTIONS], "served:URL#MODEL"),
+        (["served:http://me:secret@127.0.0.1#m", *OPTIONS], "has a user"),
         (["served:http://127.0.0.1:8000", *OPTIONS], "served:URL#MODEL"),
         (["served:ftp://127.0.0.1#m", *OPTIONS], "is not that of a server"),
         (["hf:my_llm", *OPTIONS, "--ends", "heads and tails"], "an end has one"),
@@ -215,7 +216,14 @@ def test_bad_vocabularies(lines: str, culprit: str) -> None:
     ],
 )
 def test_names_and_options_that_lead_nowhere(arguments: list[str], culprit: str) -> None:
-    assert culprit in error_of("sample", *arguments)
+    message = error_of("sample", *arguments)
+    assert culprit in message
+    assert "secret" not in message
+
+
+@pytest.mark.usefixtures("folder")
+def test_where_only_an_automaton_will_do() -> None:
+    assert "hf:my_llm is a model that can only be asked" in error_of("info", "hf:my_llm")
 
 
 @pytest.mark.usefixtures("folder")

@@ -73,7 +73,7 @@ def llm(name: str, given: dict[str, Any]) -> LanguageModel:
     """
     options = {option: given[option] for option in OPTION_NAMES if given[option] is not None}
     if "vocabulary" not in options:
-        raise InputError(f"{name} is an LLM: say with --vocabulary FILE what its symbols are")
+        raise InputError("an LLM needs --vocabulary FILE, which says what its symbols are")
     symbols = read_vocabulary(options.pop("vocabulary"))
     if "ends" in options:
         options["ends"] = _ends(options["ends"])
@@ -94,9 +94,8 @@ def _address(name: str) -> tuple[str, str]:
     """Return where the server is, and the name of its model."""
     url, _, model = name.removeprefix(SERVED).partition("#")
     if not (url and model):
-        raise InputError(
-            f"{name} is not of the form served:URL#MODEL, as in "
-            "served:http://127.0.0.1:8000#my-model"
+        raise InputError(  # the name may hold a secret
+            "a served model is named served:URL#MODEL, as in served:http://127.0.0.1:8000#my-model"
         )
     return url, model
 

@@ -102,7 +102,7 @@ def models_of(
 
 def automaton_of(name: str) -> PDFA:
     """Make an automaton of its name, for a command that looks into it."""
-    model = looked_into(model_of(name))
+    model = None if is_llm(name) else looked_into(model_of(name))
     if model is None:
         raise InputError(
             f"{name} is a model that can only be asked, and here an automaton is needed: learn one "

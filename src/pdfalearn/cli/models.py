@@ -74,7 +74,8 @@ LLMs need --vocabulary FILE: a line is a symbol, its text with all blanks (mostl
 before a word). Where a symbol is to have another name than its text, or has characters that no line
 can hold, a line is the name, a tab, and the text or its tokens:
     red<tab> red
-    new line<tab>[198]"""
+    new line<tab>[198]
+A server's key is read from the environment variable PDFALEARN_API_KEY."""
 
 
 @click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))
