@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.support import print_header, print_row
-from benchmarks.transformers import Clock
 from examples.smollm import smollm
 from pdfalearn import (
     PDFA,
@@ -94,6 +93,8 @@ class Cost:
 @contextmanager
 def counted(model: Guided | TransformerModel) -> Iterator[Cost]:
     """Count the tokens and the seconds of asking; the words are for the caller to count."""
+    from benchmarks.transformers import Clock  # it needs torch
+
     cost, clock, started = Cost(), Clock(), time.perf_counter()
     asked = model.model if isinstance(model, Guided) else model
     with clock.on(cast(TransformerModel, asked)._model.module):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks import showcases
 from examples import llm_bits, llm_numbers
 from examples.llms import LLM, enumerated, learnt, outside, variation, words_of
 from pdfalearn import AllWordsOracle, Quantization, Words, distinguish
 from pdfalearn.models.asking import asked_rows
 from tests.cli.llms import tiny_llm
-from tests.support import need_module
+from tests.support import need_module, need_program
 
 GUIDE = "[12]{1,2}3?"
 
@@ -52,13 +55,22 @@ def test_what_is_learnt_is_the_quotient_of_all_words(llm: LLM) -> None:
 
 
 @pytest.mark.slow
-def test_the_showcase_of_numbers(llm: LLM, capsys: pytest.CaptureFixture[str]) -> None:
-    llm_numbers.show(llm)
+def test_the_showcase_of_numbers(
+    llm: LLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need_program("dot")
+    monkeypatch.setattr(showcases, "smollm_in_memory", lambda: llm)
+    monkeypatch.setattr(showcases, "SHOWCASES", {"numbers": (llm_numbers.show, 10.0)})
+    monkeypatch.setattr(sys, "argv", ["showcases", str(tmp_path)])
+    showcases.main()
+    drawn = {path.name for path in tmp_path.iterdir()}
+    assert drawn == {"llm-numbers-prompt.svg", "llm-numbers-chat.svg"}
     printed = capsys.readouterr().out
     assert re.findall("^### (prompt|chat)", printed, re.MULTILINE) == ["prompt", "chat"]
     assert re.search(r"^\| enumeration \| 100 \| \d+ \| \S+ \| 1000 \| 0 \|", printed, re.MULTILINE)
     assert printed.count("| learnt, κ = 4 | ") == 2
     assert printed.count("from 1 to 100: 0.") == 2
+    assert re.search(r"^\| numbers \| \S+ \| 10 \|$", printed, re.MULTILINE)
 
 
 def test_words_that_are_cut_are_compared_by_their_beginnings(llm: LLM) -> None:
