@@ -70,7 +70,7 @@ def test_the_showcase_of_numbers(
     assert re.search(r"^\| enumeration \| 100 \| \d+ \| \S+ \| 1000 \| 0 \|", printed, re.MULTILINE)
     assert printed.count("| learnt, κ = 4 | ") == 2
     assert printed.count("from 1 to 100: 0.") == 2
-    assert re.search(r"^\| numbers \| \S+ \| 10 \|$", printed, re.MULTILINE)
+    assert re.search(r"^\| numbers \| \S+ \| \S+ \| 10 \|$", printed, re.MULTILINE)
 
 
 def test_words_that_are_cut_are_compared_by_their_beginnings(llm: LLM) -> None:
