@@ -1,4 +1,4 @@
-"""The models that the command line can name: files, and objects of Python files and modules."""
+"""The models that the command line can name: files, objects of Python files and modules, LLMs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -15,6 +16,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._constraints import CONSTRAINT_OPTIONS
 from pdfalearn.cli._importing import imported
+from pdfalearn.cli._llms import LLM_OPTIONS, OPTION_NAMES, is_llm, llm
 from pdfalearn.cli._options import all_of
 from pdfalearn.errors import InputError
 from pdfalearn.text import described
@@ -34,10 +36,27 @@ model_options = all_of(
             metavar="SYMBOLS",
             help="The symbols of a function's words: ab, or 'yes no' if they are longer.",
         ),
+        *LLM_OPTIONS,
         *CONSTRAINT_OPTIONS,
     ]
 )
 """Adds the options that go with the name of a model."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """What the options say of models beside their names; None where an option is not given."""
+
+    alphabet: str | None = None
+    vocabulary: Path | None = None
+    prompt: str | None = None
+    chat: bool | None = None
+    ends: tuple[str, ...] | None = None
+
+    @classmethod
+    def taken_from(cls, chosen: dict[str, Any]) -> Described:
+        """Take the values of these options out of those of a command."""
+        return cls(**{field.name: chosen.pop(field.name) for field in fields(cls)})
 
 
 def prints_aside() -> AbstractContextManager[Any]:
@@ -45,27 +64,36 @@ def prints_aside() -> AbstractContextManager[Any]:
     return redirect_stdout(sys.stderr)
 
 
-def model_of(name: str, alphabet: str | None = None, identity: str | None = None) -> Model:
+_NOTHING_SAID = Described()
+
+
+def model_of(
+    name: str, described_as: Described = _NOTHING_SAID, identity: str | None = None
+) -> Model:
     """Make a model of its name; see `models_of`."""
-    return models_of([name], alphabet, identity)[0]
+    return models_of([name], described_as, identity)[0]
 
 
 def models_of(
-    names: Sequence[str], alphabet: str | None = None, identity: str | None = None
+    names: Sequence[str], described_as: Described = _NOTHING_SAID, identity: str | None = None
 ) -> list[Model]:
     """Make models of their names on the command line.
 
     Parameters
     ----------
     names : sequence of str
-        Each is a file, ``FILE.py:NAME``, ``module:NAME`` or ``torch:FILE.py:NAME``.
-    alphabet : str, optional
-        The symbols of functions' words: characters side by side, or separated by blanks.
+        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``, ``hf:FOLDER`` or
+        ``served:URL#MODEL``.
+    described_as : Described
+        The symbols of functions' words, characters side by side or separated by blanks; and what
+        goes with the names of LLMs.
     identity : str, optional
         The identity of models that have none of their own.
     """
+    alphabet = described_as.alphabet
+    _check_llm_options(names, described_as)
     with prints_aside():
-        things = [_found(name, has_alphabet=alphabet is not None) for name in names]
+        things = [_found(name, described_as) for name in names]
         if alphabet is not None and all(map(_is_model, things)):
             raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
         named = zip(names, things, strict=True)
@@ -74,7 +102,7 @@ def models_of(
 
 def automaton_of(name: str) -> PDFA:
     """Make an automaton of its name, for a command that looks into it."""
-    model = looked_into(model_of(name))
+    model = None if is_llm(name) else looked_into(model_of(name))
     if model is None:
         raise InputError(
             f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
@@ -90,8 +118,18 @@ def looked_into(model: Model) -> PDFA | None:
     return model if isinstance(model, pdfalearn.PDFA) else None
 
 
-def _found(name: str, *, has_alphabet: bool) -> Model | Function:
+def _check_llm_options(names: Sequence[str], described_as: Described) -> None:
+    for option in OPTION_NAMES:
+        if getattr(described_as, option) is not None and not any(map(is_llm, names)):
+            raise InputError(
+                f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL; {names[0]} is none"
+            )
+
+
+def _found(name: str, described_as: Described) -> Model | Function:
     """Find what a name stands for: a model, or a function of words."""
+    if is_llm(name):
+        return llm(name, vars(described_as))
     if name.startswith("torch:"):
         return _of_torch(name)
     place, colon, member = name.rpartition(":")
@@ -102,7 +140,7 @@ def _found(name: str, *, has_alphabet: bool) -> Model | Function:
     thing = imported(place, member)
     if inspect.iscoroutinefunction(thing):
         raise InputError(f"{name} is async, and nobody would await it: name a plain function")
-    if _makes(thing, has_alphabet=has_alphabet):
+    if _makes(thing, has_alphabet=described_as.alphabet is not None):
         return _made(thing, name)
     return _accepted(thing, f"{name} is")
 

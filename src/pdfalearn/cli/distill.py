@@ -15,7 +15,7 @@ from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._distilling_outputs import Output, object_of, print_frontier
 from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
-from pdfalearn.cli._models import model_of, model_options
+from pdfalearn.cli._models import Described, model_of, model_options
 from pdfalearn.cli._output import print_aside, print_json
 from pdfalearn.cli._progress import DistillingLine
 from pdfalearn.cli._samplers import sampler_of
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         "pdfalearn distill target.json --symbols 2000 --states 4 -o four.json",
         "pdfalearn distill my_module:my_model --alphabet ab --words 500 --max-length 15 "
         "--store answers.db --model-id my-model-v1 -o out.zip",
+        "pdfalearn distill hf:my_llm --vocabulary digits.txt --prompt 'A number:' --symbols 200",
         "pdfalearn sample target.json --count 1000 > words.txt",
         "pdfalearn distill target.json --symbols 2000 --corpus words.txt",
     )
@@ -106,7 +107,7 @@ def distill(
     constraints = Constraints.taken_from(chosen)
     # A name in the store stands for the model without constraints: with others it is another one.
     identity = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, chosen.pop("alphabet"), identity))
+    model = constraints.around(model_of(target, Described.taken_from(chosen), identity))
     result.check_symbols(model.alphabet)
     run = partial(
         pdfalearn.distill,

@@ -12,7 +12,7 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import looked_into, model_options, models_of, prints_aside
+from pdfalearn.cli._models import Described, looked_into, model_options, models_of, prints_aside
 from pdfalearn.cli._output import print_facts, print_json, print_table
 from pdfalearn.errors import InputError
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         "pdfalearn evaluate target.json learnt.json --words 100000 --seed 7 --tolerance 0.01",
         "pdfalearn evaluate target.json learnt.json --all-words --json",
         "pdfalearn evaluate my_file.py:make_model my_module:my_model --alphabet ab --words 100",
+        "pdfalearn evaluate hf:my_llm numbers.json --vocabulary digits.txt --prompt 'A number:' "
+        "--words 20 --max-length 5",
     )
 )
 @click.argument("a")
@@ -84,11 +86,12 @@ def evaluate(
     are apart. Symbols are matched by name.
 
     --guide, --temperature, --top-k and --top-p constrain A, as when B was learnt from it.
+    --vocabulary, --prompt, --chat and --ends are for A and B, if they are LLMs.
     """
     if (words is not None) + (corpus is not None) + all_words > 1:
         raise click.UsageError("Give only one of --words, --corpus and --all-words.")
     by = options.relation(exact, kappa, tolerance)
-    target, candidate = models_of([a, b], chosen.pop("alphabet"))
+    target, candidate = models_of([a, b], Described.taken_from(chosen))
     target = Constraints.taken_from(chosen).around(target)
     with prints_aside():
         if all_words:

@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._budgets import DEFAULT_SYMBOLS
 from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import automaton_of, model_of, model_options, prints_aside
+from pdfalearn.cli._models import Described, automaton_of, model_of, model_options, prints_aside
 from pdfalearn.cli._output import print_json, print_line
 from pdfalearn.cli._samplers import sampler_of
 
@@ -87,7 +87,7 @@ def fit(
         result = _fitted_to_words(pdfa, corpus, transitions)
     else:
         constraints = Constraints.taken_from(chosen)
-        model = constraints.around(model_of(source, chosen.pop("alphabet")))
+        model = constraints.around(model_of(source, Described.taken_from(chosen)))
         with prints_aside():
             result = pdfalearn.fit(
                 pdfa,

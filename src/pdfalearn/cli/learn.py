@@ -16,7 +16,7 @@ from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
 from pdfalearn.cli._learning_outputs import Outputs
 from pdfalearn.cli._learning_summary import facts_of, object_of, title_of
-from pdfalearn.cli._models import model_of, model_options
+from pdfalearn.cli._models import Described, model_of, model_options
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_aside, print_facts, print_json
 from pdfalearn.cli._progress import LearningLine
@@ -41,6 +41,8 @@ _DEFAULT_KAPPA = 1000
         "pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000",
         "pdfalearn learn target.json --learner lpstar --tolerance 0.001 -o learnt.json",
         "pdfalearn learn model.arpa --kappa 100 --top-k 10 --epsilon 0.05 -o out.json",
+        "pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --ends rest "
+        "--guide '[1-9][0-9]?' --kappa 4 -o numbers.json",
     )
 )
 @click.argument("target", metavar="MODEL")
@@ -110,7 +112,8 @@ def learn(
     """Learn a PDFA from MODEL by asking it for distributions.
 
     MODEL is a file of a PDFA or of an n-gram model (.arpa); or FILE.py:NAME or module:NAME, a
-    model, a function of words, or a function that makes one of these; 'pdfalearn models' says more.
+    model, a function of words, or a function that makes one of these; or hf:FOLDER or
+    served:URL#MODEL, an LLM; 'pdfalearn models' says more.
 
     Reaching a bound is not an error: what has been learnt is written, and the certificate says
     where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given; the exit
@@ -131,7 +134,7 @@ def learn(
     constraints = Constraints.taken_from(chosen)
     # A name in the store stands for the model without constraints: with others it is another one.
     identity = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, chosen.pop("alphabet"), identity))
+    model = constraints.around(model_of(target, Described.taken_from(chosen), identity))
     oracle = OracleChoice(**chosen).make(model, by, seed)
     run = partial(
         pdfalearn.learn,

@@ -52,12 +52,30 @@ KINDS = (
         "the same, for a network of torch (RecurrentModel)",
         "pdfalearn learn torch:my_network.py:make_model --kappa 10 --max-words 5000",
     ),
+    Kind(
+        "hf:FOLDER",
+        "a causal LLM of Hugging Face, a local folder; with --vocabulary, --prompt, --chat, --ends",
+        "pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --max-words 50",
+    ),
+    Kind(
+        "served:URL#MODEL",
+        "an LLM behind a server with OpenAI's completions, such as vLLM; with the same options",
+        "pdfalearn distill 'served:http://127.0.0.1:8000#my-llm' --vocabulary digits.txt "
+        "--words 500",
+    ),
 )
 
 _ENDING = """\
 Functions and makers can be in modules, too. learn, distill, fit, evaluate and sample take all of
 these, and constrain them by --guide, --temperature, --top-k and --top-p. compare, divergence, info,
-quotient, simplify, convert and draw look into an automaton: they take those that are a PDFA."""
+quotient, simplify, convert and draw look into an automaton: they take those that are a PDFA.
+
+LLMs need --vocabulary FILE: a line is a symbol, its text with all blanks (mostly there is one
+before a word). Where a symbol is to have another name than its text, or has characters that no line
+can hold, a line is the name, a tab, and the text or its tokens:
+    red<tab> red
+    new line<tab>[198]
+A server's key is read from the environment variable PDFALEARN_API_KEY."""
 
 
 @click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))

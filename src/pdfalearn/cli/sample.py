@@ -9,7 +9,7 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import looked_into, model_of, model_options, prints_aside
+from pdfalearn.cli._models import Described, looked_into, model_of, model_options, prints_aside
 from pdfalearn.cli._output import print_json
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         "pdfalearn sample target.json",
         "pdfalearn sample target.json --count 1000 --seed 7 --max-length 50 --json",
         "pdfalearn sample my_file.py:make_model --count 20 --max-length 30 --top-k 2",
+        "pdfalearn sample hf:my_llm --vocabulary digits.txt --prompt 'A number:' --max-length 3",
         "pdfalearn sample target.json --count 1000 > words.txt",
         "pdfalearn evaluate target.json learnt.json --corpus words.txt",
         "pdfalearn learn target.json --oracle pac --sampler words.txt",
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 def sample(name: str, count: int, seed: int, max_length: int, as_json: bool, **chosen: Any) -> None:
     """Draw words from a model and print one a line.
 
-    MODEL is a file of a PDFA, or FILE.py:NAME or module:NAME: see 'pdfalearn models'.
+    MODEL is a file of a PDFA, FILE.py:NAME, module:NAME, hf:FOLDER or served:URL#MODEL: see
+    'pdfalearn models'.
 
     The symbols of a word are side by side if each is one character, and have blanks between them
     otherwise: symbols with blanks are then quoted. What cannot be seen is escaped. A word that did
@@ -44,7 +46,7 @@ def sample(name: str, count: int, seed: int, max_length: int, as_json: bool, **c
     themselves can spell the mark. 'evaluate --corpus' and 'learn --sampler' read such lines: to
     them, a word that was cut is a word like others, without its mark.
     """
-    model = Constraints.taken_from(chosen).around(model_of(name, chosen.pop("alphabet")))
+    model = Constraints.taken_from(chosen).around(model_of(name, Described.taken_from(chosen)))
     with prints_aside():
         words, cut = _drawn(model, count, seed, max_length)
     if as_json:

@@ -1,0 +1,152 @@
+"""The LLMs that the command line can name, local and served, and the options that go with them."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import pdfalearn
+from pdfalearn.cli._output import print_aside
+from pdfalearn.errors import FileFormatError, InputError
+
+if TYPE_CHECKING:
+    from pdfalearn import LanguageModel
+
+    Vocabulary = dict[str, str | list[int]]
+
+LOCAL, SERVED = "hf:", "served:"
+"""What the names of such models begin with."""
+
+_TOKENS = re.compile(r"\s*\[[\s\d,]*\]\s*", re.ASCII)
+
+LLM_OPTIONS = (
+    click.option(
+        "--vocabulary",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="The symbols of an LLM's words, one a line, blanks included: its text; or its name, a "
+        "tab, and its text or its tokens as in [12, 7].",
+    ),
+    click.option("--prompt", metavar="TEXT", help="What stands before every word of an LLM."),
+    click.option(
+        "--chat",
+        is_flag=True,
+        default=None,
+        help="Put the prompt into the LLM's chat template, as what a user says.",
+    ),
+    click.option(
+        "--ends",
+        multiple=True,
+        callback=lambda _context, _option, given: given or None,
+        metavar="END",
+        help="What ends an LLM's words: a text of one token, or tokens as in [2, 0]; may be given "
+        "several times. 'rest': every token that no symbol begins with.",
+    ),
+)
+"""The options that go with the name of an LLM; each is None if it is not given."""
+
+OPTION_NAMES = ("vocabulary", "prompt", "chat", "ends")
+"""Their names, as commands get them."""
+
+
+def is_llm(name: str) -> bool:
+    """Return whether a name is that of an LLM."""
+    return name.startswith((LOCAL, SERVED))
+
+
+def llm(name: str, given: dict[str, Any]) -> LanguageModel:
+    """Make a model of an LLM.
+
+    Parameters
+    ----------
+    name : str
+        ``hf:FOLDER`` or ``served:URL#MODEL``.
+    given : dict
+        The values of the options; None for those that are not given.
+    """
+    options = {option: given[option] for option in OPTION_NAMES if given[option] is not None}
+    if "vocabulary" not in options:
+        raise InputError("an LLM needs --vocabulary FILE, which says what its symbols are")
+    symbols = read_vocabulary(options.pop("vocabulary"))
+    if "ends" in options:
+        options["ends"] = _ends(options["ends"])
+    with _warnings_as_notes():
+        if name.startswith(LOCAL):
+            return pdfalearn.TransformerModel(_folder(name), None, symbols, **options)
+        return pdfalearn.ServedModel(*_address(name), symbols, **options)
+
+
+def _folder(name: str) -> str:
+    folder = name.removeprefix(LOCAL)
+    if not folder:
+        raise InputError(f"{name} is not of the form hf:FOLDER, as in hf:my_llm")
+    return folder
+
+
+def _address(name: str) -> tuple[str, str]:
+    """Return where the server is, and the name of its model."""
+    url, _, model = name.removeprefix(SERVED).partition("#")
+    if not (url and model):
+        raise InputError(  # the name may hold a secret
+            "a served model is named served:URL#MODEL, as in served:http://127.0.0.1:8000#my-model"
+        )
+    return url, model
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """Read the symbols of an LLM's words with their texts or tokens; empty lines are left out."""
+    from pdfalearn.formats.word_lines import WordLines
+
+    read = WordLines.read(path)
+    symbols: Vocabulary = {}
+    for number, line in enumerate(read.lines, 1):
+        if not line:
+            continue
+        name, tab, text = line.partition("\t")
+        if not (name and (text or not tab)):
+            raise FileFormatError(
+                f"{read.name}, line {number}: a name, a tab, and a text or tokens are needed"
+            )
+        if name in symbols:
+            raise FileFormatError(f"{read.name}, line {number}: the symbol {name!r} is there twice")
+        symbols[name] = _text_or_tokens(text) if tab else name
+    if not symbols:
+        raise FileFormatError(f"{read.name} is empty; write a symbol a line")
+    return symbols
+
+
+def _ends(given: tuple[str, ...]) -> str | list[str | int]:
+    if given == ("rest",):
+        return "rest"
+    if "rest" in given:
+        raise InputError("--ends rest are all tokens that no symbol begins with: give no other end")
+    read = [_text_or_tokens(end) for end in given]
+    return [end for one in read for end in ([one] if isinstance(one, str) else one)]
+
+
+def _text_or_tokens(text: str) -> str | list[int]:
+    """Read tokens, as in [12, 7]; anything else is a text."""
+    if not _TOKENS.fullmatch(text):
+        return text
+    try:
+        tokens: list[int] = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{text} is not a list of tokens, as in [12, 7]") from error
+    return tokens
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Tell in one line each what the library warns of when a model is made."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        print_aside(f"note: {warning.message}")
