@@ -74,6 +74,15 @@ def test_a_bound_on_cost() -> None:
     assert frontier.certificate.details["cost"] == pytest.approx(cost)
 
 
+def test_a_bound_on_cost_ends_words_that_are_all_known() -> None:
+    def only_a(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
+        return [[1.0, 0.0] if word else [0.0, 1.0] for word in words]
+
+    frontier = distill(FunctionModel(only_a, "a"), budget=Budget(max_cost=300), sizes=[1, 2])
+    assert len(frontier.best) == 2
+    assert frontier.certificate.details["words_drawn"] == 300
+
+
 def test_a_bound_on_seconds() -> None:
     def slow(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
         time.sleep(0.002 * len(words))
