@@ -137,11 +137,17 @@ def with_store(model: LanguageModel, folder: Path, symbols: int = 700) -> Fronti
     return distill(model, budget=budget, sizes=[1, 4], seed=2, store=store, model_id="it", audit=0)
 
 
+@pytest.fixture(scope="module")
+def run_in_one_piece() -> tuple[WatchedModel, Frontier]:
+    model, budget = watched(), Budget(max_symbols=700)
+    return model, distill(model, budget=budget, sizes=[1, 4], seed=2, audit=0)
+
+
 @pytest.mark.parametrize("share", mostly_slow([0.5, 0, 0.01, 0.05, 0.2, 0.8, 0.95]))
-def test_a_run_that_was_killed_goes_on(share: float, tmp_path: Path) -> None:
-    in_one_piece = watched()
-    budget = Budget(max_symbols=700)
-    whole = distill(in_one_piece, budget=budget, sizes=[1, 4], seed=2, audit=0)
+def test_a_run_that_was_killed_goes_on(
+    share: float, tmp_path: Path, run_in_one_piece: tuple[WatchedModel, Frontier]
+) -> None:
+    in_one_piece, whole = run_in_one_piece
     batches = int(share * len(in_one_piece.batches))
     dying, second = DyingModel(BlackBox(TARGET), batches), watched()
     with pytest.raises(OSError, match="the connection is lost"):
