@@ -74,6 +74,15 @@ def test_a_bound_on_cost() -> None:
     assert frontier.certificate.details["cost"] == pytest.approx(cost)
 
 
+def test_a_bound_on_cost_ends_words_that_are_all_known() -> None:
+    def only_a(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
+        return [[1.0, 0.0] if word else [0.0, 1.0] for word in words]
+
+    frontier = distill(FunctionModel(only_a, "a"), budget=Budget(max_cost=300), sizes=[1, 2])
+    assert len(frontier.best) == 2
+    assert frontier.certificate.details["words_drawn"] == 300
+
+
 def test_a_bound_on_seconds() -> None:
     def slow(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
         time.sleep(0.002 * len(words))
@@ -128,11 +137,17 @@ def with_store(model: LanguageModel, folder: Path, symbols: int = 700) -> Fronti
     return distill(model, budget=budget, sizes=[1, 4], seed=2, store=store, model_id="it", audit=0)
 
 
+@pytest.fixture(scope="module")
+def run_in_one_piece() -> tuple[WatchedModel, Frontier]:
+    model, budget = watched(), Budget(max_symbols=700)
+    return model, distill(model, budget=budget, sizes=[1, 4], seed=2, audit=0)
+
+
 @pytest.mark.parametrize("share", mostly_slow([0.5, 0, 0.01, 0.05, 0.2, 0.8, 0.95]))
-def test_a_run_that_was_killed_goes_on(share: float, tmp_path: Path) -> None:
-    in_one_piece = watched()
-    budget = Budget(max_symbols=700)
-    whole = distill(in_one_piece, budget=budget, sizes=[1, 4], seed=2, audit=0)
+def test_a_run_that_was_killed_goes_on(
+    share: float, tmp_path: Path, run_in_one_piece: tuple[WatchedModel, Frontier]
+) -> None:
+    in_one_piece, whole = run_in_one_piece
     batches = int(share * len(in_one_piece.batches))
     dying, second = DyingModel(BlackBox(TARGET), batches), watched()
     with pytest.raises(OSError, match="the connection is lost"):

@@ -19,7 +19,7 @@ from pdfalearn.samplers.drawing import ModelWords, Sampler
 _FIRST = 2
 """How many words are drawn at first."""
 _MOST_WORDS = 2**20
-"""Nor are more words drawn than this, or than the budget has symbols or words."""
+"""Nor are more words drawn than this, or than the budget has symbols, words or cost for."""
 _SECONDS_FOR_ASKING = 0.5
 """The share of a bound on seconds in which the model is asked."""
 
@@ -138,8 +138,7 @@ class Sampling:
     def draw_until(self, share: float) -> None:
         """Draw words until a share of the budget is spent, or there are enough of them."""
         budget = self._observations.budget
-        bounds = (budget.max_symbols, budget.max_words, _MOST_WORDS)
-        most_words = min(bound for bound in bounds if bound is not None)
+        most_words = min([*_answer_bounds(budget, self._observations.price), _MOST_WORDS])
         count, per_word = _FIRST, 0.0
         try:
             while (left := share - self.spending.share) > 0 and self.words < most_words:
@@ -216,9 +215,14 @@ def checked_sampler(words: Sampler | None, budget: Budget, price: Price) -> Samp
 
 def _default_length(budget: Budget, price: Price) -> int:
     """Return where words of the model are cut, so that enough of them fit into the budget."""
-    bounds = [bound for bound in (budget.max_symbols, budget.max_words) if bound is not None]
-    a_symbol = price.word + price.symbol
-    if budget.max_cost is not None and a_symbol:
-        bounds.append(int(budget.max_cost / a_symbol))
-    low, high = _LENGTHS
+    bounds, (low, high) = _answer_bounds(budget, price), _LENGTHS
     return max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH
+
+
+def _answer_bounds(budget: Budget, price: Price) -> list[int]:
+    """Return how many answers each bound allows about, where it can be said."""
+    bounds = [bound for bound in (budget.max_symbols, budget.max_words) if bound is not None]
+    an_answer = price.word + price.symbol
+    if budget.max_cost is not None and an_answer:
+        bounds.append(int(budget.max_cost / an_answer))
+    return bounds
