@@ -30,6 +30,9 @@ from pdfalearn import (
 from pdfalearn.models._transformer_session import TransformerSession
 
 PROMPTS = (14, 100, 400)
+POOLS = {"GPT-2 2x64": 2**18, "SmolLM2-135M": 11 * 2**20}
+"""Bytes for keys and values of far fewer tokens than are asked for."""
+SIZES = ("1 GiB", "little")
 WORDS = 600
 SAMPLE = 16
 DIGITS = 10
@@ -90,16 +93,16 @@ class Clock:
         self.seconds += time.perf_counter() - self._started
 
 
-def asked(model: Any, prompt_length: int) -> TransformerModel:
+def asked(model: Any, prompt_length: int, memory: int = 2**30) -> TransformerModel:
     """Return a model over ten symbols of a token each, behind a prompt of some tokens."""
     digits = {str(digit): [32 + digit] for digit in range(DIGITS)}
     prompt = [100 + token % 800 for token in range(prompt_length)]
-    return TransformerModel(model, None, digits, prompt=prompt, ends=[2, 0])
+    return TransformerModel(model, None, digits, prompt=prompt, ends=[2, 0], memory=memory)
 
 
-def words_by_length(count: int) -> list[list[tuple[int, ...]]]:
-    """Return the first words over ten symbols, those of one length together."""
-    every = (word for length in range(1, 9) for word in product(range(DIGITS), repeat=length))
+def words_by_length(count: int, symbols: int = DIGITS) -> list[list[tuple[int, ...]]]:
+    """Return the first words over some symbols, those of one length together."""
+    every = (word for length in range(1, 99) for word in product(range(symbols), repeat=length))
     chosen = list(islice(every, count))
     return [[word for word in chosen if len(word) == n] for n in range(1, len(chosen[-1]) + 1)]
 
@@ -121,6 +124,21 @@ def bulk(
         answers.append(session.read(handles))
         numbers.update(zip(level, handles.tolist(), strict=True))
     return sum(map(len, levels)) / (time.perf_counter() - started), answers
+
+
+def in_any_order(
+    session: TransformerSession, levels: list[list[tuple[int, ...]]]
+) -> tuple[float, Rows]:
+    """Ask for all words, 64 at a time in a random order; words a second, and the answers."""
+    numbers: dict[tuple[int, ...], int] = {(): session.start()}
+    for level in levels:
+        bases = np.array([numbers[word[:-1]] for word in level])
+        handles = session.extend(bases, Words.of([word[-1:] for word in level]))
+        numbers.update(zip(level, handles.tolist(), strict=True))
+    order = np.random.default_rng(1).permutation(list(numbers.values()))
+    started = time.perf_counter()
+    rows = Rows.joined([session.read(part) for part in np.split(order, range(64, len(order), 64))])
+    return len(order) / (time.perf_counter() - started), rows
 
 
 def padded(model: TransformerModel, words: list[tuple[int, ...]]) -> float:
@@ -164,6 +182,19 @@ def compare(name: str, network: Any, prompts: Sequence[int] = PROMPTS) -> None:
         print_row([name, length, *figures])
 
 
+def forgetting(name: str, network: Any) -> None:
+    """Print what little memory costs, and how far answers are from those with much."""
+    levels = words_by_length(WORDS, symbols=2)
+    spacious, small = (asked(network, PROMPTS[0], m).open() for m in (2**30, POOLS[name]))
+    much, expected = in_any_order(spacious, levels)
+    little, rows = in_any_order(small, levels)
+    kept = small._kept
+    room = 0 if kept is None else kept.capacity
+    difference = np.abs(rows.values - expected.values).max()
+    figures = [room, spacious.tokens, small.tokens, much, little, difference]
+    print_row([name, f"{POOLS[name] / 2**20:g} MiB", *figures])
+
+
 def learning(name: str, network: Any, words: int = 1500) -> None:
     """Print the tokens a second of learning within a budget, and the time beside the model."""
     model, clock = asked(network, PROMPTS[0]), Clock()
@@ -194,6 +225,13 @@ def main() -> None:
     )
     for name, network in networks.items():
         learning(name, network)
+    print(
+        "\n600 words over two symbols in a random order, with 1 GiB for keys and values and with little\n"
+    )
+    tokens = [f"{what} with {memory}" for what in ("tokens", "words/s") for memory in SIZES]
+    print_header(["model", "little", "rows", *tokens, "largest difference"])
+    for name, network in networks.items():
+        forgetting(name, network)
     print("\nfloat64\n")
     print_header(["model", *columns, "copied caches, words/s", "total/model"])
     for name, network in networks.items():

@@ -153,7 +153,10 @@ class CompletionsServer(ThreadingHTTPServer):
             return 404, {"detail": "Not Found"}
         if body.get("model") != self.model.name:
             return refusal(404, f"The model {body.get('model')!r} does not exist.")
-        return self.tokenize(body) if path == "/tokenize" else self.complete(body)
+        try:
+            return self.tokenize(body) if path == "/tokenize" else self.complete(body)
+        except LookupError as error:
+            return refusal(400, f"There is no such token: {error}.")
 
     def tokenize(self, body: Body) -> Answer:
         """Return the tokens of a text, or of a conversation."""

@@ -32,6 +32,7 @@ PARTS: dict[str, dict[str, object]] = {
     "no cycles": {"searching._CYCLED": 0},
     "no polishing": {"polishing._ROUNDS": 0},
     "merges without futures": {"reducing._AS_IF_SEEN": 0.0},
+    "no merged prefixes": {"merging._WIDEST": 0},
     "contexts of one symbol": {"contexts._LONGEST": 1},
     "rows not drawn to priors": {"machines.PRIOR_WEIGHT": 1e-3, "contexts._PRIOR_WEIGHT": 1e-3},
 }

@@ -134,7 +134,7 @@ def test_words_that_may_never_end_say_nothing_and_name_their_states() -> None:
     lengths = length_bounds(pdfa, by=Quantization(10))
     assert lengths.high == np.inf
     assert lengths.blamed == (1,)
-    assert str(lengths).endswith("; it says so little because of the states 1")
+    assert str(lengths).endswith("; it says so little because of the state 1")
     assert probability_bounds(pdfa, HasLength(), by=Quantization(20)).low == pytest.approx(1)
 
 
@@ -202,6 +202,13 @@ def test_conditions(pdfa: PDFA, languages: tuple[HasLength, HasLength], kappa: i
         answer = probability(pdfa, language, given=given_that)
         assert bounds.low <= answer + 1e-12
         assert answer <= bounds.high + 1e-12
+
+
+def test_a_condition_that_no_model_meets_is_refused() -> None:
+    pdfa = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=[[0.5, 0.5, 0.0]])
+    assert probability_bounds(pdfa, BeginsWith("b"), by=Quantization(10)).high == 0
+    with pytest.raises(InputError, match="has probability 0 for every model"):
+        probability_bounds(pdfa, ["b"], by=Quantization(10), given=BeginsWith("b"))
 
 
 def test_a_condition_cuts_off_what_is_not_known() -> None:

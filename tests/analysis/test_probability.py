@@ -15,7 +15,7 @@ from pdfalearn.analysis.probabilities import probability
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
 
-LANGUAGES = ["a*", "(ab)*", "a(a|b)*b|", "b+a?", "[ab]{0,3}"]
+LANGUAGES = ["a*", "(ab)*", "a(a|b)*b|", "b+a?", "[ab]{0,3}", "[ab]*", "a[ab]*|", "[ab]*bb[ab]*"]
 LONGEST = 9
 
 

@@ -8,11 +8,15 @@ import pytest
 
 from pdfalearn import (
     PDFA,
+    BeginsWith,
+    Contains,
+    EndsWith,
     condition,
     differences,
     distances,
     entropy,
     expected_count,
+    expected_visits,
     length,
     load_pdfa,
     most_likely,
@@ -22,10 +26,12 @@ from pdfalearn import (
     score,
     surprises,
 )
+from pdfalearn.analysis.languages import LanguageLike
 from tests.cli.program import error_of, run, run_json
 from tests.support import need_module
 
 A, B = random_pdfa(8, 2, seed=1), random_pdfa(6, 2, seed=2)
+NUMBERS = PDFA(alphabet=[1, 22], transitions=[[0, 1], [0, 0]], probabilities=[[0.5, 0.2, 0.3]] * 2)
 ENDLESS = PDFA(
     alphabet="01", transitions=[[1, -1], [1, -1]], probabilities=[[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
 )
@@ -34,7 +40,7 @@ ENDLESS = PDFA(
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, pdfa in (("a", A), ("b", B), ("endless", ENDLESS)):
+    for name, pdfa in (("a", A), ("b", B), ("endless", ENDLESS), ("numbers", NUMBERS)):
         save(pdfa, tmp_path / f"{name}.json")
     return tmp_path
 
@@ -50,6 +56,50 @@ def test_languages_are_regular_expressions() -> None:
     assert "has probability 0" in error_of(
         "ask", "probability", "endless.json", "0", "--given", "0+"
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "language"),
+    [
+        ("word", [(22, 1)]),
+        ("begins", BeginsWith([22, 1])),
+        ("ends", EndsWith([22, 1])),
+        ("contains", Contains([22, 1])),
+    ],
+)
+def test_languages_given_by_a_word_know_all_symbols(form: str, language: LanguageLike) -> None:
+    asked = ("numbers.json", "22 1", "--as", form)
+    expected = probability(NUMBERS, language)
+    assert run_json("ask", "probability", *asked)["probability"] == expected
+    assert run_json("ask", "count", *asked)["expected"] == expected_count(NUMBERS, language)
+    bounds = run_json("ask", "bounds", *asked, "--kappa", 100)
+    assert bounds["low"] <= expected <= bounds["high"]
+    assert run_json("condition", *asked, "-o", "given.json")["probability"] == expected
+    assert load_pdfa("given.json") == condition(NUMBERS, language)
+
+
+def test_languages_that_do_not_fit_the_symbols() -> None:
+    asked = ("ask", "probability", "numbers.json")
+    assert "symbol 1 is not text" in error_of(*asked, "1*")
+    assert "the word '22 3': symbol '3' is not in the alphabet" in error_of(
+        *asked, "22 3", "--as", "word"
+    )
+
+
+def test_what_never_ends_is_told_beside_a_probability() -> None:
+    asked = ("ask", "probability", "endless.json", "", "--as", "word")
+    assert run(*asked).stdout == (
+        "0.5\n0.5 of all words never end (words do not end from state 1)\n"
+    )
+    assert run_json(*asked)["never_end"] == 0.5
+
+
+def test_visits() -> None:
+    found, expected = run_json("ask", "visits", "a.json"), expected_visits(A)
+    assert found["states"] == expected.states.tolist()
+    assert found["transitions"] == expected.transitions.tolist()
+    assert run_json("ask", "visits", "endless.json")["states"] == [1.0, "inf"]
+    assert run("ask", "visits", "endless.json", "--count", 1).stdout.count("inf") == 1
 
 
 def test_likeliest_words_and_prefixes() -> None:

@@ -117,7 +117,8 @@ def test_progress_is_one_line_that_is_gone_in_the_end(folder: Path) -> None:
     code, output = program.finish_reading()
     assert code == 0
     assert "certificate" in output
-    line = r"searching, [\d,]+ symbols left, [\d,]+ states, training KL [\d.e-]+, [\d.]+ s\r"
+    figures = r"KL [\d.e-]+, held-out [\d.e-]+"
+    line = rf"searching, [\d,]+ symbols left, [\d,]+ states, {figures}, [\d.]+ s\r"
     assert re.search(line, program.shown), program.shown
     assert program.shown.endswith("\x1b[1A\x1b[2K"), "the line is still there"
 

@@ -33,6 +33,16 @@ SMALL = Budget(max_symbols=200)
         ({"budget": Budget(max_states=9)}, "distilling would never end"),
         ({"budget": Budget(max_symbols=49)}, "max_symbols=49 is too small .* at least 50"),
         ({"budget": Budget(max_words=10)}, "max_words=10 is too small"),
+        (
+            {"budget": Budget(max_cost=9)},
+            "max_cost bounds nothing, as the model has no price; give",
+        ),
+        ({"budget": Budget(max_words=99, max_states=2)}, r"max_states is .* learning; .* sizes=\["),
+        ({"budget": Budget(max_cost=9, max_word_length=3)}, "max_cost bounds nothing"),
+        (
+            {"budget": Budget(max_words=99, max_word_length=3)},
+            "max_word_length .* words=ModelWords",
+        ),
         ({"sizes": []}, "sizes is empty; give at least one"),
         ({"sizes": "16"}, "sizes is '16', not a list of integers"),
         ({"sizes": 16}, "sizes is 16, not a list of integers"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.alphabet import Symbol
-from pdfalearn.distilling.sampling import Sampling
+from pdfalearn.distilling.sampling import Sampling, checked_sampler
 from tests.models.watched import Codes, WatchedModel
 from tests.support import mostly_slow
 
@@ -90,6 +91,23 @@ def test_a_budget_that_holds_out_too_few_words() -> None:
         distill(endless, budget=Budget(max_symbols=60))
 
 
+@pytest.mark.parametrize(
+    ("budget", "length"),
+    [(Budget(max_cost=6000), 40), (Budget(max_cost=60), 20), (Budget(max_seconds=0), 100)],
+)
+def test_where_words_are_cut_without_a_bound_on_symbols(budget: Budget, length: int) -> None:
+    sampler = checked_sampler(None, budget, Price(word=1, symbol=2))
+    assert isinstance(sampler, ModelWords)
+    assert sampler.max_length == length
+
+
+def test_a_budget_that_ends_in_the_first_words_says_how_long_they_are() -> None:
+    endless = FunctionModel(lambda words: [[0, 1.0]] * len(words), "a")
+    complaint = "holds out 0 words, .* with 300 symbols a word it takes about 6020 symbols"
+    with pytest.raises(InputError, match=complaint):
+        distill(endless, budget=Budget(max_symbols=60), words=ModelWords(300))
+
+
 class DyingModel(WatchedModel):
     """Fails after some batches."""
 
@@ -131,6 +149,20 @@ def test_a_run_that_was_killed_goes_on(share: float, tmp_path: Path) -> None:
         name: whole.certificate.details[name] for name in kept
     }
     assert details["stored_words"] == len(dying.asked)
+
+
+def test_a_run_that_was_killed_goes_on_under_a_bound_on_cost(tmp_path: Path) -> None:
+    bound, store, price = Budget(max_cost=900), tmp_path / "store", Price(word=1, prefix=1)
+    whole = distill(watched(price), budget=bound, sizes=[1, 4], seed=2, audit=0)
+    dying = DyingModel(BlackBox(TARGET), 10)
+    for model in (dying, watched()):
+        model.price = price
+        with suppress(OSError):
+            again = distill(
+                model, budget=bound, sizes=[1, 4], seed=2, audit=0, store=store, model_id="it"
+            )
+    assert again.certificate.details["stored_words"] == len(dying.asked) > 5
+    assert again.points == whole.points
 
 
 @pytest.mark.slow
@@ -176,7 +208,7 @@ class Fuse:
         self._left -= 1
 
 
-@pytest.mark.parametrize(("phase", "reports"), [*((phase, 0) for phase in PHASES), ("automata", 2)])
+@pytest.mark.parametrize(("phase", "reports"), [*((phase, 0) for phase in PHASES), ("automata", 4)])
 def test_an_interrupt_in_every_phase(phase: str, reports: int) -> None:
     model, fuse = watched(), Fuse(phase, reports)
     with pytest.raises(DistillingInterrupted) as caught:
@@ -240,6 +272,11 @@ def test_progress_is_told_in_order() -> None:
         assert figures == sorted(figures)
     assert all(0 <= progress.share <= 1 for progress in told)
     assert {point.states for point in frontier} <= {progress.states for progress in told}
+    last = {progress.states: progress for progress in told if progress.states is not None}
+    assert set(last) == set(FEW)
+    for point in frontier:  # its rows are those of all answers now, and may differ a little
+        told_last = last[point.states].held_out_divergence
+        assert told_last == pytest.approx(point.divergence, rel=0.01)
 
 
 def test_a_failing_callback_is_an_error() -> None:

@@ -157,6 +157,8 @@ def letters(text: str) -> list[int]:
         ([1, 2], "the symbol 1 is not a text"),
         ({"x": []}, "symbol 'x' has \\[\\] as its tokens"),
         ({"x": [-1]}, "token of symbol 'x' -1 is not an integer from 0"),
+        ({"x": None}, "symbol 'x' has None as its tokens"),
+        (None, "the symbols are None; give texts"),
         ([], "the alphabet is empty"),
         (["a", "$"], "the terminal '\\$' is also in the alphabet"),
     ],

@@ -73,6 +73,10 @@ def test_a_store_knows_the_model_again(tmp_path: Path) -> None:
     again = learn(made(tiny("llama")), **options)
     assert first.statistics.words > 0
     assert again.statistics.words == 0
+    outside: Any = again.certificate.details["outside"]
+    known: Any = first.certificate.details["outside"]
+    assert 0 < outside["mean"] <= outside["largest"] <= known["largest"] + 1e-6
+    assert outside["unknown"] > 0, "a store does not keep it"
 
 
 def test_identity_covers_all_that_decides() -> None:
@@ -99,6 +103,9 @@ def test_identity_changes_with_the_weights() -> None:
     before = asked.identity
     with torch.no_grad():
         next(model.parameters()).mul_(1.01)
+    assert asked.identity != before
+    before = asked.identity
+    model.double()
     assert asked.identity != before
 
 
@@ -180,6 +187,8 @@ def test_positions_that_change_with_the_length_end_before() -> None:
         ({"prompt": [1] * 70}, "a prompt of 70 tokens and symbols of up to 3 are too long"),
         ({"prompt": [40]}, "the prompt needs token 40, but the model has 40"),
         ({"prompt": "words"}, "a prompt in words needs a tokenizer"),
+        ({"prompt": None}, "the prompt is None; give a text"),
+        ({"prompt": 5}, "the prompt is 5; give a text"),
         ({"prompt": [0.5]}, "token of the prompt 0.5 is not an integer"),
         ({"prompt": [{"role": "user"}]}, "give chat=True"),
         ({"symbols": {"a": [99]}}, "a symbol or an end needs token 99"),
@@ -199,6 +208,12 @@ def test_bad_arguments(options: dict[str, Any], message: str) -> None:
         made(tiny("gpt2"), symbols, **options)
 
 
+def test_what_is_not_a_tokenizer() -> None:
+    tokenizer: Any = "gpt2"
+    with pytest.raises(InputError, match="'gpt2' is not a tokenizer of transformers"):
+        TransformerModel(tiny("gpt2"), tokenizer, {"a": [3]})
+
+
 def test_what_is_not_a_causal_model() -> None:
     from transformers import GPT2Config, GPT2Model
 
@@ -207,6 +222,23 @@ def test_what_is_not_a_causal_model() -> None:
     headless = GPT2Model(GPT2Config(vocab_size=40, n_embd=8, n_layer=1, n_head=1)).eval()
     with pytest.raises(InputError, match="GPT2Model has no logits"):
         made(headless)
+
+
+def test_a_model_that_reads_ahead() -> None:
+    import torch
+    from transformers import BertConfig, BertForMaskedLM
+
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=40,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        initializer_range=0.3,
+    )
+    with pytest.raises(InputError, match="BertForMaskedLM reads ahead"):
+        made(BertForMaskedLM(config).eval())
 
 
 def test_without_transformers_a_line_says_what_to_install(
@@ -221,6 +253,10 @@ def test_without_transformers_a_line_says_what_to_install(
 def test_a_model_in_training_mode() -> None:
     with pytest.raises(InputError, match="training mode"):
         made(tiny("gpt2").train())
+    model = tiny("gpt2")
+    model.transformer.h[1].train()
+    with pytest.raises(InputError, match="training mode"):
+        made(model)
 
 
 def test_models_that_keep_something_else_are_refused() -> None:

@@ -82,6 +82,9 @@ def test_a_chat_template_is_put_around_messages(of_bytes: Any) -> None:
     messages = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}]
     made = TransformerModel(llama(400), of_bytes, ["7"], prompt=messages, chat=True)
     assert of_bytes.decode(list(made.prompt)) == "<system>be brief\n<user>hi\n<assistant>"
+    for prompt in (["hello"], [1, 2]):
+        with pytest.raises(InputError, match="the chat template does not take the prompt"):
+            TransformerModel(llama(400), of_bytes, ["7"], prompt=prompt, chat=True)
 
 
 def test_a_prompt_that_ends_in_a_space_is_warned_of(of_bytes: Any) -> None:
@@ -122,6 +125,19 @@ def test_bad_folders(folder: Path, tmp_path: Path) -> None:
         TransformerModel(folder, symbols=["7"], device="nowhere")
     with pytest.raises(InputError, match="is not a type of torch"):
         TransformerModel(folder, symbols=["7"], precision="float33")
+
+
+def test_weights_that_are_missing_are_not_made_up(
+    folder: Path, of_bytes: Any, tmp_path: Path
+) -> None:
+    import json
+
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    config = json.loads((folder / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 2}))
+    with pytest.raises(InputError, match=r"lack model\.layers\.1\..*random each time"):
+        TransformerModel(tmp_path, of_bytes, ["7"])
 
 
 def test_code_and_pickles_of_a_folder_are_not_run(

@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Event, Lock
 
 import numpy as np
@@ -91,6 +91,26 @@ class WatchedServer(CompletionsServer):
         if not self.stopped.is_set():
             self.socket.close()
             self.stopped.set()
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait for something to happen, but not for ever."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+class HangingServer(WatchedServer):
+    """Answers so many requests, and lets all others wait for a minute."""
+
+    count = 40
+
+    def complete(self, body: Body) -> Answer:
+        self.count -= 1
+        if self.count < 0:
+            self.stopped.wait(60)
+        return super().complete(body)
 
 
 def questions(body: Body) -> list[tuple[int, ...]]:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pytest
 
 from examples.served_automaton import Answer, AutomatonLLM, Body, refusal
 from pdfalearn import (
+    AnswerStore,
     ExactOracle,
     ModelError,
     Quantization,
@@ -26,7 +27,7 @@ from pdfalearn import (
 )
 from pdfalearn.models.served import _client, _waits
 from pdfalearn.models.served._waits import seconds_of
-from tests.served.servers import FAULTS, WatchedServer, spelled_target
+from tests.served.servers import FAULTS, HangingServer, WatchedServer, spelled_target, wait_until
 from tests.support import need_module
 
 need_module("httpx")
@@ -72,7 +73,8 @@ def test_a_server_that_is_started_again_is_found_again() -> None:
         again: list[WatchedServer] = []
 
         def restart() -> None:
-            first.stopped.wait()
+            if not first.stopped.wait(60):
+                return
             time.sleep(0.2)
             again.append(WatchedServer(AutomatonLLM(target), port=port))
             again[0].start()
@@ -80,7 +82,7 @@ def test_a_server_that_is_started_again_is_found_again() -> None:
         restarter = Thread(target=restart)
         restarter.start()
         result = learn(model, by=KAPPA, oracle=ExactOracle(target, by=KAPPA), audit=0)
-        restarter.join()
+        restarter.join(60)
     again[0].stop()
     assert sum(again[0].answered.values()) > 0
     with WatchedServer(AutomatonLLM(target)) as quiet:
@@ -219,8 +221,8 @@ def test_a_long_wait_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 INTERRUPTED = """
-import sys, time
-from pdfalearn import *
+import sys
+from pdfalearn import AllWordsOracle, LearningInterrupted, Quantization, ServedModel, learn
 model = ServedModel(sys.argv[1], "automaton", ["a", "bb", "bc", "d"], "word:", ["<end>"], batch=1)
 print("made", flush=True)
 try:
@@ -231,18 +233,6 @@ except LearningInterrupted as stopped:
 """
 
 
-class HangingServer(WatchedServer):
-    """Answers so many requests, and lets all others wait."""
-
-    count = 40
-
-    def complete(self, body: Body) -> Answer:
-        self.count -= 1
-        if self.count < 0:
-            time.sleep(3)
-        return super().complete(body)
-
-
 def test_an_interrupt_stops_at_once(tmp_path: Path) -> None:
     with HangingServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
         process = subprocess.Popen(
@@ -251,25 +241,43 @@ def test_an_interrupt_stops_at_once(tmp_path: Path) -> None:
             stderr=subprocess.PIPE,
             encoding="utf-8",
         )
+        clock = Timer(100, process.kill)
+        clock.start()
         assert process.stdout is not None
         assert process.stdout.readline() == "made\n"
-        while server.count >= 0:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.01)
+        wait_until(lambda: server.count < 0 or process.poll() is not None)
         begin = time.monotonic()
         os.kill(process.pid, signal.SIGINT)
-        output, errors = process.communicate(timeout=20)
+        output, errors = process.communicate()
         seconds = time.monotonic() - begin
+        clock.cancel()
     assert (process.returncode, errors) == (3, "")
     assert int(output) > 0
-    assert seconds < 2.5, "the requests under way take three seconds"
+    assert seconds < 50, "the requests under way take a minute"
+
+
+@pytest.mark.slow
+def test_what_was_answered_outlives_a_kill(tmp_path: Path) -> None:
+    with HangingServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
+        server.count = 1500
+        arguments = [server.url, tmp_path / "answers.db"]
+        process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, *arguments])
+        try:
+            wait_until(lambda: server.count < 0 or process.poll() is not None)
+        finally:
+            process.kill()
+        process.wait(60)
+    with AnswerStore(tmp_path / "answers.db", read_only=True) as store:
+        (model,) = store.models()
+    # A word is asked in two prompts, and batches have at most 256 words.
+    assert 1500 // 2 - 256 <= model.answers <= 1500 // 2
 
 
 def test_an_interrupted_batch_keeps_what_was_answered() -> None:
     with HangingServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
         model = served(server, batch=1, in_flight=2)
         words = Words.of([[0] * length for length in range(40)])
-        Thread(target=_interrupt_when, args=(server,)).start()
+        Thread(target=_interrupt_when, args=(server,), daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             model.answer(words)
         kept = len(model._asker._kept)
@@ -281,8 +289,7 @@ def test_an_interrupted_batch_keeps_what_was_answered() -> None:
 
 
 def _interrupt_when(server: HangingServer) -> None:
-    while server.count >= -1:
-        time.sleep(0.01)
+    wait_until(lambda: server.count < -1)
     os.kill(os.getpid(), signal.SIGINT)
 
 
@@ -293,6 +300,6 @@ def test_a_program_ends_quietly_while_a_model_is_there() -> None:
             [sys.executable, "-W", "error", "-c", program, server.url],
             capture_output=True,
             encoding="utf-8",
-            timeout=30,
+            timeout=100,
         )
     assert (done.returncode, done.stdout, done.stderr) == (0, "made\n", "")

@@ -49,8 +49,9 @@ class Bounds:
         if not self.blamed:
             return text
         more = f" and {len(self.blamed) - _SHOWN} more" if len(self.blamed) > _SHOWN else ""
-        states = ", ".join(map(str, self.blamed[:_SHOWN]))
-        return f"{text}; it says so little because of the states {states}{more}"
+        states = "states" if len(self.blamed) > 1 else "state"
+        shown = ", ".join(map(str, self.blamed[:_SHOWN]))
+        return f"{text}; it says so little because of the {states} {shown}{more}"
 
 
 def probability_bounds(

@@ -32,6 +32,8 @@ _ROUGHLY = 0.1
 
 def greatest_reach(chain: IntervalChain) -> float:
     """Return what the probability of ending in ``yes`` from place 0 on is never above."""
+    if not (chain.targets == chain.yes).any():
+        return 0.0
     simple, numbers = collapsed(chain, end_components(chain))
     start = int(numbers[0])
     values = _extreme(simple, yes=1.0, greatest=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from scipy.sparse import csr_array
 from pdfalearn.arrays.reaching import reaching
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.solving import solver_of
+from pdfalearn.words import offsets_of
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -19,6 +21,8 @@ Indices = NDArray[np.int64]
 
 _FEW = 3_000
 """Systems of up to this many places are solved for at once, others first passed through."""
+_ROWS = 8192
+"""Values of this many places are passed back at once."""
 _ROUND = 8
 """Passes between two looks at how much still changes."""
 _FEW_ROUNDS = 64
@@ -119,6 +123,8 @@ class _System:
     sources: Indices
     successors: Indices
     weights: Floats
+    offsets: Indices
+    """Where the edges of every place begin, and where the last ones end."""
     diagonal: NDArray[np.longdouble]
 
     @classmethod
@@ -127,13 +133,14 @@ class _System:
         edges = (flow.sources, flow.successors, flow.weights)
         if not others.all():
             edges = (flow.sources[others], flow.successors[others], flow.weights[others])
-        sums = _sums(edges[0], edges[2].astype(np.longdouble), len(flow))
-        return cls(*edges, diagonal=sums + flow.leaving)
+        offsets = offsets_of(np.bincount(edges[0], minlength=len(flow)))
+        sums = _sums(offsets, edges[2].astype(np.longdouble))
+        return cls(*edges, offsets=offsets, diagonal=sums + flow.leaving)
 
     def scaled(self, costs: Floats) -> _System:
         """Return the system of the values times exp(costs)."""
         factors = np.exp(costs[self.sources] - costs[self.successors])
-        return _System(self.sources, self.successors, self.weights * factors, self.diagonal)
+        return replace(self, weights=self.weights * factors)
 
     def solution(self, gains: Floats) -> Floats:
         passed = None if len(gains) <= _FEW else self._passed(gains, _FEW_ROUNDS)
@@ -156,7 +163,7 @@ class _System:
 
     def residual(self, values: NDArray[np.longdouble], gains: Floats) -> NDArray[np.longdouble]:
         passed_on = self.weights * values[self.successors]
-        return gains - self.diagonal * values + _sums(self.sources, passed_on, len(values))
+        return gains - self.diagonal * values + _sums(self.offsets, passed_on)
 
     def _matrix(self) -> csr_array[np.float64]:
         size = len(self.diagonal)
@@ -173,30 +180,52 @@ class _System:
     def _moves(self) -> csr_array[np.float64]:
         """The matrix that passes values back, divided by the diagonal."""
         size = len(self.diagonal)
-        begins = np.searchsorted(self.sources, np.arange(size + 1)).astype(np.int32)
         shares = self.weights / self.diagonal.astype(np.float64)[self.sources]
-        arrays = (shares, self.successors.astype(np.int32), begins)
+        arrays = (shares, self.successors.astype(np.int32), self.offsets.astype(np.int32))
         return csr_array(arrays, shape=(size, size))
 
+    @cached_property
+    def _blocks(self) -> list[tuple[slice, csr_array[np.float64]]]:
+        """The rows of the matrix in blocks, the last ones first."""
+        moves, size = self._moves, len(self.diagonal)
+        cuts = [*range(0, size, _ROWS), size]
+        blocks = []
+        for begin, end in pairwise(cuts):
+            edges = slice(*moves.indptr[[begin, end]].tolist())
+            begins = moves.indptr[begin : end + 1] - edges.start
+            arrays = moves.data[edges], moves.indices[edges], begins
+            blocks.append((slice(begin, end), csr_array(arrays, shape=(end - begin, size))))
+        return blocks[::-1]
+
     def _passed(self, gains: Floats, rounds: int) -> Floats | None:
-        """Pass values back until they change no more; None if that takes too long."""
+        """Pass values back until they change no more; None if that takes too long.
+
+        As in the iteration of Gauss and Seidel, blocks already see what later ones have come to.
+        Most edges lead to later places where places are numbered breadth first.
+        """
         at_once = gains / self.diagonal.astype(np.float64)
-        moves, last = self._moves, np.inf
-        before = values = at_once
+        values, last = at_once.copy(), np.inf
         for number in range(rounds):
-            for _ in range(_ROUND):
-                earlier, before, values = before, values, np.asarray(moves @ values)
-                values += at_once
+            self._pass(values, at_once, _ROUND - 2)
+            earlier = values.copy()
+            self._pass(values, at_once)
+            before = values.copy()
+            self._pass(values, at_once)
             with np.errstate(invalid="ignore", divide="ignore"):
                 change = float(np.nan_to_num(np.abs((values - before) / values), nan=0.0).max())
             if change <= _ROUNDING:
-                return np.asarray(values)
+                return values
             if change < 1e-3 and change > last * _SLOWEST**_ROUND:
                 return None
             last = change
             if number < _LEAPS:
                 values = _leapt(earlier, before, values)
         return None
+
+    def _pass(self, values: Floats, at_once: Floats, times: int = 1) -> None:
+        for _ in range(times):
+            for rows, moves in self._blocks:
+                values[rows] = np.asarray(moves @ values) + at_once[rows]
 
 
 def _leapt(earlier: Floats, before: Floats, values: Floats) -> Floats:
@@ -216,10 +245,10 @@ def sums_by(places: Indices, values: Floats, size: int) -> Floats:
     return np.asarray(np.bincount(places, values, size), dtype=np.float64)
 
 
-def _sums(sources: Indices, values: NDArray[np.longdouble], size: int) -> NDArray[np.longdouble]:
-    """Add up values of edges by their sources, in whose order they stand."""
-    sums = np.zeros(size, dtype=np.longdouble)
+def _sums(offsets: Indices, values: NDArray[np.longdouble]) -> NDArray[np.longdouble]:
+    """Add up the values of every place's edges."""
+    sums = np.zeros(len(offsets) - 1, dtype=np.longdouble)
+    moving = offsets[:-1] < offsets[1:]
     if len(values):
-        begins = np.flatnonzero(np.diff(sources, prepend=-1))
-        sums[sources[begins]] = np.add.reduceat(values, begins)
+        sums[moving] = np.add.reduceat(values, offsets[:-1][moving])
     return sums

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn.analysis.completions import least_costs, minus_logs
 from pdfalearn.analysis.languages import LanguageLike, intersection, language_dfa
 from pdfalearn.analysis.products import Product
+from pdfalearn.analysis.reached import ending_probabilities
 from pdfalearn.arrays.reaching import reaching
 from pdfalearn.dfa import DFA
 from pdfalearn.errors import InputError
@@ -69,8 +70,27 @@ def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None =
 
 
 def _plain(pdfa: PDFA, dfa: DFA) -> float:
-    product = Product.of(pdfa, dfa)
-    return min(1.0, float(product.flow.values(product.successes)[0]))
+    """Walk only as far as it is open whether a word is in the language; then it has but to end."""
+    settled = _settled(dfa)
+    transitions = np.where(settled[:, None], np.int32(-1), dfa.transitions)
+    cut = DFA(
+        alphabet=dfa.alphabet,
+        transitions=transitions,
+        accepting=dfa.accepting,
+        initial=dfa.initial,
+    )
+    product = Product.of(pdfa, cut)
+    flow, walk = product.flow, product.walk
+    ending = flow.leaving * ending_probabilities(pdfa)[walk.lefts]
+    gains = np.where(settled[walk.rights], ending, product.successes)
+    return min(1.0, float(flow.values(gains)[0]))
+
+
+def _settled(dfa: DFA) -> NDArray[np.bool_]:
+    """Return from which states on a DFA accepts whatever follows."""
+    sources, symbols = (dfa.transitions >= 0).nonzero()
+    open_states = ~dfa.accepting | (dfa.transitions < 0).any(axis=1)
+    return ~reaching(sources, dfa.transitions[sources, symbols], open_states)
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,3 +72,21 @@ class Reached:
         flow, into = self.flow, endless[self.flow.successors] & ~endless[self.flow.sources]
         gains = sums_by(flow.sources[into], flow.weights[into], len(flow))[~endless]
         return float(flow.restricted(~endless).values(gains)[0])
+
+
+def ending_probabilities(pdfa: PDFA) -> Floats:
+    """Return the probability that a word ends, from every state on; 1 for states never reached.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> ending_probabilities(figure_1())
+    array([1., 1.])
+    """
+    ending = np.ones(len(pdfa))
+    if (pdfa.probabilities[:, 0] > 0).all():
+        return ending
+    reached = Reached.of(pdfa)
+    if reached.endless.any():
+        ending[reached.states] = reached.flow.values(reached.flow.leaving)
+    return ending

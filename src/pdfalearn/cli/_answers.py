@@ -6,11 +6,16 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import click
+
 from pdfalearn.text import are_characters, short_word_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA
 
+count_option = click.option(
+    "--count", type=click.IntRange(min=0), default=10, metavar="N", help="How many."
+)
 _WIDTH = 40
 _MOST_STATES = 5
 

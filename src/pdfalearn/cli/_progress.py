@@ -114,7 +114,9 @@ class DistillingLine:
         if latest is not None and latest.states is not None:
             parts.append(f"{latest.states:,} states")
         if latest is not None and latest.training_divergence is not None:
-            parts.append(f"training KL {latest.training_divergence:.4g}")
+            parts.append(f"KL {latest.training_divergence:.3g}")
+        if latest is not None and latest.held_out_divergence is not None:
+            parts.append(f"held-out {latest.held_out_divergence:.3g}")
         if latest is not None and latest.cost:
             parts.append(f"cost {latest.cost:,.10g}")
         return _text([*parts, f"{time.monotonic() - self._begin:.1f} s"])

@@ -8,20 +8,20 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._answers import bars, named_states, number, plain, words_in
+from pdfalearn.cli._answers import bars, count_option, named_states, number, plain, words_in
 from pdfalearn.cli._ask_bounds import bounds
+from pdfalearn.cli._ask_two import differences, distances
+from pdfalearn.cli._languages import form_option, language_of
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_facts, print_json, print_line, print_table
-from pdfalearn.text import symbol_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pdfalearn import Length
+
 _GIVEN = click.option(
     "--given", metavar="REGEX", help="Only words that match this regular expression count."
-)
-_COUNT = click.option(
-    "--count", type=click.IntRange(min=0), default=10, metavar="N", help="How many."
 )
 _QUANTILES = "0.5,0.9,0.99"
 
@@ -40,33 +40,45 @@ def ask(context: click.Context) -> None:
     """Ask an automaton about all of its words at once.
 
     Nothing is sampled: answers are exact up to rounding. Languages are regular expressions that
-    whole words match, symbols being written one after the other.
+    whole words match, symbols being written one after the other; with --as they are given by a
+    word. For other conditions than --given, keep those words first: see 'pdfalearn condition'.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-ask.add_command(bounds)
+for command in (bounds, distances, differences):
+    ask.add_command(command)
 
 
 @ask.command(
     epilog=options.examples(
         "pdfalearn ask probability target.json '0.*1'",
         "pdfalearn ask probability target.json '.{0,3}' --given '0.*' --json",
+        "pdfalearn ask probability target.json 011 --as contains",
     )
 )
 @click.argument("file", metavar="PDFA")
-@click.argument("language", metavar="REGEX")
+@click.argument("language")
+@form_option
 @_GIVEN
 @options.json_option
-def probability(file: str, language: str, given: str | None, as_json: bool) -> None:
-    """Compute the probability that a drawn word matches a regular expression."""
-    value = pdfalearn.probability(automaton_of(file), language, given)
+def probability(file: str, language: str, form: str, given: str | None, as_json: bool) -> None:
+    """Compute the probability that a drawn word is in a language.
+
+    Words that never end are in none; if there are such words, it is told how likely they are.
+    """
+    pdfa = automaton_of(file)
+    value = pdfalearn.probability(pdfa, language_of(language, form, pdfa), given)
+    lengths = pdfalearn.length(pdfa)
     if as_json:
-        asked = {"file": file, "language": language, "given": given}
-        print_json({**asked, "probability": value})
-    else:
-        print_line(number(value))
+        asked = {"file": file, "language": language, "as": form, "given": given}
+        print_json({**asked, "probability": value, "never_end": lengths.endless_mass})
+        return
+    print_line(number(value))
+    if lengths.endless_mass:
+        states = named_states(lengths.endless_states)
+        print_line(f"{number(lengths.endless_mass)} of all words never end{states}")
 
 
 @ask.command(
@@ -77,7 +89,7 @@ def probability(file: str, language: str, given: str | None, as_json: bool) -> N
     )
 )
 @click.argument("file", metavar="PDFA")
-@_COUNT
+@count_option
 @click.option("--language", metavar="REGEX", help="Only words that match it.")
 @click.option(
     "--prefixes",
@@ -135,7 +147,7 @@ def length(file: str, quantiles: str, as_json: bool) -> None:
         print_json({"file": file, **shown, "quantiles": at, **states})
         return
     table = {
-        "mean": f"{number(result.mean)} (error at most {result.error:.1g})",
+        "mean": number(result.mean) + _error_of(result),
         "standard deviation": number(result.deviation),
         **{f"quantile {share:g}": number(value) for share, value in reached.items()},
         "never end": number(result.endless_mass) + named_states(result.endless_states),
@@ -164,93 +176,56 @@ def entropy(file: str, as_json: bool) -> None:
 
 @ask.command(
     epilog=options.examples(
-        "pdfalearn ask count target.json '.*01'", "pdfalearn ask count target.json '.*0' --json"
+        "pdfalearn ask count target.json '.*01'",
+        "pdfalearn ask count target.json 01 --as ends --json",
     )
 )
 @click.argument("file", metavar="PDFA")
-@click.argument("language", metavar="REGEX")
+@click.argument("language")
+@form_option
 @options.json_option
-def count(file: str, language: str, as_json: bool) -> None:
-    """Compute how many prefixes of a word are expected to match a regular expression.
+def count(file: str, language: str, form: str, as_json: bool) -> None:
+    """Compute how many prefixes of a word are expected to be in a language.
 
-    '.*01' counts how often 01 occurs in a word, '.*0' how often 0 does.
+    '.*01', or 01 --as ends, counts how often 01 occurs in a word.
     """
-    value = pdfalearn.expected_count(automaton_of(file), language)
+    pdfa = automaton_of(file)
+    value = pdfalearn.expected_count(pdfa, language_of(language, form, pdfa))
     if as_json:
-        print_json({"file": file, "language": language, "expected": plain(value)})
+        print_json({"file": file, "language": language, "as": form, "expected": plain(value)})
     else:
         print_line(number(value))
 
 
 @ask.command(
     epilog=options.examples(
-        "pdfalearn ask distances target.json learnt.json",
-        "pdfalearn ask distances target.json learnt.json --json",
+        "pdfalearn ask visits target.json --count 3", "pdfalearn ask visits target.json --json"
     )
 )
-@click.argument("a")
-@click.argument("b")
+@click.argument("file", metavar="PDFA")
+@count_option
 @options.json_option
-def distances(a: str, b: str, as_json: bool) -> None:
-    """Compute how far the words of two automata are apart.
+def visits(file: str, count: int, as_json: bool) -> None:
+    """Compute how often one word is expected to visit states and to take transitions.
 
-    The total variation, which is the greatest difference of the probabilities of one set of words,
-    is bounded by the others. 'pdfalearn divergence' has the Kullback-Leibler divergence.
+    The table has the states that are visited most; as JSON there are all, with their transitions.
     """
-    result = pdfalearn.distances(automaton_of(a), automaton_of(b))
+    pdfa = automaton_of(file)
+    result = pdfalearn.expected_visits(pdfa)
     if as_json:
-        print_json({"a": a, "b": b, **{name: plain(v) for name, v in vars(result).items()}})
+        states = list(map(plain, result.states.tolist()))
+        transitions = [list(map(plain, row)) for row in result.transitions.tolist()]
+        endless = {"endless_states": result.endless_states}
+        print_json({"file": file, "states": states, "transitions": transitions, **endless})
         return
-    low, high = result.total_variation_low, result.total_variation_high
-    facts = {
-        "Hellinger": number(result.hellinger),
-        "Bhattacharyya": number(result.bhattacharyya),
-        "L2": number(result.l2),
-        "total variation": f"from {number(low)} to {number(high)}",
-        "pairs of states": f"{result.pairs:,}",
-    }
-    print_facts(f"A: {a}, B: {b}", facts)
+    most = (-result.states).argsort(kind="stable")[:count].tolist()
+    values = [float(result.states[state]) for state in most]
+    rows = list(zip(map(str, most), map(number, values), bars(values), strict=True))
+    print_table(file, ("state", "visits", ""), rows)
 
 
-@ask.command(
-    epilog=options.examples(
-        "pdfalearn ask differences target.json learnt.json",
-        "pdfalearn ask differences target.json learnt.json --count 3 --json",
-    )
-)
-@click.argument("a")
-@click.argument("b")
-@_COUNT
-@options.json_option
-def differences(a: str, b: str, count: int, as_json: bool) -> None:
-    """Find where two automata part: the words and prefixes that make most of the difference.
-
-    Shares are of the squared Hellinger distance. The words say what is more or less likely in the
-    end, the prefixes after which of them the next symbols are.
-    """
-    pdfa = automaton_of(a)
-    result = pdfalearn.differences(pdfa, automaton_of(b), count)
-    if as_json:
-        parts = {"words": result.words, "prefixes": result.prefixes}
-        found = {name: [vars(one) for one in some] for name, some in parts.items()}
-        print_json({"a": a, "b": b, "squared_hellinger": result.squared_hellinger, **found})
-        return
-    shown = words_in(pdfa)
-    ways = ("A", "B")
-    words = [
-        (shown(one.word), *map(number, (one.share, one.probability_a, one.probability_b)))
-        for one in result.words
-    ]
-    print_table(f"A: {a}, B: {b}", ("word", "share", *ways), words)
-    prefixes = [
-        (
-            shown(one.prefix),
-            symbol_text(one.symbol),
-            *map(number, (one.share, one.probability_a, one.probability_b)),
-        )
-        for one in result.prefixes
-    ]
-    print_table("where it arises", ("after", "next", "share", *ways), prefixes)
+def _error_of(result: Length) -> str:
+    return "" if result.endless_states else f" (error at most {result.error:.1g})"
 
 
 def _numbers(text: str) -> list[float]:

@@ -8,6 +8,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
+from pdfalearn.cli._languages import form_option, language_of
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_json, print_line
 
@@ -15,24 +16,26 @@ from pdfalearn.cli._output import print_json, print_line
 @click.command(
     epilog=options.examples(
         "pdfalearn condition target.json '0.*1' -o given.json",
+        "pdfalearn condition target.json 01 --as begins -o given.json",
         "pdfalearn sample given.json --count 3",
     )
 )
 @click.argument("file", metavar="PDFA")
-@click.argument("language", metavar="REGEX")
+@click.argument("language")
+@form_option
 @options.output_option("Where to write the automaton.")
 @options.json_option
-def condition(file: str, language: str, output: Path, as_json: bool) -> None:
-    """Keep the words that match, as likely as they are then.
+def condition(file: str, language: str, form: str, output: Path, as_json: bool) -> None:
+    """Keep the words that are in a language, as likely as they are then.
 
-    Each word that matches the regular expression has its probability divided by that of all of
-    them, exactly. To forbid symbols one by one, as the option --guide does, is something else: it
-    makes words likelier whose beginnings have few ways on.
+    Each of these words has its probability divided by that of all of them, exactly. To forbid
+    symbols one by one, as the option --guide does, is something else: it makes words likelier whose
+    beginnings have few ways on.
     """
     pdfalearn.check_can_save(output)
     pdfa = automaton_of(file)
-    result = pdfalearn.condition(pdfa, language)
-    share = pdfalearn.probability(pdfa, language)
+    kept = language_of(language, form, pdfa)
+    result, share = pdfalearn.condition(pdfa, kept), pdfalearn.probability(pdfa, kept)
     pdfalearn.save(result, output)
     if as_json:
         sizes = {"states_before": len(pdfa), "states_after": len(result)}

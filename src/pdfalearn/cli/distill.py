@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--max-length",
     type=click.IntRange(min=1),
     metavar="L",
-    show_default="a hundredth of the budget, from 20 to 1000",
+    show_default="a fiftieth of the budget, from 20 to 1000; with --seconds alone 100",
     help="Cut longer words of the model here.",
 )
 @click.option(

@@ -46,7 +46,7 @@ def divergence(a: str, b: str, states: int, as_json: bool) -> None:
 
     KL(A ‖ B) is the Kullback-Leibler divergence in nats: how much less likely, in the logarithm, a
     word drawn from A is in B. It is 0 only if both give every word the same probability, and
-    infinite if B never allows what A does; then you see at how many positions that happens, and
+    infinite if B forbids what A allows; then you see at how many positions that happens, and
     the mean over the others. Per symbol: divided by the expected length + 1; where words of A may
     never end, the long-run rate. KL(B ‖ A) has the words drawn from B. Nothing is sampled. Symbols
     are matched by name.

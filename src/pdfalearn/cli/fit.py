@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     "--max-length",
     type=click.IntRange(min=1),
     metavar="L",
-    show_default="a hundredth of --symbols, from 20 to 1000",
+    show_default="a fiftieth of --symbols, from 20 to 1000",
     help="Cut longer words of SOURCE here.",
 )
 @options.output_option("Where to write the result.")

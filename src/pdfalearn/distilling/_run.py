@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from pdfalearn.distilling._frontiers import frontier_of
+from pdfalearn.distilling.estimates import HeldOut
 from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
 from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.gathering import evidence_of, first_words
-from pdfalearn.distilling.machines import Fit, Machine, fitted, pruned, widened
+from pdfalearn.distilling.machines import Fit, Machine, automaton, fitted, pruned, widened
 from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.progress import DistillingProgress, Phase
 from pdfalearn.distilling.questions import ask_blind_spots
@@ -23,7 +24,7 @@ from pdfalearn.distilling.sizes import default_sizes
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.tree import Nodes, ObservationTree
-from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.samplers.drawing import ModelWords, Sampler
 from pdfalearn.stores.store import AnswerStore
 
 _WORDS = 0.6
@@ -40,6 +41,8 @@ _STRUCTURE = 2**16
 """Automata are searched with at most about this many answers; their rows are means of all."""
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 """What there is still time for after a Ctrl-C: sizes, and answers to search with."""
+_REPORTED = 2**22
+"""Automata with more transitions than this are reported without their held-out divergence."""
 _HELD_OUT = 4
 """One word in this many is held out."""
 
@@ -83,6 +86,8 @@ class Run:
         """The weights of words that were asked because automata were blind there."""
         self._machines: dict[int, tuple[Machine, Numbers]] = {}
         """By their sizes automata, and the symbols that they are over."""
+        self._held_out: HeldOut | None = None
+        """Words to report by; there once all words are drawn."""
         self._phase: Phase = "words"
         self._notes: list[str] = []
         self._frontier: Frontier | None = None
@@ -148,17 +153,26 @@ class Run:
         if held_out.word_count >= 2 and not len(self._sampling.training.nodes):
             raise InputError("words of no symbols tell nothing; give a sampler of longer ones")
         if held_out.word_count < 2:
-            length = len(self._sampling.training.nodes) / max(1, self._sampling.words)
+            length = self._word_length()
             raise InputError(
                 f"the budget holds out {held_out.word_count} words, and two are the least: with "
                 f"{length:.0f} symbols a word it takes about {20 * (length + 1):.0f} symbols; a "
                 "larger budget, or ModelWords of a smaller max_length"
             )
 
+    def _word_length(self) -> float:
+        """Return how long words are; if not even the first have ended, how long they may be."""
+        sampling, sampler = self._sampling, self._sampler
+        if sampling.words:
+            return len(sampling.training.nodes) / sampling.words
+        longest = sampler.max_length if isinstance(sampler, ModelWords) else 0
+        return max(longest, sampling.spending.answered)
+
     def _ask(self) -> None:
         """Ask where automata of several sizes are blind; draw more words of what is left."""
         for share in _QUESTIONS:
             self._phase = "automata"
+            self._report()
             evidence, nodes = self._evidence(_STRUCTURE)
             sizes = [size for size in _PROBED if size <= len(evidence) // 4] or [1]
             fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
@@ -192,7 +206,7 @@ class Run:
         for size in places:
             fit = polished(self._wide(size, evidence), evidence)
             self._machines[size] = fit.machine, evidence.codes
-            self._report(len(fit.machine), fit.loss)
+            self._report_fit(fit, evidence)
             self._interrupts.check()
 
     def _evidence(self, most: int) -> tuple[Evidence, Nodes]:
@@ -210,12 +224,13 @@ class Run:
     def _search(self) -> None:
         """Find the automata, and give them the rows of all answers."""
         self._phase = "automata"
+        self._report()
         evidence, _ = self._evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(len(evidence), evidence.width)
         for size, fit in search(evidence, self._sizes):
             self._machines[size] = fit.machine, evidence.codes
-            self._report(len(fit.machine), fit.loss)
+            self._report_fit(fit, evidence)
             self._interrupts.check()
 
     def _measured(self, *, is_interrupted: bool) -> Frontier:
@@ -238,7 +253,27 @@ class Run:
             is_interrupted=is_interrupted,
         )
 
-    def _report(self, states: int | None = None, loss: float | None = None) -> None:
+    def _report_fit(self, fit: Fit, evidence: Evidence) -> None:
+        """Report an automaton, and how it does on the words that are held out."""
+        if self._progress is not None:
+            self._report(len(fit.machine), fit.loss, self._held_out_loss(fit, evidence))
+
+    def _held_out_loss(self, fit: Fit, evidence: Evidence) -> float | None:
+        """Return an automaton's divergence on held-out words; None if it is a very large one."""
+        alphabet = self._observations.alphabet
+        if len(fit.machine) * len(alphabet) > _REPORTED:
+            return None
+        if self._held_out is None:
+            words = first_words(self._sampling.held_out, _STRUCTURE)
+            self._held_out = HeldOut(words, self._observations)
+        return self._held_out.divergence(automaton(fit, evidence, alphabet))
+
+    def _report(
+        self,
+        states: int | None = None,
+        training: float | None = None,
+        held_out: float | None = None,
+    ) -> None:
         if self._progress is None:
             return
         self._interrupts.begin_call()
@@ -251,7 +286,8 @@ class Run:
                     cost=self._observations.cost,
                     share=min(1.0, self._sampling.spending.share),
                     states=states,
-                    training_divergence=loss,
+                    training_divergence=training,
+                    held_out_divergence=held_out,
                 )
             )
         finally:

@@ -92,6 +92,11 @@ class HeldOut:
         single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
         return max(0.0, single) / max(1, self.word_count)
 
+    def divergence(self, pdfa: PDFA) -> float:
+        """Return the mean divergence of an automaton over the positions where it is finite."""
+        measured = self.measured(pdfa)
+        return interval(measured.losses, self.lengths - measured.infinite).mean
+
     def measured(self, pdfa: PDFA) -> Measured:
         """Measure an automaton."""
         evidence = self._evidence

@@ -109,7 +109,7 @@ def _answers(
             f"the automaton is over {shortened(pdfa.alphabet.symbols)}, and the model over "
             f"{shortened(model.alphabet.symbols)}: give them the same symbols in the same order"
         )
-    sampler = checked_sampler(words, checked_budget(budget))
+    sampler = checked_sampler(words, checked_budget(budget, model.price), model.price)
     with ObservationTree(model, Exact(), budget) as observations:
         sampling = Sampling(observations, sampler, seed, held_out=0)
         sampling.draw_until(1.0)

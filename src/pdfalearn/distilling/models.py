@@ -93,7 +93,7 @@ def distill(
     asked = as_model(model)
     seed, audit = checked_integer(seed, "seed", 0), checked_integer(audit, "audit", 0)
     wanted = checked_sizes(sizes)
-    sampler = checked_sampler(words, checked_budget(budget))
+    sampler = checked_sampler(words, checked_budget(budget, asked.price), asked.price)
     key = None if store is None else model_key(asked, model_id)
     run: Run | None = None
     try:

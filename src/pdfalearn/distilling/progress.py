@@ -30,6 +30,8 @@ class DistillingProgress:
     """The size of the automaton that was found last."""
     training_divergence: float | None = None
     """Its divergence on the words that it was made from."""
+    held_out_divergence: float | None = None
+    """Its divergence on words that are held out, unless it is very large."""
 
 
 class DistillingInterrupted(KeyboardInterrupt):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.distilling.evidence import Floats
 from pdfalearn.distilling.gathering import Positions, positions_of
 from pdfalearn.errors import InputError
+from pdfalearn.models.price import Price
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import ModelWords, Sampler
@@ -27,6 +29,13 @@ _WORDS_AT_LEAST = 50
 """By default words are cut so that at least about this many can be drawn."""
 _LENGTHS = (20, 1000)
 """But no shorter, and no longer than this."""
+_LENGTH = 100
+"""Where words are cut if only seconds are bounded."""
+_FOR_LEARNING = {
+    "max_states": "say how many states automata may have by sizes=[…]",
+    "max_word_length": "say how long words may be by words=ModelWords(max_length=…)",
+}
+"""Bounds of learning that do not bound what is drawn, and what to say instead."""
 
 
 class Spending:
@@ -50,7 +59,7 @@ class Spending:
     @property
     def share(self) -> float:
         """The share of the budget that is spent: 1 if a bound is reached."""
-        budget, price = self._observations.budget, self._observations.price
+        budget = self._observations.budget
         answered = self.answered
         shares = [0.0]
         if budget.max_symbols is not None:
@@ -58,12 +67,18 @@ class Spending:
         if budget.max_words is not None:
             shares.append(answered / budget.max_words)
         if budget.max_cost is not None:
-            stored = self._observations.counts.stored * (price.word + price.symbol)
-            shares.append((self._observations.cost + stored) / max(budget.max_cost, 1e-300))
+            shares.append(self._cost(answered) / max(budget.max_cost, 1e-300))
         if budget.max_seconds is not None:
             seconds = time.monotonic() - self._started
             shares.append(seconds / max(1e-9, _SECONDS_FOR_ASKING * budget.max_seconds))
         return max(shares)
+
+    def _cost(self, answered: int) -> float:
+        """Return what so many answers cost; exact where each costs as much as any other."""
+        price, stored = self._observations.price, self._observations.counts.stored
+        if price.word == price.prefix and not price.call and not price.cached_symbol:
+            return price.cost(words=answered, symbols=answered - 1)
+        return self._observations.cost + price.cost(words=stored, symbols=stored)
 
 
 class Sampling:
@@ -156,7 +171,7 @@ class Sampling:
         self.cut_words += 0 if cut is None else int((words.lengths == cut).sum())
 
 
-def checked_budget(budget: object) -> Budget:
+def checked_budget(budget: object, price: Price) -> Budget:
     """Refuse a budget that does not bound what is asked, or that is too small."""
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
@@ -165,6 +180,20 @@ def checked_budget(budget: object) -> Budget:
             "the budget does not bound what is asked, and distilling would never end; give "
             "max_symbols, max_words, max_cost or max_seconds"
         )
+    if price.is_free and not replace(budget, max_cost=None).bounds_questions:
+        raise InputError(
+            "max_cost bounds nothing, as the model has no price; give max_symbols, max_words or "
+            "max_seconds"
+        )
+    _check_bounds(budget)
+    return budget
+
+
+def _check_bounds(budget: Budget) -> None:
+    """Refuse bounds that do not apply to words that are drawn, and too small ones."""
+    for name, remedy in _FOR_LEARNING.items():
+        if getattr(budget, name) is not None:
+            raise InputError(f"{name} is a bound for learning; {remedy}")
     for name in ("max_symbols", "max_words"):
         bound = getattr(budget, name)
         if bound is not None and bound < _LEAST_SYMBOLS:
@@ -172,18 +201,24 @@ def checked_budget(budget: object) -> Budget:
                 f"{name}={bound} is too small to hold out any words; give at least "
                 f"{_LEAST_SYMBOLS}, better some thousands"
             )
-    return budget
 
 
-def checked_sampler(words: Sampler | None, budget: Budget) -> Sampler:
+def checked_sampler(words: Sampler | None, budget: Budget, price: Price) -> Sampler:
     """Return what draws words: the model itself if nothing is said."""
     if words is None:
-        bounds = [bound for bound in (budget.max_symbols, budget.max_words) if bound is not None]
-        low, high = _LENGTHS
-        length = min(bounds) // _WORDS_AT_LEAST if bounds else high
-        return ModelWords(max(low, min(high, length)))
+        return ModelWords(_default_length(budget, price))
     if not hasattr(words, "draw"):
         raise InputError(
             f"words is {words!r}, not a sampler such as ModelWords(max_length=100) or Corpus(path)"
         )
     return words
+
+
+def _default_length(budget: Budget, price: Price) -> int:
+    """Return where words of the model are cut, so that enough of them fit into the budget."""
+    bounds = [bound for bound in (budget.max_symbols, budget.max_words) if bound is not None]
+    a_symbol = price.word + price.symbol
+    if budget.max_cost is not None and a_symbol:
+        bounds.append(int(budget.max_cost / a_symbol))
+    low, high = _LENGTHS
+    return max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH

@@ -20,6 +20,9 @@ _CYCLED = 64
 """Automata of up to this many states are made larger and smaller again."""
 _GROWTH = (0.3, 0.3, 0.6)
 """By these shares, until one brings too little."""
+_GROWN, _ANSWERS_A_STATE = 250, 20
+"""An automaton of merged prefixes is made larger up to this many states, if there are this many
+answers for each."""
 _TOLERATED = 0.02
 """Prefixes are merged whose answers differ by at most this many nats a word."""
 _BETTER = 1e-3
@@ -48,7 +51,7 @@ def search(
     most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
     largest = min(LARGEST_SEARCHED, most, max(2, len(evidence) // 3))
     contexts = Contexts(evidence, max(largest, *sizes))
-    others = _merged(evidence, cycles=cycles) if min(sizes) <= _CYCLED else []
+    others = _from_merged(evidence, sizes, cycles=cycles)
     fit: Fit | None = None
     for size in sorted(set(sizes), reverse=True):
         if size > largest:
@@ -56,23 +59,33 @@ def search(
             continue
         if fit is None:
             fit = pruned(polished(only_reached(contexts.machine(largest)), evidence), evidence)
-        if len(fit.machine) > size:
-            fit = pruned(polished(reduced(fit, evidence, size).machine, evidence), evidence)
-        if cycles and size <= _CYCLED:
-            fit = pruned(cycled(fit, evidence), evidence)
-        for other in others:
-            if len(other.machine) <= size and other.loss < fit.loss:
-                fit = other
-        yield size, fit
+        fit = _at_most(size, fit, evidence, cycles=cycles)
+        yield size, min(fit, others.get(size, fit), key=lambda each: each.loss)
 
 
-def _merged(evidence: Evidence, *, cycles: bool) -> list[Fit]:
-    """Return the automaton of merged prefixes, if there is one that is not too large."""
-    machine = merged(evidence, _TOLERATED, _CYCLED)
+def _at_most(size: int, fit: Fit, evidence: Evidence, *, cycles: bool) -> Fit:
+    """Return an automaton of at most so many states, by way of larger ones if it is small."""
+    if len(fit.machine) > size:
+        fit = pruned(polished(reduced(fit, evidence, size).machine, evidence), evidence)
+    return pruned(cycled(fit, evidence), evidence) if cycles and size <= _CYCLED else fit
+
+
+def _from_merged(evidence: Evidence, sizes: Sequence[int], *, cycles: bool) -> dict[int, Fit]:
+    """Return automata that are made of merged prefixes, if few states are enough for these."""
+    machine = merged(evidence, _TOLERATED, _CYCLED) if min(sizes) <= _CYCLED else None
     if machine is None:
-        return []
-    fit = pruned(polished(machine, evidence), evidence)
-    return [pruned(cycled(fit, evidence), evidence) if cycles else fit]
+        return {}
+    found = pruned(polished(machine, evidence), evidence)
+    fits: dict[int, Fit] = {}
+    fit = found
+    for size in sorted((size for size in sizes if size <= len(found.machine)), reverse=True):
+        fit = fits[size] = _at_most(size, fit, evidence, cycles=cycles)
+    fit = fits.get(len(found.machine), found)
+    most = min(_GROWN, len(evidence) // _ANSWERS_A_STATE)
+    for size in sorted(size for size in sizes if len(found.machine) < size <= most):
+        more = grown(fit, evidence, size - len(fit.machine))
+        fit = fits[size] = pruned(polished(more, evidence), evidence)
+    return fits
 
 
 def cycled(fit: Fit, evidence: Evidence) -> Fit:

@@ -50,8 +50,8 @@ class CausalModel:
         self._can_choose = "logits_to_keep" in parameters
 
     def check_ready(self) -> None:
-        """Refuse a model whose answers are random because it is being trained."""
-        if self.module.training:
+        """Refuse a model whose answers are random because it, or a part of it, is being trained."""
+        if any(part.training for part in self.module.modules()):
             raise InputError(
                 "the model is in training mode, where a word's answer may be another every time; "
                 "call .eval() on it first"
@@ -107,19 +107,22 @@ class CausalModel:
         logits: Tensor = given if self._can_choose else given[read]
         return logits
 
-    def plain_logits(self, tokens: Sequence[int]) -> Tensor:
-        """Return the logits after tokens as the model gives them itself, in float64."""
+    def plain_logits(self, tokens: Sequence[int], place: int = -1) -> Tensor:
+        """Return the logits at a place of tokens as the model gives them itself, in float64."""
         import torch
 
         with torch.inference_mode():
             inputs = torch.tensor([tokens], device=self.module.device)
-            logits: Tensor = self.module(inputs, use_cache=False).logits[0, -1]
+            logits: Tensor = self.module(inputs, use_cache=False).logits[0, place]
             return logits.double()
 
     def versions(self) -> object:
         """Return what changes with the weights."""
         try:
-            return tuple((id(part), part._version) for part in self.module.parameters())
+            return tuple(
+                (id(part), part._version, part.data_ptr(), part.dtype)
+                for part in self.module.parameters()
+            )
         except RuntimeError:  # parameters made in inference mode have no versions
             return object()
 
@@ -156,17 +159,24 @@ def loaded(folder: Path, precision: str | None, device: str | None) -> PreTraine
         raise InputError(f"precision {precision!r} is not a type of torch, such as 'float32'")
     try:
         with _no_progress_bar():
-            model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+            model, found = AutoModelForCausalLM.from_pretrained(
                 folder,
                 dtype=dtype,
                 local_files_only=True,
                 use_safetensors=True,
                 trust_remote_code=False,
+                output_loading_info=True,
             )
     except Exception as error:  # what is in the files decides what goes wrong
         raise InputError(f"{folder} holds no causal language model: {_line(error)}") from error
+    if missing := ", ".join(sorted(found["missing_keys"])):
+        raise InputError(
+            f"the weights in {folder} lack {shortened(missing, 200)}, which would be random each "
+            "time; save the whole model there"
+        )
     try:
-        return model if device is None else model.to(device)
+        placed: PreTrainedModel = model if device is None else model.to(device)
+        return placed
     except (AssertionError, RuntimeError) as error:
         raise InputError(f"there is no device {device!r}: {_line(error)}") from error
 

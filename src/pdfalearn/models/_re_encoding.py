@@ -34,10 +34,13 @@ def re_encoded(
 
 
 def check_tree_passes(model: CausalModel, spelling: Spelling, prompt: tuple[int, ...]) -> None:
-    """Refuse a model that answers otherwise where words share a sequence.
+    """Refuse a model that reads ahead, or answers otherwise where words share a sequence.
 
     It is tried with a few words of two symbols behind the end of the prompt.
     """
+    name = type(model.module).__name__
+    precision = str(model.module.dtype).removeprefix("torch.")
+    tolerance = _TOLERANCES.get(precision, _COARSE)
     ends = dict.fromkeys((spelling.tokens[0], spelling.tokens[-1]))
     paths: dict[Symbol, Path] = dict(enumerate(ends))
     two = Spelling(paths, "rest")
@@ -46,8 +49,8 @@ def check_tree_passes(model: CausalModel, spelling: Spelling, prompt: tuple[int,
     words = Words.of([(), (0,), (last,), (last, 0), (0, last)])
     most = model.most_tokens(len(prompt), two)
     words = words.take((two.spelled(words).lengths <= most).nonzero()[0])
-    name = type(model.module).__name__
     try:
+        ahead = _read_ahead(model, (*prompt, spelling.tokens[0][0]))
         read = _read(TransformerSession(model, two, prompt, 2**20, 64), words)
         difference = np.abs(read.values - re_encoded(model, two, prompt, words).values).max()
     except Exception as error:  # whatever code the model has
@@ -55,8 +58,12 @@ def check_tree_passes(model: CausalModel, spelling: Spelling, prompt: tuple[int,
             f"{name} cannot go on from keys and values that are kept: {type(error).__name__}: "
             f"{' '.join(str(error).split())[:200]}"
         ) from error
-    precision = str(model.module.dtype).removeprefix("torch.")
-    if difference > _TOLERANCES.get(precision, _COARSE):
+    if ahead > tolerance:
+        raise InputError(
+            f"{name} reads ahead: what it says of a token depends on later ones, so it is not a "
+            "causal language model"
+        )
+    if difference > tolerance:
         raise InputError(
             f"{name} does not heed a mask of one's own: probabilities differ by {difference:.3g} "
             "where words share a sequence, so it cannot be asked this way"
@@ -66,3 +73,11 @@ def check_tree_passes(model: CausalModel, spelling: Spelling, prompt: tuple[int,
 def _read(session: TransformerSession, words: Words) -> Rows:
     handles = np.append(session.extend(np.zeros(len(words), dtype=np.int64), words), 0)
     return session.read(handles[np.where(words.lengths > 0, words.offsets[1:] - 1, -1)])
+
+
+def _read_ahead(model: CausalModel, tokens: tuple[int, ...]) -> float:
+    """Return how much the last token changes the logits before it, as a share of their spread."""
+    alone = model.plain_logits(tokens[:-1])
+    change = (model.plain_logits(tokens, place=-2) - alone).abs().max()
+    spread = (alone - alone.mean()).abs().max()
+    return float(change / spread) if spread > 0 else 0.0

@@ -12,6 +12,7 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import CausalModel
 from pdfalearn.models.spelling import Spelling, Texts
+from pdfalearn.text import described
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -35,6 +36,7 @@ class Tokens:
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase | None, model: CausalModel) -> None:
+        _check_tokenizer(tokenizer)
         self._tokenizer = tokenizer
         self._model = model
         self._adds_blank = tokenizer is not None and _adds_blank(tokenizer)
@@ -75,8 +77,10 @@ class Tokens:
             tokens = self._chat(prompt)
         elif isinstance(prompt, str):
             tokens = self._plain(prompt)
-        else:
+        elif isinstance(prompt, Iterable):
             tokens = list(prompt)
+        else:
+            raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
         if any(isinstance(token, Mapping) for token in tokens):
             raise InputError("the prompt is a list of messages; give chat=True with it")
         checked = [checked_integer(token, "token of the prompt", 0) for token in tokens]
@@ -105,9 +109,15 @@ class Tokens:
         if not getattr(tokenizer, "chat_template", None):
             raise InputError("the tokenizer has no chat template; leave chat out, or set one")
         messages: Any = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        given: Any = tokenizer.apply_chat_template(
-            messages, add_generation_prompt=True, tokenize=True, return_dict=False
-        )
+        try:
+            given: Any = tokenizer.apply_chat_template(
+                messages, add_generation_prompt=True, tokenize=True, return_dict=False
+            )
+        except Exception as error:  # templates are programs, and messages are what users give
+            raise InputError(
+                f"the chat template does not take the prompt ({' '.join(str(error).split())[:200]})"
+                '; give a text, or messages such as {"role": "user", "content": "…"}'
+            ) from error
         return list(given)
 
     def _first(self) -> list[int]:
@@ -155,6 +165,16 @@ class Tokens:
         if self._tokenizer is None:
             raise InputError(f"{what} needs a tokenizer; give one, or give tokens")
         return self._tokenizer
+
+
+def _check_tokenizer(tokenizer: object) -> None:
+    from transformers import PreTrainedTokenizerBase
+
+    if tokenizer is not None and not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise InputError(
+            f"{described(tokenizer)} is not a tokenizer of transformers; load one with "
+            "AutoTokenizer, or leave it out where the folder has its own"
+        )
 
 
 def loaded_tokenizer(folder: Path) -> PreTrainedTokenizerBase:

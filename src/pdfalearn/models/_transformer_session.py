@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 _OVER = -1
 """Stands in place of a token where a word went on outside of the alphabet."""
-
-
 _LOGITS_AT_ONCE = 2**20
 """About so many logits are in float64 at once, as vocabularies may be large."""
+_MOST_CONTEXT = 32
+"""Words of one pass have about this many times as many tokens as go through the model at most:
+each token is held against all of them, whether it attends to them or not."""
 
 
 class TransformerSession(Session):
@@ -137,8 +138,9 @@ class TransformerSession(Session):
     def _batches(self, nodes: Nodes) -> list[Nodes]:
         """Cut nodes into parts that take about as many tokens as go through the model at once."""
         tokens = self._tree.new_tokens(nodes) + len(self._spelling.prefixes) - 1
-        starts = np.cumsum(tokens) - tokens
-        return np.split(nodes, np.unique(starts // self._batch, return_index=True)[1][1:])
+        depths = self._tree.depths[nodes].astype(np.int64)
+        parts = _parts(tokens, self._batch) + _parts(depths, self._batch * _MOST_CONTEXT)
+        return np.split(nodes, np.unique(parts, return_index=True)[1][1:])
 
     def _logs(self, nodes: Nodes) -> list[Floats]:
         """Pass tokens through the model; return the log-probabilities that the spelling needs."""
@@ -180,3 +182,8 @@ class TransformerSession(Session):
     def close(self) -> None:
         """Free the memory of keys and values."""
         self._kept = None
+
+
+def _parts(sizes: Nodes, most: int) -> Nodes:
+    """Number the parts into which things of some sizes are cut, each of about the most."""
+    return (np.cumsum(sizes) - sizes) // most

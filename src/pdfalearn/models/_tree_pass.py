@@ -48,9 +48,7 @@ class PassPlanner:
         self._prompt_length = prompt_length
         self._inner_tokens = np.array([prefix[-1] for prefix in inner], dtype=np.int64)
         self._inner_depths = np.array([len(prefix) for prefix in inner], dtype=np.int64)
-        self._inner_sees = np.array(
-            [[path[: len(other)] == other for other in inner] for path in inner], dtype=bool
-        ).reshape(len(inner), len(inner))
+        self._inner_sees = _beginnings(inner)
 
     def planned(self, nodes: Nodes) -> Pass:
         """Return the pass that reads nodes, all of them different."""
@@ -85,3 +83,13 @@ class PassPlanner:
             blocks = np.kron(np.eye(len(read), dtype=bool), self._inner_sees)
             sees[len(new) :, begin:] = blocks
         return sees
+
+
+def _beginnings(prefixes: tuple[Path, ...]) -> NDArray[np.bool_]:
+    """Return which prefixes each of them begins with, itself included; shorter ones come first."""
+    numbers = {prefix: number for number, prefix in enumerate(prefixes)}
+    table = np.eye(len(prefixes), dtype=bool)
+    for prefix, number in numbers.items():
+        if len(prefix) > 1:
+            table[number] |= table[numbers[prefix[:-1]]]
+    return table

@@ -230,6 +230,8 @@ class Spelling(Frozen):
 def _named(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     if isinstance(texts, Mapping):
         return texts
+    if not isinstance(texts, Iterable):
+        raise InputError(f"the symbols are {texts!r}; give texts, or a mapping of names to texts")
     named: dict[Symbol, str | Sequence[int]] = {}
     for text in texts:
         if not isinstance(text, str):
@@ -256,7 +258,7 @@ def _canonical(text: str, encode: Callable[[str], Sequence[int]], unknown: int |
 
 
 def _checked_path(symbol: Symbol, path: Sequence[int]) -> Path:
-    if isinstance(path, str) or not len(path):
+    if isinstance(path, str) or not hasattr(path, "__len__") or not len(path):
         raise InputError(f"symbol {symbol!r} has {path!r} as its tokens; give it one or more ids")
     return tuple(checked_integer(token, f"token of symbol {symbol!r}", 0) for token in path)
 

@@ -106,6 +106,9 @@ class TransformerModel(LanguageModel):
         self.open()  # refuses a model that cannot be asked
         check_tree_passes(self._model, self.spelling, self.prompt)
 
+    def __repr__(self) -> str:
+        return f"TransformerModel({type(self._model.module).__name__}, {self.spelling!r})"
+
     @property
     def identity(self) -> str:  # type: ignore[override]
         """A hash of weights, configuration, precision, prompt, symbols' tokens and ends."""

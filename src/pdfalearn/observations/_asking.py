@@ -50,7 +50,8 @@ class Counts:
     largest_difference: float = 0.0
     """By how much a probability differed at most the second time."""
     outside: float = 0.0
-    """The sum of the mass outside of the alphabet over all distributions where it is known."""
+    """The sum of the mass outside of the alphabet over all distributions where it is known. Stores
+    do not keep it: with a store, words that an audit asked for count as well."""
     outside_known: int = 0
     """The number of these."""
     largest_outside: float = 0.0
@@ -66,9 +67,16 @@ class Counts:
                 "mean": self.outside / self.outside_known,
                 "largest": self.largest_outside,
                 "distributions": self.outside_known,
-                "unknown": self.distributions - self.outside_known,
+                "unknown": max(0, self.distributions + self.stored - self.outside_known),
             }
         }
+
+    def note_outside(self, outside: Floats) -> None:
+        """Count the mass outside of the alphabet beside distributions; NaN where not known."""
+        known = outside[~np.isnan(outside)]
+        self.outside += float(known.sum())
+        self.outside_known += len(known)
+        self.largest_outside = max(self.largest_outside, float(known.max(initial=0.0)))
 
 
 def _go_on() -> None:
@@ -289,10 +297,7 @@ class Asker:
         if (outside < 0).any():
             place = int((outside < 0).argmax())
             raise BadRowError("the mass outside of the alphabet is negative", place)
-        counts, known = self._counts, outside[~np.isnan(outside)]
-        counts.outside += float(known.sum())
-        counts.outside_known += len(known)
-        counts.largest_outside = max(counts.largest_outside, float(known.max(initial=0.0)))
+        self._counts.note_outside(outside)
 
     def possible(self, nodes: Nodes) -> Mask | Words | None:
         """Return which symbols may follow answered words; None if nothing is known."""

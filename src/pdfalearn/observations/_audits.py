@@ -115,3 +115,5 @@ class Audits:
                 f"the model answers differently the second time to the word {word}: {error}"
             ) from error
         counts.largest_difference = max(counts.largest_difference, difference)
+        if again.outside is not None and self._asker.stored is not None:
+            counts.note_outside(again.outside)

@@ -26,6 +26,8 @@ _LARGEST_BATCH = 2**16
 """Batches have at most this many words."""
 _LOST_AT_MOST = 1024
 """Where a budget or a store counts words that cost something, batches have at most this many."""
+_SENT_AT_MOST = 256
+"""Where moreover every distribution is a question of its own, as to a server."""
 _WORDS_A_SECOND = 16
 """Where seconds are bounded, batches have this many words for each, so that they end in time."""
 _ASKED_AGAIN = 4
@@ -70,7 +72,8 @@ class Questions:
         self._asker = asker
         self._meter = meter
         self._audits = audits
-        self._in_parts = meter.budget.bounds_words
+        # What a server has answered is noted soon, as it may fail for good in the next batch.
+        self._in_parts = meter.budget.bounds_words or model.price.cached_symbol > 0
         if meter.budget.max_seconds is not None:
             asker.check_time = meter.check_seconds
         self._recording: Recording | None = None
@@ -127,10 +130,11 @@ class Questions:
         """Return how many words may be in a batch."""
         if not self._in_parts or self._model.price.is_free:
             return _LARGEST_BATCH
+        most = _SENT_AT_MOST if self._model.price.prefix else _LOST_AT_MOST
         seconds = self._meter.budget.max_seconds
         if seconds is None:
-            return _LOST_AT_MOST
-        return int(min(_LOST_AT_MOST, max(_WORDS_A_SECOND, _WORDS_A_SECOND * seconds)))
+            return most
+        return int(min(most, max(_WORDS_A_SECOND, _WORDS_A_SECOND * seconds)))
 
     def _ask_all(self, nodes: Nodes) -> None:
         if len(nodes) < FEW:

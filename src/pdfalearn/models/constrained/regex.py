@@ -55,8 +55,8 @@ def _checked_text(symbol: Symbol) -> str:
     if isinstance(symbol, str):
         return symbol
     raise InputError(
-        f"symbol {symbol!r} is not text, and a regular expression guides only symbols that are "
-        "strings; give a DFA as guide"
+        f"symbol {symbol!r} is not text, and a regular expression is about symbols that are "
+        "strings; give a DFA instead"
     )
 
 
@@ -81,7 +81,7 @@ def _tables(pattern: str, characters: set[str]) -> Tables:
         raise InputError(_complaint(pattern, "nested too deeply", None)) from error
     except TooLargeError as error:
         raise InputError(
-            f"the regular expression {shortened(repr(pattern), 200)} is too large for a guide: "
+            f"the regular expression {shortened(repr(pattern), 200)} is too large: "
             f"{error}; use smaller repetitions, or a DFA of your own"
         ) from error
 
@@ -98,7 +98,7 @@ def _parsed(pattern: str) -> Any:
         from interegular import InvalidSyntax, Unsupported, parse_pattern
     except ImportError as error:
         raise MissingExtraError(
-            "a regular expression as guide needs interegular: pip install 'pdfalearn[regex]'"
+            "a regular expression needs interegular: pip install 'pdfalearn[regex]'"
         ) from error
     try:
         return parse_pattern(_PARTS.sub(_plainer, pattern))
@@ -111,7 +111,7 @@ def _parsed(pattern: str) -> Any:
 
 def _unknown(pattern: str, error: Exception) -> InputError:
     return InputError(
-        f"the regular expression {pattern!r} uses what guides do not know: {error}; "
+        f"the regular expression {pattern!r} uses what is not known here: {error}; "
         "it has to match whole words, without ^ and $, references or looking around"
     )
 
@@ -123,10 +123,10 @@ def _plainer(part: re.Match[str]) -> str:
     if part["braces"]:
         return r"\{\}"
     if part["possessive"]:
-        raise InputError(f"guides do not know possessive repetition: {part[0]} in {part.string!r}")
+        raise InputError(f"possessive repetition is not known here: {part[0]} in {part.string!r}")
     if part[0][0] == "[" and len({"D", "S", "W"} & set(re.findall(r"\\(.)", part[0]))) > 1:
         raise InputError(
-            f"guides do not know classes with two complements: {part[0]} in {part.string!r}; "
+            f"classes with two complements are not known here: {part[0]} in {part.string!r}; "
             r"write alternatives, such as (\D|\W)"
         )
     return part[0].replace("]", r"\]", 1) if part["bracket"] else part[0]

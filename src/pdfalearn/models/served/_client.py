@@ -6,10 +6,10 @@ import asyncio
 import json
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models.served._loop import LoopThread
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 Note = Callable[[int, object], None]
+Outcome = TypeVar("Outcome")
 
 _BEARER = "Bearer "
 _TRY_AGAIN = (408, 425, 429)
@@ -53,13 +54,13 @@ class Client:
         self.url = _checked_by_httpx(connection.url)
         self._connection = connection
         self._opened: tuple[LoopThread, httpx.AsyncClient] | None = None
+        self._finalizer: weakref.finalize[..., Client] | None = None
         self._was_reached = False
         self._has_warned = False
 
     def get(self, path: str) -> object:
         """Return the answer to a question without a body."""
-        loop, http = self._open()
-        return loop.run(self._answer(http, "GET", path, None, asyncio.Event()))
+        return self._run(lambda http: self._answer(http, "GET", path, None, asyncio.Event()))
 
     def post(self, path: str, bodies: Sequence[Body], note: Note) -> None:
         """Send bodies, several at once, and note each answer with its place when it comes.
@@ -67,15 +68,32 @@ class Client:
         Where one of them fails for good, or ``note`` refuses an answer, those that are under way
         are still waited for, and nothing more is sent.
         """
+        self._run(lambda http: self._post(http, path, bodies, note))
+
+    def _run(self, work: Callable[[httpx.AsyncClient], Coroutine[Any, Any, Outcome]]) -> Outcome:
         loop, http = self._open()
-        loop.run(self._post(http, path, bodies, note))
+        try:
+            return loop.run(work(http))
+        except InputError:
+            raise
+        except BaseException:
+            # Requests were broken off, and their connections may never be free again.
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        """Close all connections; the next request opens new ones."""
+        self._opened = None
+        if self._finalizer is not None:
+            self._finalizer()
 
     def _open(self) -> tuple[LoopThread, httpx.AsyncClient]:
         if self._opened is None:
             http = _http_client(self._connection)
             loop = LoopThread(last=http.aclose)
             self._opened = loop, http
-            weakref.finalize(self, loop.close).atexit = False
+            self._finalizer = weakref.finalize(self, loop.close)
+            self._finalizer.atexit = False
         return self._opened
 
     async def _post(
@@ -209,7 +227,7 @@ def _http_client(connection: Connection) -> httpx.AsyncClient:
         headers["authorization"] = _BEARER + key
     return httpx.AsyncClient(
         headers=headers,
-        timeout=httpx.Timeout(connection.timeout, pool=None),
+        timeout=connection.timeout,
         limits=httpx.Limits(max_connections=connection.in_flight),
         trust_env=not connection.is_local,
         follow_redirects=False,

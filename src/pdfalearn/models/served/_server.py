@@ -90,6 +90,8 @@ class Server:
 
     def prompt_tokens(self, prompt: Prompt, *, chat: bool) -> Tokens:
         """Return the tokens of a prompt; of a chat those after which the model answers."""
+        if not isinstance(prompt, Iterable):
+            raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
         if chat:
             messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
             if not all(isinstance(message, Mapping) for message in messages):
@@ -99,14 +101,16 @@ class Server:
             if prompt.endswith(" "):
                 warnings.warn(_SPACE, UserWarning, stacklevel=4)
             return self._tokenized([{"prompt": prompt}])[0]
+        if any(isinstance(token, Mapping) for token in prompt):
+            raise InputError("the prompt is a list of messages; give chat=True with it")
         return tuple(checked_integer(token, "token of the prompt", 0) for token in prompt)
 
     def end_tokens(self, ends: Ends) -> list[int] | Literal["rest"]:
         """Return the tokens of ends, of which each has to be one."""
-        if isinstance(ends, str):
-            if ends != "rest":
-                raise InputError(f"ends are {ends!r}; give a list of tokens or texts, or 'rest'")
+        if ends == "rest":
             return "rest"
+        if isinstance(ends, str) or not isinstance(ends, Iterable):
+            raise InputError(f"ends are {ends!r}; give a list of tokens or texts, or 'rest'")
         texts = self.tokens(end for end in ends if isinstance(end, str))
         for text, tokens in texts.items():
             if len(tokens) != 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
 import numpy as np
@@ -150,6 +150,8 @@ def _spelled(
     terminal: Symbol,
     outside: Symbol | None,
 ) -> Spelling:
+    if not isinstance(symbols, Iterable):
+        raise InputError(f"the symbols are {symbols!r}; give texts, or a mapping of names to texts")
     given = symbols if isinstance(symbols, Mapping) else list(symbols)
     texts = given.values() if isinstance(given, Mapping) else given
     tokens = server.tokens(text for text in texts if isinstance(text, str) and text)
