@@ -47,7 +47,7 @@ quick-tests:
 	PDFALEARN_QUICK=1 $(BIN)/python -m pytest --quiet -m "not slow" --hypothesis-profile=quick
 
 checks: style
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 graphviz: PROGRAM := dot
 graphviz: PACKAGE := graphviz
