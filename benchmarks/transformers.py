@@ -225,9 +225,7 @@ def main() -> None:
     )
     for name, network in networks.items():
         learning(name, network)
-    print(
-        "\n600 words over two symbols in a random order, with 1 GiB for keys and values and with little\n"
-    )
+    print("\n600 words over two symbols in a random order, with 1 GiB of memory and with little\n")
     tokens = [f"{what} with {memory}" for what in ("tokens", "words/s") for memory in SIZES]
     print_header(["model", "little", "rows", *tokens, "largest difference"])
     for name, network in networks.items():

@@ -72,3 +72,17 @@ def test_rows_equal_those_of_plain_re_encoding(
     assert plain.outside is not None
     np.testing.assert_allclose(outside, plain.outside, rtol=0, atol=tolerance)
     assert session.passes > 0
+
+
+def test_long_words_go_in_several_passes() -> None:
+    model = made(tiny("llama"), SINGLE, batch=4)
+    words = Words.of(np.random.default_rng(1).integers(0, 3, (6, 50)).tolist())
+    session = model.open()
+    handles = session.extend(np.zeros(6, dtype=np.int64), words)
+    ends = handles[words.offsets[1:] - 1]
+    session.read(ends)
+    before = session.passes
+    rows = session.read(ends)  # one token each, with 50 before it
+    assert session.passes - before == 3
+    plain = re_encoded(model._model, model.spelling, model.prompt, words)
+    np.testing.assert_allclose(rows.values, plain.values, rtol=0, atol=1e-5)

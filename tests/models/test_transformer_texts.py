@@ -82,7 +82,8 @@ def test_a_chat_template_is_put_around_messages(of_bytes: Any) -> None:
     messages = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}]
     made = TransformerModel(llama(400), of_bytes, ["7"], prompt=messages, chat=True)
     assert of_bytes.decode(list(made.prompt)) == "<system>be brief\n<user>hi\n<assistant>"
-    for prompt in (["hello"], [1, 2]):
+    wrong: list[Any] = [["hello"], [1, 2]]
+    for prompt in wrong:
         with pytest.raises(InputError, match="the chat template does not take the prompt"):
             TransformerModel(llama(400), of_bytes, ["7"], prompt=prompt, chat=True)
 

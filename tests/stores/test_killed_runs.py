@@ -14,7 +14,7 @@ import pytest
 from pdfalearn import load
 from tests.stores import killed
 
-BATCH = 1024
+BATCH = 256
 KILLS = 20
 
 
