@@ -14,13 +14,12 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.metrics import changed
 from benchmarks.support import (
     Growth,
     in_a_process,
-    median_seconds,
     peak_gigabytes,
     print_header,
     print_row,
@@ -42,6 +41,8 @@ from pdfalearn import (
 from pdfalearn.analysis.languages import language_dfa
 from pdfalearn.analysis.products import Product
 from pdfalearn.formats.word_notation import WordNotation
+
+Answer = TypeVar("Answer")
 
 LANGUAGE = Contains("01")
 TITLES = ["question", "states", "symbols", "seconds", "growth"]
@@ -65,10 +66,10 @@ def questions(pdfa: PDFA) -> dict[str, Callable[[], object]]:
 def asked(
     states: int, symbols: int, growths: dict[str, Growth], runs: int = 3
 ) -> Iterator[list[object]]:
-    """Time every question to a random automaton."""
+    """Time every question to a random automaton, in seconds of the processor."""
     pdfa = random_pdfa(states, symbols, seed=1)
     for name, question in questions(pdfa).items():
-        seconds = median_seconds(question, runs)
+        seconds = median(_timed({name: question})[name][1] for _ in range(runs))
         growth = growths.setdefault(name, Growth()).to(states * symbols, seconds)
         yield [name, f"{states:,}", symbols, seconds, growth]
 
@@ -93,7 +94,7 @@ def beside_storm(states: int, turns: int = 3) -> Iterator[list[object]]:
         yield [f"{owner}, in total", f"{states:,}", 2, total, ""]
 
 
-def _timed(questions: dict[str, Callable[[], float]]) -> dict[str, tuple[float, float]]:
+def _timed(questions: dict[str, Callable[[], Answer]]) -> dict[str, tuple[Answer, float]]:
     """Return the answer to every question, and the seconds of the processor that it took."""
     found = {}
     for name, question in questions.items():
