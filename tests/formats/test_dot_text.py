@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("drawings")
 
 
-@examples(200)
+@examples(100)
 @given(pdfa=odd_pdfas())
 def test_it_comes_back_to_the_last_bit(pdfa: PDFA, folder: Path) -> None:
     save(pdfa, folder / "x.dot")

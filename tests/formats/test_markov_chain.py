@@ -53,7 +53,7 @@ def test_aalpy_gives_every_word_its_probability(pdfa: PDFA, folder: Path) -> Non
         assert probability_in(chain, [*word, "$"]) == pytest.approx(ours, rel=1e-15)
 
 
-@examples(150)
+@examples(80)
 @given(pdfa=odd_pdfas())
 def test_any_symbols(pdfa: PDFA, folder: Path) -> None:
     texts = [str(symbol) for symbol in (*pdfa.alphabet, pdfa.terminal)]

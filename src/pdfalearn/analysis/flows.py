@@ -92,7 +92,7 @@ class Flow:
 
     def residual(self, values: Floats, gains: Floats) -> Floats:
         """Return how far values are from solving the system, in each place."""
-        return np.asarray(self._system.residual(values.astype(np.longdouble), gains))
+        return np.asarray(self._system.residual(values, gains))
 
     def scaled_values(self, gains: Floats, costs: Floats) -> Floats:
         """Return the values times exp(costs), where they themselves might be too small to write.
@@ -107,8 +107,8 @@ class Flow:
         return self._system.scaled(costs).solution(gains)
 
     def _solved(self, gains: Floats) -> Floats:
-        if not len(self):
-            return np.zeros(0)
+        if not gains.any():
+            return np.zeros(len(self))
         return self._system.solution(gains)
 
     @cached_property
@@ -161,8 +161,8 @@ class _System:
                 break
         return np.maximum(refined.astype(np.float64), 0.0)
 
-    def residual(self, values: NDArray[np.longdouble], gains: Floats) -> NDArray[np.longdouble]:
-        passed_on = self.weights * values[self.successors]
+    def residual(self, values: NDArray[np.floating], gains: Floats) -> NDArray[np.longdouble]:
+        passed_on = np.multiply(self.weights, values[self.successors], dtype=np.longdouble)
         return gains - self.diagonal * values + _sums(self.offsets, passed_on)
 
     def _matrix(self) -> csr_array[np.float64]:

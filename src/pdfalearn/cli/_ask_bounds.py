@@ -39,10 +39,11 @@ def bounds(
     kappa: int | None,
     as_json: bool,
 ) -> None:
-    """Bound the probability of a language, or without one the expected length.
+    """Bound a probability, or the expected length.
 
-    The bounds hold for every model whose answers are in the classes of the automaton's states. The
-    file of a whole run (.zip) knows its classes, and what its certificate says of the model.
+    Without a language, it is the length that is bounded. The bounds hold for every model whose
+    answers are in the classes of the automaton's states. The file of a whole run (.zip) knows its
+    classes, and what its certificate says of the model.
     """
     if given is not None and language is None:
         raise click.UsageError("--given needs a language.")

@@ -53,10 +53,11 @@ def distances(a: str, b: str, as_json: bool) -> None:
 @count_option
 @options.json_option
 def differences(a: str, b: str, count: int, as_json: bool) -> None:
-    """Find where two automata part: the words and prefixes that make most of the difference.
+    """Find where two automata part.
 
-    Shares are of the squared Hellinger distance. The words say what is more or less likely in the
-    end, the prefixes after which of them the next symbols are.
+    These are the words and prefixes that make most of the difference. Shares are of the squared
+    Hellinger distance. The words say what is more or less likely in the end, the prefixes after
+    which of them the next symbols are.
     """
     pdfa = automaton_of(a)
     result = pdfalearn.differences(pdfa, automaton_of(b), count)

@@ -130,7 +130,10 @@ def likeliest(
 @click.option("--quantiles", default=_QUANTILES, metavar="Q[,Q...]", help="Shares from 0 to 1.")
 @options.json_option
 def length(file: str, quantiles: str, as_json: bool) -> None:
-    """Compute how long words are: mean, deviation, quantiles, and a picture."""
+    """Compute how long words are.
+
+    There are mean, deviation and quantiles, and a picture.
+    """
     result = pdfalearn.length(automaton_of(file))
     shares = _numbers(quantiles)
     reached = {share: result.quantile(share) for share in shares}
@@ -164,7 +167,10 @@ def length(file: str, quantiles: str, as_json: bool) -> None:
 @click.argument("file", metavar="PDFA")
 @options.json_option
 def entropy(file: str, as_json: bool) -> None:
-    """Compute the entropy of the words, in nats, and what it is per symbol."""
+    """Compute the entropy per word and per symbol.
+
+    It is in nats.
+    """
     result = pdfalearn.entropy(automaton_of(file))
     if as_json:
         values = {"per_word": plain(result.per_word), "per_symbol": plain(result.per_symbol)}
@@ -185,7 +191,9 @@ def entropy(file: str, as_json: bool) -> None:
 @form_option
 @options.json_option
 def count(file: str, language: str, form: str, as_json: bool) -> None:
-    """Compute how many prefixes of a word are expected to be in a language.
+    """Compute how often a language is met in a word.
+
+    It is the expected number of the word's prefixes that are in the language.
 
     '.*01', or 01 --as ends, counts how often 01 occurs in a word.
     """
@@ -206,9 +214,10 @@ def count(file: str, language: str, form: str, as_json: bool) -> None:
 @count_option
 @options.json_option
 def visits(file: str, count: int, as_json: bool) -> None:
-    """Compute how often one word is expected to visit states and to take transitions.
+    """Compute how often a word visits the states.
 
-    The table has the states that are visited most; as JSON there are all, with their transitions.
+    These are expected numbers, of transitions too. The table has the states that are visited most;
+    as JSON there are all, with their transitions.
     """
     pdfa = automaton_of(file)
     result = pdfalearn.expected_visits(pdfa)

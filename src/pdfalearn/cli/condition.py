@@ -26,7 +26,7 @@ from pdfalearn.cli._output import print_json, print_line
 @options.output_option("Where to write the automaton.")
 @options.json_option
 def condition(file: str, language: str, form: str, output: Path, as_json: bool) -> None:
-    """Keep the words that are in a language, as likely as they are then.
+    """Keep the words of a language, as likely as they are then.
 
     Each of these words has its probability divided by that of all of them, exactly. To forbid
     symbols one by one, as the option --guide does, is something else: it makes words likelier whose

@@ -126,11 +126,14 @@ class Chain:
     @cached_property
     def components(self) -> Indices:
         """The number of every pair's component that words never leave nor end in; -1 for others."""
+        ending = self.target.probabilities[self.lefts, 0] > 0
+        if ending.all():
+            return np.full(len(self), -1)
         ones = np.ones(len(self.sources), dtype=np.int8)
         graph = csr_array((ones, (self.sources, self.successors)), shape=(len(self), len(self)))
         count, labels = connected_components(graph, connection="strong")
         closed = np.ones(count, dtype=bool)
-        closed[labels[self.target.probabilities[self.lefts, 0] > 0]] = False
+        closed[labels[ending]] = False
         begins, ends = labels[self.sources], labels[self.successors]
         closed[begins[begins != ends]] = False
         numbers = np.where(closed, np.cumsum(closed) - 1, -1)
