@@ -99,7 +99,11 @@ def test_json(path: Path) -> None:
         "tree": None,
         "store": None,
         "near_boundary": 8,
-        "certificate": {"kind": "exact", "statement": "equivalent to the target"},
+        "certificate": {
+            "kind": "exact",
+            "statement": "equivalent to the target",
+            "by": "Quantization(kappa=10)",
+        },
         "states": 4,
         "notes": [],
     }
