@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 SERVED := .venv-served
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
 .DEFAULT_GOAL := help
 .PHONY: help demo quick test test-all test-served style quick-tests checks graphviz openfst clean
 
@@ -44,10 +46,10 @@ style:
 	$(BIN)/python -m mypy
 
 quick-tests:
-	PDFALEARN_QUICK=1 $(BIN)/python -m pytest --quiet -m "not slow" --hypothesis-profile=quick
+	PDFALEARN_QUICK=1 $(PYTEST) --quiet -m "not slow" --hypothesis-profile=quick
 
 checks: style
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(PYTEST)
 
 graphviz: PROGRAM := dot
 graphviz: PACKAGE := graphviz

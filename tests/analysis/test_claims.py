@@ -127,6 +127,7 @@ def test_pac_for_words_that_were_cut_or_are_not_the_models() -> None:
             probability_bounds(result, SHORT)
 
 
+@pytest.mark.slow
 def test_no_claim_for_what_was_stopped_or_distilled() -> None:
     stopped = learn(random_pdfa(100, seed=1), by=BY, budget=Budget(max_states=3))
     with pytest.raises(InputError, match=r"^nothing is claimed: a bound stopped learning .*its pd"):

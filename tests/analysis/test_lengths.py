@@ -111,6 +111,7 @@ def test_quantiles_of_very_long_words_come_by_powers() -> None:
     assert result.deviation == pytest.approx(sqrt(1 - stop) / stop, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_shortest_and_the_longest_word_of_a_long_chain() -> None:
     size = 20_000
     onwards = [[min(state + 1, size), min(state + 1, size)] for state in range(size + 1)]

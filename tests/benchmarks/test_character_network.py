@@ -149,6 +149,7 @@ def as_cudnn(kernel: Singles) -> Singles:
     return np.hstack([gate.T.reshape(gate.shape) for gate in gates])
 
 
+@pytest.mark.slow
 def test_it_is_said_that_the_weights_cannot_be_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -217,6 +217,7 @@ def test_alergia_finds_an_automaton_in_many_words() -> None:
     assert same_structure(truth, candidate)
 
 
+@pytest.mark.slow
 def test_a_table_is_printed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PDFALEARN_CACHE", str(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gru", "lstm"])
 def test_the_same_network_is_trained_and_read(kind: str, tmp_path: Path) -> None:
     training = import_module("benchmarks.distilling.training")

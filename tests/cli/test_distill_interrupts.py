@@ -54,6 +54,7 @@ def interrupted(folder: Path, *arguments: str, at: str = "symbols left") -> tupl
     return message.strip(), output
 
 
+@pytest.mark.slow
 def test_an_interrupt_saves_the_frontier_so_far(folder: Path) -> None:
     message, output = interrupted(folder, *LONG, "-o", "out.zip")
     assert message == "interrupted: out.zip holds the frontier so far"
@@ -123,6 +124,7 @@ def test_progress_is_one_line_that_is_gone_in_the_end(folder: Path) -> None:
     assert program.shown.endswith("\x1b[1A\x1b[2K"), "the line is still there"
 
 
+@pytest.mark.slow
 def test_no_terminal_no_progress(folder: Path) -> None:
     few = ("--symbols", 200, "--states", "1,2", "--json")
     ended = run_program("distill", "target.npz", *few, folder=folder)

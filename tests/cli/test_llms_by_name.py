@@ -122,6 +122,7 @@ def test_a_guide_and_a_store() -> None:
     assert other["statistics"]["words"] > 0
 
 
+@pytest.mark.slow
 def test_every_command_takes_a_server(server: str, target: PDFA) -> None:
     named = (server, "--vocabulary", "symbols.txt", "--prompt", "A word:", "--ends", "<end>")
     run("learn", *named, "--kappa", 20, "--oracle", "words", "--max-length", 4, "-o", "learnt.json")
@@ -149,6 +150,7 @@ def test_examples_in_the_help_run(command: str, llm: Path) -> None:
         run(*example)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_examples_on_the_page_of_models_run(llm: Path) -> None:
     need_module("httpx")

@@ -166,6 +166,7 @@ def test_a_run_that_was_killed_goes_on(
     assert details["stored_words"] == len(dying.asked)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_under_a_bound_on_cost(tmp_path: Path) -> None:
     bound, store, price = Budget(max_cost=900), tmp_path / "store", Price(word=1, prefix=1)
     whole = distill(watched(price), budget=bound, sizes=[1, 4], seed=2, audit=0)

@@ -59,6 +59,7 @@ def test_round_trips(name: str, tmp_path: Path) -> None:
     assert bytes_of(again, tmp_path) == data
 
 
+@pytest.mark.slow
 def test_the_samples_are_of_all_kinds() -> None:
     assert any(point.infinite_share > 0 for point in frontier_of("infinite"))
     assert len(frontier_of("one size")) == 1

@@ -179,6 +179,7 @@ def test_what_is_unresolved_leads_to_a_state_of_its_class(name: str) -> None:
     assert split > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kappa"), [("noisy", 100), ("skewed", 20)])
 def test_more_budget_gives_a_better_automaton(name: str, kappa: int) -> None:
     models = [FAMILIES[name](seed) for seed in (1, 2)]

@@ -40,6 +40,7 @@ def made(model: Any, symbols: Any = None, **options: Any) -> TransformerModel:
     return TransformerModel(model, None, symbols or SYMBOLS, **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [[0, 2], "rest"])
 @pytest.mark.parametrize("outside", [None, "?"])
 def test_it_keeps_to_the_protocol(ends: Any, outside: str | None) -> None:

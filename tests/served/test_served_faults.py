@@ -64,6 +64,7 @@ def test_a_thousand_faults_change_nothing() -> None:
     assert set(server.answered.values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_server_that_is_started_again_is_found_again() -> None:
     target = spelled_target(60, seed=3)
     with WatchedServer(AutomatonLLM(target)) as first:
