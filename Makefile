@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --ed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-all test-served style quick-tests checks graphviz openfst clean
+.PHONY: help demo quick test test-all test-served style quick-tests checks graphviz openfst chromium clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -33,7 +33,7 @@ quick: $(VENV)/.tested ## Check style, types and one case of each test that is n
 test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra is skipped
 	@$(MAKE) --no-print-directory checks
 
-test-all: $(VENV)/.complete graphviz openfst ## Install every extra, then check without skipping anything
+test-all: $(VENV)/.complete graphviz openfst chromium ## Install every extra, then check without skipping anything
 	@PDFALEARN_NO_SKIPS=1 $(MAKE) --no-print-directory checks
 
 test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models against vLLM with a real LLM (3.4 GB)
@@ -55,7 +55,9 @@ graphviz: PROGRAM := dot
 graphviz: PACKAGE := graphviz
 openfst: PROGRAM := fstcompile
 openfst: PACKAGE := libfst-tools
-graphviz openfst:
+chromium: PROGRAM := chromium
+chromium: PACKAGE := chromium
+graphviz openfst chromium:
 	@command -v $(PROGRAM) >/dev/null || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		export DEBIAN_FRONTEND=noninteractive; \
@@ -88,7 +90,7 @@ $(VENV)/.tested: $(VENV)/.made pyproject.toml
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.complete: $(VENV)/.made pyproject.toml constraints.txt
-	$(INSTALL) '.[all]' --constraint constraints.txt
+	$(INSTALL) '.[dev]' --constraint constraints.txt
 	@touch $@ $(VENV)/.tested $(VENV)/.installed
 
 # What vLLM brings along for sound and pictures does not load with its torch for the CPU.
