@@ -18,6 +18,7 @@ from pdfalearn.distilling.knees import knee
 from pdfalearn.distilling.sizes import EVERY
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
+from pdfalearn.registry import shown
 
 _ANSWERS_A_STATE = 20
 """Sizes with fewer answers a state than this are no knee: there words are learnt by heart."""
@@ -84,6 +85,9 @@ class Frontier(ArrayValue):
     def __repr__(self) -> str:
         first, last = self.points[0].states, self.points[-1].states
         return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
+
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
 
     def point(self, states: int) -> Point:
         """Return the largest automaton of at most so many states, with its measures.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.learners.kept_tree import KeptTree
 from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.pdfa import PDFA
+from pdfalearn.registry import shown
 from pdfalearn.tree_nodes import TreeNode, Word
 from pdfalearn.word_trees import WordTree
 
@@ -63,12 +65,17 @@ class Statistics(Progress):
 
     def __repr__(self) -> str:
         values = vars(self) | {"batches": _shown(self.batches)}
-        return f"Statistics({', '.join(f'{name}={value}' for name, value in values.items())})"
+        texts = (f"{name}={_short(value)}" for name, value in values.items())
+        return f"Statistics({', '.join(texts)})"
 
 
 def _shown(batches: tuple[int, ...]) -> str:
     """Sum up the sizes of batches: there may be millions."""
     return f"({len(batches)}, of at most {max(batches, default=0)})"
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 class History(tuple[Progress, ...]):
@@ -116,6 +123,9 @@ class Result(ArrayValue):
             f"Result({len(self.pdfa)} states, {len(self.pdfa.alphabet)} symbols, "
             f"{self.certificate.kind}, {self.statistics.words} words asked)"
         )
+
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
 
     def __hash__(self) -> int:
         return hash(self.pdfa)

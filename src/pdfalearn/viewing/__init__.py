@@ -1,0 +1,1 @@
+"""What people look at: pictures for print, plots, and what notebooks show."""
