@@ -196,7 +196,9 @@ def test_the_oracle_of_another_alphabet_is_refused() -> None:
 @NAMES
 def test_counterexamples_are_counted_as_the_oracle_gave_them(name: str) -> None:
     class Noting(ExactOracle):
-        def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        def counterexamples(
+            self, hypothesis: PDFA, observations: ObservationTree | None = None
+        ) -> Words:
             words = super().counterexamples(hypothesis, observations)
             given.append((len(words), max(map(len, words), default=0)))
             return words
