@@ -1,0 +1,16 @@
+"use strict";
+// What is known in words, and figures in a table.
+
+panels["certificate"] = (element, data) => {
+  const notes = data.notes.map((note) => make("li", {}, isolated(note)));
+  element.append(make("div", { class: "card certificate" },
+    make("p", {}, make("b", { class: "badge" }, data.kind), " ", isolated(data.statement)),
+    data.meaning ? make("p", { class: "quiet" }, data.meaning) : null,
+    notes.length ? make("ul", { class: "notes" }, ...notes) : null));
+};
+
+panels["facts"] = (element, data) => {
+  const rows = data.rows.map(([label, text]) =>
+    make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, isolated(text))));
+  element.append(make("div", { class: "card" }, make("table", { class: "facts-table" }, make("tbody", {}, ...rows))));
+};
