@@ -288,6 +288,8 @@ _OFFERS = {
     ("load", "run.json"): "pdfalearn.learning.run_files:read",
     ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
     ("page", "PDFA"): "pdfalearn.viewing.view:view",
+    ("page", "Result"): "pdfalearn.viewing.view:view",
+    ("page", "Frontier"): "pdfalearn.viewing.view:view",
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }

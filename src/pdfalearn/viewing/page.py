@@ -20,11 +20,18 @@ SCRIPTS = (
     "dom",
     "texts",
     "automaton",
+    "scale",
+    "chart",
+    "facts",
+    "tree",
+    "run",
+    "frontier",
+    "pair",
     "start",
 )
 """The page's scripts in the order in which they run; the last one shows the parts."""
 
-STYLES = ("page",)
+STYLES = ("page", "chart", "panels")
 
 _PAGE = """<!doctype html>
 <html lang="en">

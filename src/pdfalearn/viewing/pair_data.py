@@ -110,7 +110,7 @@ def _parted_data(parted: Differences, sides: tuple[_Side, _Side]) -> dict[str, A
 def _word_data(word: tuple[Symbol, ...], sides: tuple[_Side, _Side]) -> dict[str, Any]:
     """Return a word as text, and what the two automata do along it."""
     alphabet = sides[0].alphabet
-    codes = list(alphabet.encode(word))
+    codes = alphabet.encode(word).tolist()
     ways = [side.states(codes[:MOST_STEPS]) for side in sides]
     return {
         "word": short_word_text(word, joined=are_characters(alphabet)),

@@ -62,7 +62,7 @@ function leafOf(node, page) {
   const text = [make("b", {}, name), make("span", { class: "tree-word" }, isolated(node.word))];
   const leaf = node.state === null
     ? make("span", { class: "tree-leaf" }, ...text)
-    : make("button", { type: "button", class: "tree-leaf", click: () => page.focusState(node.state) }, ...text);
+    : make("button", { type: "button", class: "tree-leaf", click: () => page.shown.automaton.focus(node.state) }, ...text);
   return make("span", {}, ...arcOf(node), leaf);
 }
 
