@@ -25,7 +25,9 @@ def frontier_parts(frontier: Frontier) -> list[Part]:
     ]
     return [
         Part("certificate", "", certificate_data(frontier.certificate, frontier.notes)),
-        Part("frontier", "States against divergence", curve_data(frontier) | {"automata": automata}),
+        Part(
+            "frontier", "States against divergence", curve_data(frontier) | {"automata": automata}
+        ),
     ]
 
 

@@ -117,7 +117,10 @@ def _word_data(word: tuple[Symbol, ...], sides: tuple[_Side, _Side]) -> dict[str
         "length": len(word),
         "codes": codes[:MOST_STEPS],
         "steps": [
-            {"states": pair, "bars": _bars(*(s.row(state) for s, state in zip(sides, pair, strict=True)))}
+            {
+                "states": pair,
+                "bars": _bars(*(s.row(state) for s, state in zip(sides, pair, strict=True))),
+            }
             for pair in zip(*ways, strict=True)
         ],
     }

@@ -77,7 +77,9 @@ def statistics_rows(result: Result) -> list[tuple[str, str]]:
     statistics = result.statistics
     seconds = statistics.learning_seconds, statistics.equivalence_seconds
     rows = {
-        "compared by": "an equivalence that the file does not keep" if result.by is None else str(result.by),
+        "compared by": "an equivalence that the file does not keep"
+        if result.by is None
+        else str(result.by),
         "states": f"{len(result.pdfa):,}",
         "words asked": f"{statistics.words:,}",
         "words taken from the store": f"{statistics.stored_words:,}",
