@@ -20,6 +20,7 @@ SCRIPTS = (
     "dom",
     "texts",
     "automaton",
+    "focus",
     "scale",
     "chart",
     "facts",

@@ -50,15 +50,14 @@ def comparison_data(a: PDFA, b: PDFA) -> dict[str, Any]:
     }
 
 
-def _distance_rows(apart: Distances) -> list[tuple[str, float | None, str]]:
-    """Return names, figures and what they mean; None is infinite."""
-    low, high = apart.total_variation_low, apart.total_variation_high
+def _distance_rows(apart: Distances) -> list[tuple[str, list[float | None], str]]:
+    """Return names, a figure or two bounds each, and what they mean; None is infinite."""
+    bounds: list[float | None] = [apart.total_variation_low, apart.total_variation_high]
     return [
-        ("Hellinger distance", apart.hellinger, "0: the same words; 1: none in common"),
-        ("Total variation, at least", low, "the greatest difference of the probability of any"),
-        ("Total variation, at most", high, "set of words lies between these two"),
-        ("Bhattacharyya distance", _figure(apart.bhattacharyya), "−ln Σ √(P(w)·Q(w))"),
-        ("L2 distance", apart.l2, "√(Σ (P(w) − Q(w))²) over words that end"),
+        ("Hellinger", [apart.hellinger], "0: the same words; 1: no word in common"),
+        ("total variation", bounds, "the greatest difference in the probability of a set of words"),
+        ("Bhattacharyya", [_figure(apart.bhattacharyya)], "−ln Σ √(P(w)·Q(w))"),
+        ("L2", [apart.l2], "√(Σ (P(w) − Q(w))²) over words that end"),
     ]
 
 

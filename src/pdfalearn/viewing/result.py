@@ -22,7 +22,7 @@ def result_parts(result: Result) -> list[Part]:
     return [
         Part("certificate", "", certificate_data(result.certificate, result.notes)),
         Part("automaton", "Automaton", automaton_data(result.pdfa)),
-        Part("tree", "Classification tree", tree_data(result, visits)),
         Part("run", "The run", run_data(result)),
+        Part("tree", "Classification tree", tree_data(result, visits)),
         Part("facts", "What it cost", {"rows": statistics_rows(result)}),
     ]

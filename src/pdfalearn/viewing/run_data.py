@@ -20,7 +20,7 @@ def run_data(result: Result) -> dict[str, Any]:
     -------
     dict
         ``rows`` are objects; ``counterexamples`` are those found so far, and None in runs of files
-        that do not tell. ``queries`` is how many rows there are in all.
+        that do not tell. ``steps`` is how many rows there are in all.
     """
     steps: list[Progress] = [*result.history, result.statistics]
     found = _found_before(result, len(steps))
@@ -73,7 +73,7 @@ MEANINGS = {
 
 
 def statistics_rows(result: Result) -> list[tuple[str, str]]:
-    """Return what learning has cost, as labels and texts."""
+    """Return what learning has cost, as labels and texts; what is 0 is left out."""
     statistics = result.statistics
     seconds = statistics.learning_seconds, statistics.equivalence_seconds
     rows = {
@@ -97,4 +97,4 @@ def statistics_rows(result: Result) -> list[tuple[str, str]]:
         "seconds for learning": f"{seconds[0]:,.3f}",
         "seconds for equivalence": f"{seconds[1]:,.3f}",
     }
-    return [(label, text) for label, text in rows.items() if text != "0" or label == "words asked"]
+    return [(label, text) for label, text in rows.items() if text != "0"]

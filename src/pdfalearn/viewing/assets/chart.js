@@ -4,8 +4,14 @@
 
 const CHART_MARGIN = { top: 18, right: 20, bottom: 46, left: 60 };
 
-const tickText = (value) =>
-  value >= 1e5 ? value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 }) : numberText(value);
+// Ticks are short: 0.25, 150K, 2·10⁻⁵.
+function tickText(value) {
+  if (value >= 1e5) return value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 });
+  if (value >= 1e-3 || value <= 0) return numberText(value);
+  const [factor, power] = value.toExponential().split("e-");
+  const raised = [...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
+  return `${factor === "1" ? "" : `${numberText(Number(factor), 2)}·`}10⁻${raised}`;
+}
 
 // What is shown: { title, x: {label, isLog, areWhole}, y: {…}, points: [{x, y, low, high, text, name}],
 // isStepped, chosen, onchoose, height }. Points without y are left out of the line.
@@ -81,14 +87,14 @@ function lineOf(places, isStepped) {
 }
 
 // The points, as far as there is room for them, the chosen one, and the names of those that have one.
-function marksOf(places, { chosen, width, onchoose }) {
+function marksOf(places, { chosen, width }) {
   const isCrowded = places.length > width / 9;
   const dots = places
     .filter((place) => place.y !== null && (!isCrowded || place.name))
     .map((place) => svg("circle", { class: place.name ? "chart-dot named" : "chart-dot", cx: place.left, cy: place.top, r: place.name ? 5 : 3 }));
   const ring = chosen === null ? [] : [
     svg("circle", { class: "chart-ring", cx: places[chosen].left, cy: places[chosen].top, r: 9 })];
-  return [...dots, ...ring, ...places.filter((place) => place.name).map((place) => nameOf(place, width, onchoose))];
+  return [...dots, ...ring, ...places.filter((place) => place.name).map((place) => nameOf(place, width))];
 }
 
 function nameOf(place, width) {

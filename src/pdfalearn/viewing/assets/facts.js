@@ -10,7 +10,6 @@ panels["certificate"] = (element, data) => {
 };
 
 panels["facts"] = (element, data) => {
-  const rows = data.rows.map(([label, text]) =>
-    make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, isolated(text))));
-  element.append(make("div", { class: "card" }, make("table", { class: "facts-table" }, make("tbody", {}, ...rows))));
+  const rows = data.rows.map(([label, text]) => make("div", {}, make("dt", {}, label), make("dd", {}, isolated(text))));
+  element.append(make("dl", { class: "card facts-list" }, ...rows));
 };

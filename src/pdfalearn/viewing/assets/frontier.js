@@ -4,14 +4,13 @@
 const FRONTIER_WAIT = 120; // Milliseconds that the slider has to rest before an automaton is laid out.
 
 panels["frontier"] = (element, data, page) => {
-  const id = uniqueId("size");
   const { points } = data;
   const box = make("div", { class: "frontier-chart" });
   const figures = make("div", { class: "frontier-figures" });
   const shown = make("div", { class: "frontier-automaton" });
-  const slider = make("input", { type: "range", id, min: 0, max: points.length - 1, step: 1, value: data.best,
+  const slider = make("input", { type: "range", "aria-label": "Automaton by size", min: 0, max: points.length - 1, step: 1, value: data.best,
     input: () => choose(Number(slider.value)) });
-  const label = make("label", { for: id }, "Automaton");
+  const label = make("span", { class: "frontier-size", "aria-hidden": "true" });
   const button = (text, name, step) => make("button", { type: "button", "aria-label": name,
     click: () => choose(Math.min(points.length - 1, Math.max(0, Number(slider.value) + step))) }, text);
   const card = make("div", { class: "card" }, make("div", { class: "frontier-top" }, box, figures),
@@ -21,7 +20,8 @@ panels["frontier"] = (element, data, page) => {
   let waiting = 0;
   const choose = (place) => {
     slider.value = place;
-    slider.setAttribute("aria-valuetext", countText(points[place].states, "state"));
+    label.textContent = countText(points[place].states, "state");
+    slider.setAttribute("aria-valuetext", label.textContent);
     showPoint(figures, data, place);
     chart.choose(place);
     clearTimeout(waiting);

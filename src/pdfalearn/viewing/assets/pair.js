@@ -17,7 +17,7 @@ panels["pair"] = (element, data, page) => {
   const shown = sides.map(({ body }, side) => panels.automaton(body, data.automata[side], page));
   const follow = (entry, place = entry.steps.length - 1) => {
     showWay(way, data, entry, place, follow);
-    shown.forEach((panel, side) => panel.showWord(entry.steps.map((step) => step.states[side]).slice(0, place + 1), entry.codes));
+    shown.forEach((panel, side) => focusState(panel, entry.steps[place].states[side]));
     page.announce(`${entry.word}, after ${countText(place, "symbol")}`);
   };
   if (data.prefixes.length) follow(data.prefixes[0]);
@@ -26,8 +26,9 @@ panels["pair"] = (element, data, page) => {
 const sideName = (side) => make("span", { class: `badge side-${"ab"[side]}` }, "AB"[side]);
 
 function pairSummary(data) {
-  const rows = data.distances.map(([name, value, meaning]) => make("tr", {},
-    make("th", { scope: "row" }, name), make("td", {}, value === null ? "infinite" : numberText(value, 4)),
+  const rows = data.distances.map(([name, values, meaning]) => make("tr", {},
+    make("th", { scope: "row" }, name),
+    make("td", {}, values.map((value) => (value === null ? "infinite" : numberText(value, 4))).join(" to ")),
     make("td", { class: "quiet" }, meaning)));
   return make("div", { class: "card" },
     make("h3", {}, "How far they are apart"),

@@ -34,10 +34,10 @@ panels["run"] = (element, data) => {
 };
 
 function showGrowth(element, rows, across, name) {
-  const box = make("div", { class: "chart-cell" }, make("h3", {}, `${RUN_UP[name][0].toUpperCase()}${RUN_UP[name].slice(1)}`));
+  const box = make("div", { class: "chart-cell" });
   element.append(box);
   const last = rows.at(-1);
-  if (last[name] === null) return box.append(make("p", { class: "quiet" }, "The file of this run does not tell."));
+  if (last[name] === null) return box.append(make("p", { class: "quiet" }, `The file of this run does not tell the ${RUN_UP[name]}.`));
   const points = rows.map((row) => ({
     x: row[across],
     y: row[name],

@@ -8,7 +8,7 @@ function extentOf(values, isLog) {
   const high = finite.reduce((a, b) => Math.max(a, b));
   const least = finite.reduce((a, b) => Math.min(a, b));
   if (!isLog) return [Math.min(0, least), high > 0 ? high : 1];
-  const low = Math.max(least, high * 1e-9);
+  const low = Math.max(least, high * 1e-6);
   return low < high ? [low, high] : [low / 2, high * 2];
 }
 

@@ -1,7 +1,7 @@
 "use strict";
 // The classification tree: nested lists that open and close by mouse and keyboard.
 
-const TREE_OPEN = 40; // So many nodes are open at first, the most visited ones.
+const TREE_OPEN = 24; // So many nodes are open at first, the most visited ones.
 const TREE_DEEPEST = 10; // Deeper levels are not indented any further.
 
 panels["tree"] = (element, data, page) => {
@@ -10,13 +10,14 @@ panels["tree"] = (element, data, page) => {
   if (!data.nodes.length) return card.append(make("p", {}, data.reason));
   const below = data.nodes.map(() => []);
   data.nodes.forEach((node, number) => number && below[node.parent].push(number));
-  const root = treeItem(data.nodes, below, 0, 0, page);
+  const root = treeItem(data.nodes, below, page);
   card.append(
     make("p", { class: "quiet" }, treeSummary(data)),
     make("p", { class: "tree-buttons" },
       make("button", { type: "button", click: () => openTree(card, true) }, "Open all"),
       make("button", { type: "button", click: () => openTree(card, false) }, "Close all")),
-    make("ul", { class: "tree-list tree-root" }, root),
+    make("div", { class: "tree-scroll", tabindex: "0", role: "region", "aria-label": "Classification tree" },
+      make("ul", { class: "tree-list tree-root" }, root)),
   );
 };
 
@@ -33,7 +34,7 @@ function treeSummary(data) {
 }
 
 // Trees are too deep for recursion: items are made from the last node to the first.
-function treeItem(nodes, below, number, level, page) {
+function treeItem(nodes, below, page) {
   const items = [], levels = [];
   nodes.forEach((node, place) => (levels[place] = place ? levels[node.parent] + 1 : 0));
   for (let place = nodes.length - 1; place >= 0; place--) {
@@ -62,7 +63,7 @@ function leafOf(node, page) {
   const text = [make("b", {}, name), make("span", { class: "tree-word" }, isolated(node.word))];
   const leaf = node.state === null
     ? make("span", { class: "tree-leaf" }, ...text)
-    : make("button", { type: "button", class: "tree-leaf", click: () => page.shown.automaton.focus(node.state) }, ...text);
+    : make("button", { type: "button", class: "tree-leaf", click: () => focusState(page.shown.automaton, node.state) }, ...text);
   return make("span", {}, ...arcOf(node), leaf);
 }
 
