@@ -20,7 +20,7 @@ from pdfalearn.text import are_characters, short_word_text, symbol_text
 COUNT = 15
 """This many words, and this many prefixes, are on a page."""
 MOST_PAIRS = 300_000
-"""Automata that words lead to more pairs of states are not compared: a page should be there soon."""
+"""More pairs of states are not compared: it would take long to make the page."""
 MOST_STEPS = 60
 """Longer words are followed up to here."""
 _MOST_BARS = 8

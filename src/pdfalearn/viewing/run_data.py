@@ -76,6 +76,7 @@ def statistics_rows(result: Result) -> list[tuple[str, str]]:
     """Return what learning has cost, as labels and texts; what is 0 is left out."""
     statistics = result.statistics
     seconds = statistics.learning_seconds, statistics.equivalence_seconds
+    longest = max(statistics.longest_counterexamples, default=0)
     rows = {
         "compared by": "an equivalence that the file does not keep"
         if result.by is None
@@ -88,7 +89,7 @@ def statistics_rows(result: Result) -> list[tuple[str, str]]:
         "cost": f"{statistics.cost:,.6g}",
         "equivalence queries": f"{statistics.equivalence_queries:,}",
         "counterexamples": f"{sum(statistics.counterexamples):,}",
-        "symbols of the longest counterexample": f"{max(statistics.longest_counterexamples, default=0):,}",
+        "symbols of the longest counterexample": f"{longest:,}",
         "depth of the tree": f"{statistics.tree_depth:,}",
         "inner nodes of the tree": f"{statistics.inner_nodes:,}",
         "words asked again (audit)": f"{statistics.audited_words:,}",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.learning.results import Result
 from pdfalearn.text import are_characters, short_word_text
-from pdfalearn.tree_nodes import ArcLabel, NumberedNode, TreeNode, numbered_nodes
+from pdfalearn.tree_nodes import ArcLabel, NumberedNode, TreeNode, Word, numbered_nodes
 
 MOST_NODES = 600
 """At most this many nodes of a tree are on a page."""
@@ -41,7 +41,7 @@ def tree_data(result: Result, visits: NDArray[np.float64]) -> dict[str, Any]:
     if reason is not None:
         return {"nodes": [], "reason": reason}
     nodes = numbered_nodes(result.tree)
-    states = {word: state for state, word in enumerate(result.access_words)}
+    states = _states_by_word(result)
     leaves, weights = _sums_below(nodes, states, visits)
     chosen = _chosen(nodes, weights)
     places = {number: place for place, number in enumerate(chosen)}
@@ -61,6 +61,12 @@ def tree_data(result: Result, visits: NDArray[np.float64]) -> dict[str, Any]:
     }
 
 
+def _states_by_word(result: Result) -> dict[Word, int]:
+    """Return the state of every access word: the first one, as copies may be added to agree."""
+    words = result.access_words
+    return {words[state]: state for state in range(len(words) - 1, -1, -1)}
+
+
 def _reason_for_none(result: Result) -> str | None:
     if result.kept_tree is None:
         return "The learner keeps a table, and no classification tree."
@@ -71,7 +77,7 @@ def _reason_for_none(result: Result) -> str | None:
 
 
 def _sums_below(
-    nodes: list[NumberedNode], states: dict[Any, int], visits: NDArray[np.float64]
+    nodes: list[NumberedNode], states: dict[Word, int], visits: NDArray[np.float64]
 ) -> tuple[list[int], list[float]]:
     """Return how many leaves are below every node, and how often their states are visited."""
     leaves, weights = [0] * len(nodes), [0.0] * len(nodes)
@@ -114,7 +120,7 @@ def _plain(value: float) -> str:
     return f"{value:g}" if isinstance(value, float) else str(int(value))
 
 
-def _own(node: TreeNode, states: dict[Any, int], *, joined: bool) -> dict[str, Any]:
+def _own(node: TreeNode, states: dict[Word, int], *, joined: bool) -> dict[str, Any]:
     """Return what a node has beside its place: a suffix, or a word and its state."""
     if node.suffix is not None:
         return {"suffix": short_word_text(node.suffix, joined=joined, most=_MOST_SYMBOLS)}

@@ -2,7 +2,7 @@
 // Charts: a line with points, its band, and marks, with axes; drawn anew whenever their room changes.
 // Those who cannot see them have the same figures in a table.
 
-const CHART_MARGIN = { top: 18, right: 20, bottom: 46, left: 60 };
+const CHART_MARGIN = { top: 18, right: 20, bottom: 46, left: 66 };
 
 // Ticks are short: 0.25, 150K, 2·10⁻⁵.
 function tickText(value) {
@@ -64,7 +64,7 @@ function gridOf(x, y, { width, height, x: across, y: up }) {
       text({ x: x.place(tick), y: height - bottom + 19, "text-anchor": "middle" }, tickText(tick)))),
     svg("line", { class: "chart-axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }),
     text({ class: "chart-label", x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, across.label),
-    text({ class: "chart-label", transform: `translate(14 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, up.label),
+    text({ class: "chart-label", transform: `translate(13 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, up.label),
   ];
 }
 
@@ -94,12 +94,19 @@ function marksOf(places, { chosen, width }) {
     .map((place) => svg("circle", { class: place.name ? "chart-dot named" : "chart-dot", cx: place.left, cy: place.top, r: place.name ? 5 : 3 }));
   const ring = chosen === null ? [] : [
     svg("circle", { class: "chart-ring", cx: places[chosen].left, cy: places[chosen].top, r: 9 })];
-  return [...dots, ...ring, ...places.filter((place) => place.name).map((place) => nameOf(place, width))];
+  return [...dots, ...ring, ...namesOf(places.filter((place) => place.name), width)];
 }
 
-function nameOf(place, width) {
-  const isLeft = place.left > width - 110;
-  return svg("text", { class: "chart-name", x: place.left + (isLeft ? -12 : 12), y: place.top - 9, "text-anchor": isLeft ? "end" : "start" }, place.name);
+// Names stand beside their points, one that would stand on the one before it stands higher.
+function namesOf(named, width) {
+  let before = null;
+  return named.map((place) => {
+    const isLeft = place.left > width - 110;
+    const at = { x: place.left + (isLeft ? -12 : 12), y: place.top - 9 };
+    if (before && Math.abs(at.x - before.x) < 80 && Math.abs(at.y - before.y) < 18) at.y = before.y - 18;
+    before = at;
+    return svg("text", { class: "chart-name", ...at, "text-anchor": isLeft ? "end" : "start" }, place.name);
+  });
 }
 
 // A pane in front of all: the point that is nearest to the mouse is read out, and chosen by a click.
