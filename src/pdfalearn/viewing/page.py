@@ -19,12 +19,26 @@ from pdfalearn.text import escaped
 SCRIPTS = (
     "dom",
     "texts",
+    "model",
+    "notation",
+    "chance",
+    "choosing",
+    "layers",
+    "placing",
+    "layout",
+    "labels",
+    "drawing",
+    "camera",
+    "diagram",
+    "bars",
+    "following",
+    "searching",
     "automaton",
     "start",
 )
 """The page's scripts in the order in which they run; the last one shows the parts."""
 
-STYLES = ("page",)
+STYLES = ("page", "automaton")
 
 _PAGE = """<!doctype html>
 <html lang="en">
