@@ -19,6 +19,20 @@ from pdfalearn.text import escaped
 SCRIPTS = (
     "dom",
     "texts",
+    "model",
+    "notation",
+    "chance",
+    "choosing",
+    "layers",
+    "placing",
+    "layout",
+    "labels",
+    "drawing",
+    "camera",
+    "diagram",
+    "bars",
+    "following",
+    "searching",
     "automaton",
     "focus",
     "scale",
@@ -32,7 +46,7 @@ SCRIPTS = (
 )
 """The page's scripts in the order in which they run; the last one shows the parts."""
 
-STYLES = ("page", "chart", "panels")
+STYLES = ("page", "automaton", "chart", "panels")
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -85,7 +85,7 @@ def _sums_below(
         node, parent, _ = nodes[number]
         if not node.children:
             leaves[number] = 1
-            state = states.get(node.access_word)
+            state = None if node.access_word is None else states.get(node.access_word)
             weights[number] = 0.0 if state is None else float(visits[state])
         if parent is not None:
             leaves[parent] += leaves[number]
@@ -124,8 +124,8 @@ def _own(node: TreeNode, states: dict[Word, int], *, joined: bool) -> dict[str, 
     """Return what a node has beside its place: a suffix, or a word and its state."""
     if node.suffix is not None:
         return {"suffix": short_word_text(node.suffix, joined=joined, most=_MOST_SYMBOLS)}
-    word = node.access_word or ()
-    return {
-        "word": short_word_text(word, joined=joined, most=_MOST_SYMBOLS),
-        "state": states.get(word),
-    }
+    word = node.access_word
+    if word is None:  # learning stopped before there was a state
+        return {"word": "", "state": None}
+    text = short_word_text(word, joined=joined, most=_MOST_SYMBOLS)
+    return {"word": text, "state": states.get(word)}
