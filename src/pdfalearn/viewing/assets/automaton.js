@@ -97,13 +97,13 @@ class AutomatonPanel {
     const isCore = diagram.focusState === null;
     this.stateSlider.value = diagram.count;
     const share = numberText(automaton.shares[diagram.count]);
-    this.stateLabel.textContent = `${countText(diagram.count, "state")} of ${this.data.states.toLocaleString("en")}: what carries ${share} of the visits`;
+    this.stateLabel.textContent = `Show what carries ${share} of the visits: ${diagram.count} of ${countText(this.data.states, "state")}`;
     this.stateSlider.setAttribute("aria-valuetext", this.stateLabel.textContent);
     if (isCore) {
       this.edgeSlider.max = Math.max(1, Math.min(graph.edgesInAll, 4 * graph.states.length + 20));
       this.edgeSlider.value = graph.edges.length;
     }
-    this.edgeLabel.textContent = `${countText(graph.edges.length, "arrow")} of ${graph.edgesInAll.toLocaleString("en")}: ${numberText(graph.flowShare)} of the flow between these`;
+    this.edgeLabel.textContent = `and ${numberText(graph.flowShare)} of the flow between them: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
     this.edgeSlider.setAttribute("aria-valuetext", this.edgeLabel.textContent);
     this.sliders.hidden = !isCore;
     this.backButton.hidden = isCore;
@@ -148,8 +148,10 @@ function captionText(automaton, diagram) {
   const { graph } = diagram.drawing;
   if (diagram.focusState !== null) return `The neighbourhood of state ${automaton.numbers[diagram.focusState]}: ${countText(graph.states.length, "state")}, the heaviest arrows first.`;
   const hidden = graph.edgesInAll - graph.edges.length;
-  const beyond = automaton.data.states - diagram.count;
+  const beyond = automaton.data.states - graph.states.length;
   const parts = [];
+  const between = graph.states.length - diagram.count;
+  if (between) parts.push(`${countText(between, "state")} more ${between === 1 ? "is" : "are"} on the way from the initial state`);
   if (hidden) parts.push(`${countText(hidden, "arrow")} between these states ${hidden === 1 ? "is" : "are"} not drawn`);
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
   return parts.length ? `${parts.join("; ")}.` : "Everything is drawn.";

@@ -14,9 +14,9 @@ function barLine(text, probability, isTerminal, more, choose) {
 function bars(automaton, state, choose, most = MOST_BARS) {
   const row = automaton.row(state);
   const list = make("ul", { class: "bars" });
-  list.append(barLine(`${automaton.data.terminalText} (end)`, automaton.terminal[state], true, ""));
+  list.append(barLine(`${automaton.data.terminalText} end`, automaton.terminal[state], true, ""));
   for (const step of row.slice(0, most)) {
-    const target = step.target < 0 ? "→ not on this page" : `→ ${automaton.numbers[step.target]}`;
+    const target = step.target < 0 ? "→ left out" : `→ ${automaton.numbers[step.target]}`;
     list.append(barLine(automaton.text(step.symbol), step.probability, false, target, choose && (() => choose(step))));
   }
   return make("div", {}, list, make("p", { class: "quiet small" }, restText(automaton, state, row, most)));

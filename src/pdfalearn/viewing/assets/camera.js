@@ -75,4 +75,4 @@ class Camera {
   }
 }
 
-const fitScale = (box, width, height) => Math.max(0.05, Math.min(1.35, (width - 24) / box.width, (height - 24) / box.height));
+const fitScale = (box, width, height) => Math.max(0.05, Math.min(1.6, (width - 24) / box.width, (height - 24) / box.height));

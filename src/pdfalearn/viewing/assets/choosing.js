@@ -17,15 +17,22 @@ function mergedEdges(automaton, states) {
   return [...edges.values()].sort((one, other) => other.flow - one.flow || other.probability - one.probability);
 }
 
-// Keeps the heaviest edges, and of each state the heaviest one into it.
-function keptEdges(edges, count) {
-  const reached = new Set();
-  const ways = edges.filter((edge) => {
-    if (edge.source === edge.target || reached.has(edge.target)) return false;
-    reached.add(edge.target);
-    return true;
-  });
-  const kept = new Set(ways);
+// Edges that join as many states as can be joined, each the heaviest that leads from those before it.
+function joiningEdges(edges, start) {
+  const joining = [];
+  const reached = new Set([start]);
+  for (;;) {
+    const isNew = (edge) => !reached.has(edge.target) && edge.source !== edge.target;
+    const next = edges.find((edge) => reached.has(edge.source) && isNew(edge)) ?? edges.find(isNew);
+    if (!next) return joining;
+    reached.add(next.source).add(next.target);
+    joining.push(next);
+  }
+}
+
+// Keeps the heaviest edges, and those that join the states.
+function keptEdges(edges, count, start) {
+  const kept = new Set(joiningEdges(edges, start));
   for (const edge of edges) {
     if (kept.size >= count) break;
     kept.add(edge);
@@ -36,13 +43,34 @@ function keptEdges(edges, count) {
 // A graph to draw: states by rank of visits, edges, and how much of the flow is drawn.
 function chosenGraph(automaton, states, edgeCount) {
   const all = mergedEdges(automaton, new Set(states));
-  const edges = keptEdges(all, edgeCount);
+  const edges = keptEdges(all, edgeCount, states[0]);
   const flow = (list) => list.reduce((sum, edge) => sum + edge.flow, 0);
   const whole = flow(all);
   return { states, edges, edgesInAll: all.length, flowShare: whole > 0 ? flow(edges) / whole : 1 };
 }
 
-const coreStates = (automaton, count) => Array.from({ length: Math.min(count, automaton.size) }, (_, place) => place);
+// The likeliest states, and those on a shortest way from the initial state to one of them.
+function coreStates(automaton, count) {
+  const core = Array.from({ length: Math.min(count, automaton.size) }, (_, place) => place);
+  return [...core, ...statesBetween(automaton, core.length)];
+}
+
+function statesBetween(automaton, count) {
+  const before = new Map([[0, -1]]);
+  for (const state of before.keys())
+    for (const { target, probability } of automaton.row(state)) {
+      if (target < 0 || probability === 0 || before.has(target)) continue;
+      before.set(target, state);
+      if (target < count) return wayTo(before, state);
+    }
+  return [];
+}
+
+function wayTo(before, end) {
+  const way = [];
+  for (let state = end; state > 0; state = before.get(state)) way.unshift(state);
+  return way;
+}
 
 // A state with those before and after it, the heaviest first.
 function neighbourhood(automaton, state, most = 16) {

@@ -3,32 +3,45 @@
 
 const f = (number) => Math.round(number * 10) / 10;
 
-function curveOf(edge, isWide) {
-  const at = ({ x, y }) => `${f(x)} ${f(y)}`;
+const at = ({ x, y }) => `${f(x)} ${f(y)}`;
+const minus = (one, other) => ({ x: one.x - other.x, y: one.y - other.y });
+const plus = (one, other, factor) => ({ x: one.x + factor * other.x, y: one.y + factor * other.y });
+
+// A curve through points, whose direction in each is that from the one before to the one after.
+function curveOf(edge, from, to) {
   if (edge.loop) return `M${at(edge.loop[0])}C${edge.loop.slice(1).map(at).join(" ")}`;
-  let path = `M${at(edge.points[0])}`;
-  for (let i = 1; i < edge.points.length; i++) {
-    const [from, to] = [edge.points[i - 1], edge.points[i]];
-    const middle = isWide ? (from.x + to.x) / 2 : (from.y + to.y) / 2;
-    const [one, other] = isWide ? [{ x: middle, y: from.y }, { x: middle, y: to.y }] : [{ x: from.x, y: middle }, { x: to.x, y: middle }];
-    path += `C${at(one)} ${at(other)} ${at(to)}`;
+  const { points } = edge;
+  const last = points.length - 1;
+  const turn = (i) => {
+    if (i > 0 && i < last) return minus(points[i + 1], points[i - 1]);
+    const [direction, other] = i ? [minus(to, points[i]), points[i - 1]] : [minus(points[i], from), points[1]];
+    const factor = Math.hypot(...Object.values(minus(points[i], other))) / Math.hypot(direction.x, direction.y);
+    return plus({ x: 0, y: 0 }, direction, factor);
+  };
+  const lengthOf = (vector) => Math.hypot(vector.x, vector.y) || 1;
+  let path = `M${at(points[0])}`;
+  for (let i = 1; i <= last; i++) {
+    const third = lengthOf(minus(points[i], points[i - 1])) / 3;
+    const [leaving, arriving] = [turn(i - 1), turn(i)];
+    path += `C${at(plus(points[i - 1], leaving, third / lengthOf(leaving)))} ${at(plus(points[i], arriving, -third / lengthOf(arriving)))} ${at(points[i])}`;
   }
   return path;
 }
 
-// A triangle at the end of a curve, pointing to the middle of the target.
-function arrowOf(edge, target, width) {
-  const end = edge.loop ? edge.loop.at(-1) : edge.points.at(-1);
-  const turn = Math.atan2(target.y - end.y, target.x - end.x);
-  const size = 6 + width;
-  const corner = (angle, length) => `${f(end.x + Math.cos(turn + angle) * length)} ${f(end.y + Math.sin(turn + angle) * length)}`;
-  return `M${corner(0, 4)}L${corner(2.65, size)} ${corner(-2.65, size)}Z`;
+// A triangle from the end of a curve to its tip.
+function arrowOf({ loop, points, tip }, width) {
+  const end = loop ? loop.at(-1) : points.at(-1);
+  const turn = Math.atan2(tip.y - end.y, tip.x - end.x) + Math.PI / 2;
+  const side = { x: Math.cos(turn), y: Math.sin(turn) };
+  const half = 3 + width * 0.75;
+  return `M${at(tip)}L${at(plus(end, side, half))} ${at(plus(end, side, -half))}Z`;
 }
 
-function drawnEdge(automaton, edge, nodes, width, isWide) {
-  const line = svg("path", { class: "line", d: curveOf(edge, isWide), "stroke-width": f(width) });
+function drawnEdge(automaton, edge, nodes) {
+  const curve = curveOf(edge, nodes[edge.from], nodes[edge.to]);
+  const line = svg("path", { class: "line", d: curve, "stroke-width": f(edge.width) });
   const group = svg("g", { class: edge.probability > 0 ? "edge" : "edge impossible" }, line);
-  group.append(svg("path", { class: "arrow", d: arrowOf(edge, nodes[edge.to], width) }));
+  group.append(svg("path", { class: "arrow", d: arrowOf(edge, edge.width) }));
   group.append(svg("title", {}, edgeText(automaton, edge)));
   return group;
 }
@@ -80,11 +93,15 @@ function drawn(automaton, graph, { isWide, mostInLayer }) {
   }));
   const mostLines = graph.edges.length <= 26 ? 4 : 2;
   const edges = graph.edges.map((edge) => ({ ...edge, from: places.get(edge.source), to: places.get(edge.target), label: labelOf(automaton, edge, mostLines) }));
-  const box = layOut(nodes, edges, { isWide, mostInLayer });
   const mostFlow = Math.max(...edges.map((edge) => edge.flow), 1e-300);
+  for (const edge of edges) {
+    edge.width = 1.2 + 4.3 * Math.sqrt(edge.flow / mostFlow);
+    edge.arrow = 6 + 1.3 * edge.width;
+  }
+  const box = layOut(nodes, edges, { isWide, mostInLayer });
   const layer = svg("g", { class: "picture" });
   for (const edge of [...edges].reverse()) {
-    edge.drawn = drawnEdge(automaton, edge, nodes, 1.2 + 4.8 * Math.sqrt(edge.flow / mostFlow), isWide);
+    edge.drawn = drawnEdge(automaton, edge, nodes);
     layer.append(edge.drawn);
   }
   for (const edge of edges) layer.append((edge.drawnLabel = drawnLabel(edge)));

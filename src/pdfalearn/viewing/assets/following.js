@@ -8,7 +8,7 @@ class Following {
   constructor(automaton, notation, page, told) {
     Object.assign(this, { automaton, notation, page, told });
     this.random = seeded(1);
-    this.field = make("input", { type: "text", id: uniqueId("word"), spellcheck: "false", autocomplete: "off", autocapitalize: "off", placeholder: notation.joined ? "for example " + notation.line(automaton.data.words[0]?.slice(0, 12) ?? []) : "symbols with blanks between" });
+    this.field = make("input", { type: "text", id: uniqueId("word"), spellcheck: "false", autocomplete: "off", autocapitalize: "off", placeholder: notation.joined ? "symbols side by side" : "symbols with blanks between" });
     this.message = make("p", { class: "message", hidden: true });
     this.chips = make("ol", { class: "chips", "aria-label": "The word, symbol by symbol" });
     this.facts = make("p", { class: "facts" });
@@ -35,7 +35,7 @@ class Following {
     const { words, wordsNote } = this.automaton.data;
     const list = make("ol", { class: "likely" });
     for (const word of words) {
-      const text = this.notation.line(word) || "(the empty word)";
+      const text = this.notation.shown(word) || "(the empty word)";
       const known = this.stepsOf(word);
       const end = known.error ? NaN : known.steps.reduce((log, step) => log + Math.log(step.probability), Math.log(this.automaton.terminal[known.end]));
       const number = Number.isNaN(end) ? "leaves this page" : numberText(Math.exp(end));

@@ -1,19 +1,21 @@
 "use strict";
 // Layout in layers, first half: which layer every state is in, and in which order a layer stands.
 
-// A sequence of nodes in which as much flow as possible leads forward. The first node stays first.
+// A sequence of nodes, each with the greatest share of flow from those before it: most leads forward.
+// The first node stays first.
 function flowSequence(count, edges) {
   const waiting = new Set(Array.from({ length: count }, (_, i) => i));
-  const gain = new Float64Array(count);
-  for (const edge of edges) if (edge.from !== edge.to) gain[edge.to] -= edge.flow + 1e-9;
+  const into = new Float64Array(count).fill(1e-12);
+  for (const edge of edges) into[edge.to] += edge.flow + 1e-9;
+  const seen = new Float64Array(count);
   const sequence = [];
   let next = 0;
   while (waiting.size) {
     waiting.delete(next);
     sequence.push(next);
-    for (const edge of edges) if (edge.from === next) gain[edge.to] += 2 * (edge.flow + 1e-9);
+    for (const edge of edges) if (edge.from === next) seen[edge.to] += edge.flow + 1e-9;
     next = -1;
-    for (const node of waiting) if (next < 0 || gain[node] > gain[next]) next = node;
+    for (const node of waiting) if (next < 0 || seen[node] / into[node] > seen[next] / into[next]) next = node;
   }
   return sequence;
 }

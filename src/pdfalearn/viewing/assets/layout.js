@@ -66,22 +66,23 @@ function layOut(nodes, edges, { isWide, mostInLayer }) {
   return bounds(nodes, edges);
 }
 
-// Straight through layers, curved between them.
+// A smooth way through the middles of a chain.
 function route(edge, chain, point) {
-  const forward = chain[0].along < chain.at(-1).along ? 1 : -1;
+  const middles = chain.map((item) => point(item.along, item.across));
   edge.label.place = point(edge.labelItem.along, edge.labelItem.across);
-  edge.points = [portOf(chain[0], chain[1], forward, point)];
-  for (const item of chain.slice(1, -1))
-    for (const side of [-1, 1]) edge.points.push(point(item.along + (side * forward * item.room) / 2, item.across));
-  edge.points.push(portOf(chain.at(-1), chain.at(-2), -forward, point));
+  const begin = portOf(chain[0], chain[1], point, 4);
+  const end = portOf(chain.at(-1), chain.at(-2), point, 5 + edge.arrow);
+  edge.points = [begin, ...middles.slice(1, -1), end];
+  edge.tip = portOf(chain.at(-1), chain.at(-2), point, 5);
 }
 
-// Where an edge meets the circle of a state: towards where it comes from, but never quite from the side.
-function portOf(item, next, direction, point) {
-  const turn = Math.atan2(next.across - item.across, Math.abs(next.along - item.along) - next.room / 2);
-  const angle = Math.max(-1, Math.min(1, turn * 0.8));
-  const radius = item.state.radius + 4;
-  return point(item.along + direction * radius * Math.cos(angle), item.across + radius * Math.sin(angle));
+// Where an edge meets the circle of a state, some way outside of it: towards where the edge comes from.
+function portOf(item, next, point, outside) {
+  const length = next.along - item.along;
+  const turn = Math.atan2(next.across - item.across, Math.abs(length));
+  const angle = Math.max(-1.1, Math.min(1.1, turn));
+  const radius = item.state.radius + outside;
+  return point(item.along + Math.sign(length) * radius * Math.cos(angle), item.across + radius * Math.sin(angle));
 }
 
 function routeLoop(edge, node, isWide) {
@@ -89,9 +90,11 @@ function routeLoop(edge, node, isWide) {
   const { x, y } = node;
   const near = node.radius + 4;
   const [cos, sin] = [near * Math.cos(0.55), near * Math.sin(0.55)];
+  const [farCos, farSin] = [(near + edge.arrow) * Math.cos(0.5), (near + edge.arrow) * Math.sin(0.5)];
   edge.loop = isWide
-    ? [{ x: x - sin, y: y - cos }, { x: x - 20, y: y - far - 6 }, { x: x + 20, y: y - far - 6 }, { x: x + sin, y: y - cos }]
-    : [{ x: x + cos, y: y - sin }, { x: x + far + 6, y: y - 20 }, { x: x + far + 6, y: y + 20 }, { x: x + cos, y: y + sin }];
+    ? [{ x: x - sin, y: y - cos }, { x: x - 20, y: y - far - 6 }, { x: x + 20, y: y - far - 6 }, { x: x + farSin, y: y - farCos }]
+    : [{ x: x + cos, y: y - sin }, { x: x + far + 6, y: y - 20 }, { x: x + far + 6, y: y + 20 }, { x: x + farCos, y: y + farSin }];
+  edge.tip = isWide ? { x: x + sin, y: y - cos } : { x: x + cos, y: y + sin };
   edge.label.place = isWide
     ? { x, y: y - far - edge.label.height / 2 + 2 }
     : { x: x + far + edge.label.width / 2, y };

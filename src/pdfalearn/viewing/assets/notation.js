@@ -15,6 +15,11 @@ class Notation {
     return word.map((code) => this.spellings[code]).join(this.joined ? "" : " ");
   }
 
+  // As a line, with blanks that can be seen.
+  shown(word) {
+    return this.joined ? this.line(word).replaceAll(" ", "␣") : this.line(word);
+  }
+
   // Returns {word}, or {unknown}: the text that is not a symbol.
   parsed(line) {
     const word = [];

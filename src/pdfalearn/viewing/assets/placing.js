@@ -30,6 +30,18 @@ function placeAcross(layers, rounds = 24) {
     const order = round % 2 === 0 ? layers : [...layers].reverse();
     for (const layer of order) placeLayer(layer, layer.map(wishOf));
   }
+  for (let round = 0; round < 60; round++) for (const layer of layers) straighten(layer);
+}
+
+// Pulls edges straight, as far as what stands beside them leaves room.
+function straighten(layer) {
+  layer.forEach((item, i) => {
+    if (item.state) return;
+    const wish = (item.before[0].across + item.after[0].across) / 2;
+    const least = i ? layer[i - 1].across + layer[i - 1].front + GAP + item.back : -Infinity;
+    const most = i + 1 < layer.length ? layer[i + 1].across - layer[i + 1].back - GAP - item.front : Infinity;
+    item.across = Math.max(least, Math.min(most, wish));
+  });
 }
 
 // Long edges are kept straight: what is no state pulls what is no state more.
