@@ -17,7 +17,8 @@ panels["pair"] = (element, data, page) => {
   const shown = sides.map(({ body }, side) => panels.automaton(body, data.automata[side], page));
   const follow = (entry, place = entry.steps.length - 1) => {
     showWay(way, data, entry, place, follow);
-    shown.forEach((panel, side) => focusState(panel, entry.steps[place].states[side]));
+    const texts = entry.codes.map((code) => data.columns[code + 1]);
+    shown.forEach((panel, side) => followStates(panel, entry.steps.slice(0, place + 1).map((step) => step.states[side]), texts));
     page.announce(`${entry.word}, after ${countText(place, "symbol")}`);
   };
   if (data.prefixes.length) follow(data.prefixes[0]);
