@@ -150,7 +150,9 @@ if TYPE_CHECKING:
     from pdfalearn.stores.store import StoredModel as StoredModel
     from pdfalearn.tree_nodes import TreeNode as TreeNode
     from pdfalearn.viewing.drawing import draw as draw
+    from pdfalearn.viewing.page import Page as Page
     from pdfalearn.viewing.pictures import Picture as Picture
+    from pdfalearn.viewing.view import view as view
     from pdfalearn.words import Words as Words
 
 _NAMES_BY_MODULE = {
@@ -251,7 +253,9 @@ _NAMES_BY_MODULE = {
     "stores.store": ["AnswerStore", "StoredModel"],
     "tree_nodes": ["TreeNode"],
     "viewing.drawing": ["draw"],
+    "viewing.page": ["Page"],
     "viewing.pictures": ["Picture"],
+    "viewing.view": ["view"],
     "words": ["Words"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -275,7 +279,7 @@ def __dir__() -> list[str]:
 
 
 _OFFERS = {
-    ("picture", "PDFA"): "pdfalearn.viewing.drawing:rendered",
+    ("picture", "PDFA"): "pdfalearn.viewing.drawing:default_picture",
     ("networkx", "PDFA"): "pdfalearn.formats.frames:to_networkx",
     ("frame", "PDFA"): "pdfalearn.formats.frames:to_frame",
     ("notebook", "PDFA"): "pdfalearn.viewing.notebook_pictures:pdfa_bundle",
@@ -295,6 +299,9 @@ _OFFERS = {
     ("check_can_save", "Frontier"): "pdfalearn.distilling.frontier_files:check_can_save",
     ("load", "run.json"): "pdfalearn.learning.run_files:read",
     ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
+    ("page", "PDFA"): "pdfalearn.viewing.view:view",
+    ("page", "Result"): "pdfalearn.viewing.view:view",
+    ("page", "Frontier"): "pdfalearn.viewing.view:view",
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }

@@ -23,7 +23,7 @@ def offer(verb: str, kind: str, place: str) -> None:
     kind : str
         The name of the class that it does this for, or the ending of a file.
     place : str
-        Its module and its name, as in "pdfalearn.viewing.drawing:rendered".
+        Its module and its name, as in "pdfalearn.viewing.drawing:default_picture".
     """
     _OFFERS[verb, kind] = place
 

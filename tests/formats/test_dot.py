@@ -4,7 +4,7 @@ import re
 
 from pdfalearn import PDFA, figure_2
 from pdfalearn.formats.dot import to_dot
-from tests.viewing.samples import one_state
+from tests.viewing.picture_samples import one_state
 
 
 def test_figure_2_as_in_the_paper() -> None:

@@ -11,7 +11,7 @@ from pdfalearn.formats.tree_dot import MOST_LEAVES, MOST_LEAVES_DOWNWARDS, rende
 from pdfalearn.tree_nodes import TreeNode
 from tests.formats.sample_trees import FIGURE_3, deep, leaf, star
 from tests.support import need_program
-from tests.viewing.samples import SIGNATURES, texts_of
+from tests.viewing.picture_samples import SIGNATURES, texts_of
 
 
 def test_figure_3_as_in_the_paper() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA, InputError, MissingExtraError, chain, draw, figure_3, random_pdfa, save
 from tests.formats.samples import odd_pdfas
 from tests.support import examples, need_program
-from tests.viewing.samples import SIGNATURES, bigram, fake_dot, one_state, texts_of
+from tests.viewing.picture_samples import SIGNATURES, bigram, fake_dot, one_state, texts_of
 
 
 def dot_of(pdfa: PDFA, folder: Path, **style: object) -> str:
@@ -178,7 +178,7 @@ def test_states_that_no_word_visits_are_left_out_unless_all_is_asked_for(tmp_pat
         probabilities=[[0.5, 0.5, 0], [1, 0, 0], [1, 0, 0]],
     )
     picture = draw(pdfa, tmp_path / "x.dot")
-    assert picture.note == "1 of 3 states, the others are never visited"
+    assert picture.note == "1 of 3 states, all of the visits"
     everything = draw(pdfa, tmp_path / "x.dot", least=0)
     assert (everything.states, everything.note) == (3, "")
     assert everything.dot.count("style=dashed") == 3

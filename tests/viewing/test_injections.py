@@ -25,7 +25,7 @@ from pdfalearn import (
     learn,
 )
 from tests.support import need_program
-from tests.viewing.samples import EVIL, texts_of
+from tests.viewing.picture_samples import EVIL, texts_of
 
 SVG_TAGS = {"svg", "g", "title", "polygon", "ellipse", "path", "text", "polyline"}
 HTML_TAGS = {"div", "p", "b", "table", "tr", "th", "td", "img"}

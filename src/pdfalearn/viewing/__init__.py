@@ -1,1 +1,1 @@
-"""What people look at: pictures for print, plots, and what notebooks show."""
+"""What people look at: interactive pages, pictures for print, plots, and notebook output."""

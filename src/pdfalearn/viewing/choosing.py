@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
-from pdfalearn.viewing.cores import Visited, core, visited
+from pdfalearn.viewing.cores import core
 from pdfalearn.viewing.edges import Edges
 from pdfalearn.viewing.numbers import probability_text
+from pdfalearn.viewing.visits import cut_visits
 
 MOST_STATES = 60
 """Of automata of at most so many reachable states, all of these are drawn."""
@@ -23,6 +24,7 @@ FEW_EDGES = 40
 EDGES_A_STATE = 2.5
 """By default there are at most so many edges, whichever is more, where that is possible."""
 
+Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
@@ -34,7 +36,8 @@ class Chosen:
     """Between the states that are drawn."""
     kept: NDArray[np.bool_]
     """Which edges are drawn."""
-    visited: Visited
+    shares: Floats
+    """Each state's share of the visits."""
     note: str
     """What is left out; empty if nothing is."""
 
@@ -60,7 +63,8 @@ def chosen(
     way : frozenset of pairs of int
         Edges between these that are drawn in any case.
     """
-    shares = visited(pdfa)
+    visits = cut_visits(pdfa)
+    shares = visits.states / visits.states.sum()
     states = _states(pdfa, shares, most_states, always, everything=least == 0)
     edges = Edges.between(pdfa, states)
     if least == 0:
@@ -68,12 +72,12 @@ def chosen(
     else:
         least = least or edges.readable(max(FEW_EDGES, round(EDGES_A_STATE * len(states))))
         kept = edges.kept(least) | edges.are_on(way)
-    remarks = [_states_note(pdfa, states, shares), _edges_note(edges, kept, least)]
+    remarks = [_states_note(states, shares, visits.symbols), _edges_note(edges, kept, least)]
     return Chosen(edges, kept, shares, "; ".join(filter(None, remarks)))
 
 
 def _states(
-    pdfa: PDFA, shares: Visited, most: int | None, always: frozenset[int], *, everything: bool
+    pdfa: PDFA, shares: Floats, most: int | None, always: frozenset[int], *, everything: bool
 ) -> Indices:
     """Choose states: all that matter, or where they are too many the likely core."""
     most_shown = MOST_STATES if most is None else most
@@ -84,19 +88,19 @@ def _states(
     if len(states) <= most_shown:
         return np.union1d(states.astype(np.int64), np.array(sorted(always), dtype=np.int64))
     most_core, enough = (MOST_CORE_STATES, ENOUGH_VISITS) if most is None else (most, 1.0)
-    return core(pdfa, shares.shares, most=most_core, enough=enough, always=always)
+    return core(pdfa, shares, most=most_core, enough=enough, always=always)
 
 
-def _states_note(pdfa: PDFA, states: Indices, shares: Visited) -> str:
-    if len(states) == len(pdfa):
+def _states_note(states: Indices, shares: Floats, symbols: int | None) -> str:
+    if len(states) == len(shares):
         return ""
-    count = f"{len(states):,} of {len(pdfa):,} states"
-    others = np.ones(len(pdfa), dtype=bool)
+    count = f"{len(states):,} of {len(shares):,} states"
+    others = np.ones(len(shares), dtype=bool)
     others[states] = False
-    if not shares.shares[others].any():
-        return f"{count}, the others are never visited"
-    share = probability_text(1 - float(shares.shares[others].sum()), 2)
-    return f"{count}, {share} of {shares.described()}"
+    lost = float(shares[others].sum())
+    share = probability_text(1 - lost, 2) if lost else "all"
+    visits = "visits" if symbols is None else f"first {symbols:,} symbols"
+    return f"{count}, {share} of the {visits}"
 
 
 def _edges_note(edges: Edges, kept: NDArray[np.bool_], least: float) -> str:

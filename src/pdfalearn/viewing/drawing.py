@@ -111,10 +111,10 @@ def draw(
     return picture
 
 
-def rendered(pdfa: PDFA, kind: str) -> bytes:
-    """Draw an automaton by default, as SVG, PNG or PDF: what `save` writes."""
-    part = chosen(checked_pdfa(pdfa, "pdfa"))
-    return Picture(len(part.edges.states), part.note, picture_text(part, Style())).rendered(kind)
+def default_picture(pdfa: PDFA) -> Picture:
+    """Describe the picture that `save` writes; it is drawn later."""
+    part = chosen(pdfa)
+    return Picture(len(part.edges.states), part.note, picture_text(part, Style()))
 
 
 def _way(pdfa: PDFA, word: Word | None) -> list[int]:

@@ -76,7 +76,7 @@ def _lines(text: str) -> str:
 
 
 def _state_lines(part: Chosen, style: Style) -> Iterator[str]:
-    edges, shares = part.edges, part.visited.shares
+    edges, shares = part.edges, part.shares
     highest = float(shares.max())
     shown = np.bincount(
         edges.sources[part.kept], weights=edges.weights[part.kept], minlength=len(shares)
@@ -105,7 +105,7 @@ def _state_label(state: int, terminal: float, rest: float, digits: int) -> str:
 def _edge_lines(part: Chosen, style: Style) -> Iterator[str]:
     edges = part.edges
     names = [symbol_label(symbol) for symbol in edges.pdfa.alphabet]
-    flows = edges.weights * part.visited.shares[edges.sources]
+    flows = edges.weights * part.shares[edges.sources]
     highest = float(flows[part.kept].max(initial=0.0)) or 1.0
     for edge in np.flatnonzero(part.kept).tolist():
         ends = (int(edges.sources[edge]), int(edges.targets[edge]))
