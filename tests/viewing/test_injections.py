@@ -127,11 +127,13 @@ def things() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_every_kind(things: list[Any]) -> None:
     for thing in things:
         assert len(check_html(thing._repr_html_()).text) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evil", EVIL)
 def test_every_text_of_a_result_and_a_frontier(evil: str, things: list[Any]) -> None:
     certificate = Certificate(evil, evil, {evil: evil, "list": [evil], "object": {evil: evil}})  # type: ignore[arg-type]

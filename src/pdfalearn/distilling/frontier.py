@@ -149,7 +149,7 @@ class Frontier(ArrayValue):
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw; new ones if not given.
+            Where to draw; new ones of pyplot if not given, which a notebook shows.
 
         Returns
         -------

@@ -189,6 +189,25 @@ class Result(ArrayValue):
             )
         return self.kept_tree.shown(self.pdfa.alphabet, self._all_words, self.pdfa.probabilities)
 
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the run: words asked against states, with all equivalence queries.
+
+        It needs the extra ``report``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones of pyplot if not given, which a notebook shows.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+        """
+        from pdfalearn.learning.plots import plotted
+
+        return plotted(self, axes)
+
 
 class LearningInterrupted(KeyboardInterrupt):
     """Learning was interrupted; ``result`` is what was learnt until then, if there was anything."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
-from pdfalearn.viewing.cores import core
+from pdfalearn.viewing.connected import connected_core
 from pdfalearn.viewing.edges import Edges
 from pdfalearn.viewing.numbers import probability_text
 from pdfalearn.viewing.visits import cut_visits
@@ -88,7 +88,7 @@ def _states(
     if len(states) <= most_shown:
         return np.union1d(states.astype(np.int64), np.array(sorted(always), dtype=np.int64))
     most_core, enough = (MOST_CORE_STATES, ENOUGH_VISITS) if most is None else (most, 1.0)
-    return core(pdfa, shares, most=most_core, enough=enough, always=always)
+    return connected_core(pdfa, shares, most=most_core, enough=enough, always=always)
 
 
 def _states_note(states: Indices, shares: Floats, symbols: int | None) -> str:

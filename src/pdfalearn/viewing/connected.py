@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-def core(
+def connected_core(
     pdfa: PDFA, shares: Floats, *, most: int, enough: float, always: Iterable[int] = ()
 ) -> Indices:
     """Choose states that carry most of the visits, each reached from those chosen before it.
