@@ -63,8 +63,8 @@ def test_a_run_on_given_axes(pyplot: Any) -> None:
     assert not left.get_lines()
     (line,) = [line for line in right.get_lines() if line.get_label() == "states discovered"]
     steps = [*result.history, result.statistics]
-    assert line.get_xdata().tolist() == [step.words for step in steps]
-    assert line.get_ydata().tolist() == [step.states for step in steps]
+    assert line.get_xdata().tolist() == [0, *(step.words for step in steps)]
+    assert line.get_ydata().tolist() == [0, *(step.states for step in steps)]
     assert f"exact: {len(result.pdfa)} states" in labels_of(right)
     figure.canvas.draw()
 
