@@ -114,7 +114,7 @@ def test_of_a_large_automaton_the_core_is_drawn(tmp_path: Path) -> None:
         rf"{picture.states} of {len(pdfa)} states, (0\.\d+) of the visits", picture.note
     )
     assert found is not None
-    assert f'label="{picture.note}"' in picture.dot
+    assert f'label="\\n{picture.note}"' in picture.dot
     states = sorted(states_in(picture.dot))
     outside = simulated_visits(pdfa)
     assert float(found[1]) == pytest.approx(outside[states].sum(), abs=0.02)

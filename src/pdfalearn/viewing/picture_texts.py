@@ -55,20 +55,24 @@ def picture_text(part: Chosen, style: Style) -> str:
     begin = _BEGIN.format(
         name=f"PDFA, states in the picture: {len(part.edges.states)}",
         direction=DIRECTIONS[style.direction],
-        note=_lines(part.note),
+        note=_lines(f"\n{part.note}" if part.note else ""),
         font=_FONT,
     )
     initial = f"  start -> {part.edges.pdfa.initial} [penwidth=1.2];\n"
-    states = _titled(style.title, [initial, *_state_lines(part, style)])
+    name = f"cluster of {len(part.edges.states)} states"
+    states = _titled(style.title, name, [initial, *_state_lines(part, style)])
     return "".join([begin, *states, *_edge_lines(part, style), "}\n"])
 
 
-def _titled(title: str, lines: list[str]) -> list[str]:
-    """Put states below a title: only a cluster can have one at the top and a note at the bottom."""
+def _titled(title: str, name: str, lines: list[str]) -> list[str]:
+    """Put states below a title: only a cluster has a label besides that of the whole picture.
+
+    What it is called is seen when a mouse rests on the picture.
+    """
     if not title:
         return lines
     label = f'label="{_lines(title)}"; labelloc=t; fontsize=16; fontcolor="#111111"'
-    return [f"  subgraph cluster_title {{ {label}; peripheries=0; margin=4;\n", *lines, "  }\n"]
+    return [f'  subgraph "{name}" {{ {label}; peripheries=0; margin=4;\n', *lines, "  }\n"]
 
 
 def _lines(text: str) -> str:
