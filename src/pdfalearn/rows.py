@@ -64,7 +64,7 @@ class Rows:
         self.ceiling = ceiling
         """The most that a symbol that is not listed can have; None where only the rest is known."""
         self.undefined = undefined
-        """Which rows are no distributions, but say that the word is undefined; None if none is."""
+        """Which rows are not distributions, but say that the word is undefined; None if none is."""
         self.outside = outside
         """The mass beside each row that is outside of the alphabet, as of an LLM; NaN where it is
         not known, None if there is none."""

@@ -20,7 +20,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 
 _ANSWERS_A_STATE = 20
-"""Sizes with fewer answers a state than this are no knee: there words are learnt by heart."""
+"""Sizes with fewer answers a state than this are not a knee: there words are learnt by heart."""
 
 
 @dataclass(frozen=True)

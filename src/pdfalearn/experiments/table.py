@@ -119,7 +119,7 @@ def _run_of(line: str) -> Run:
         except ValueError:
             raise ValueError(f"{field.name} {value!r} is no {field.type}") from None
         if isinstance(parsed[field.name], int | float) and not parsed[field.name] >= 0:
-            raise ValueError(f"{field.name} {value} is no number from 0 on")
+            raise ValueError(f"{field.name} {value} is not a number from 0 on")
     run = Run(**parsed)
     if run.experiment not in EXPERIMENTS or run.learner not in LEARNER_NAMES:
         raise ValueError(f"there is no {run.learner} in experiment {run.experiment}")

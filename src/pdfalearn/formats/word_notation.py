@@ -54,7 +54,7 @@ class WordNotation:
         return line.endswith((self._mark, f"\t{_CUT}"))
 
     def codes(self, line: str) -> list[int]:
-        """Read a word; a KeyError has what is no symbol of the alphabet."""
+        """Read a word; a KeyError has what is not a symbol of the alphabet."""
         if self.is_cut(line):
             line = line[: -len(self._mark)]
         try:

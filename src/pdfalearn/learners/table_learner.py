@@ -131,7 +131,7 @@ class TableLearner(ABC):
         wrong = self._are_wrong(words, ends)
         if not wrong.all():
             word = shortened(self.observations.word(int(ends[wrong.argmin()])))
-            raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+            raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
         return ends
 
     def _add_path(self, end: int) -> Places:

@@ -23,7 +23,7 @@ _STEP = 1.1
 class StateGrowth:
     """How states have grown with the questions.
 
-    Of a model that is no automaton there may be always more states, the more is asked: where each
+    A model that is not an automaton may have always more states, the more is asked: where each
     word has a distribution of its own, by quantization with many intervals. An automaton of many
     states looks the same for as long as most of them are to be found; so no more can be said than
     that an end is not in sight.
