@@ -212,7 +212,7 @@ class Rows:
         return Rows(self.width, self.values[here], self.columns[here], offsets, *beside)
 
     def pieces(self, most: int) -> Iterator[Rows]:
-        """Cut rows into pieces of at most so many, one after the other."""
+        """Cut rows into pieces of at most this many rows, in their order."""
         for begin in range(0, len(self), most):
             yield self.take(np.arange(begin, min(begin + most, len(self))))
 

@@ -39,7 +39,7 @@ class Table:
 
 
 def read_table(path: Path, expected: Mapping[int, Expected] | None = None) -> Table:
-    """Read what can be read; a torn last line is no complaint.
+    """Read what can be read; a torn last line is not reported.
 
     Rows that are not expected, where that is known, count as rows that cannot be read.
 
@@ -117,7 +117,7 @@ def _run_of(line: str) -> Run:
         try:
             parsed[field.name] = _PARSERS[str(field.type)](value)
         except ValueError:
-            raise ValueError(f"{field.name} {value!r} is no {field.type}") from None
+            raise ValueError(f"{field.name} {value!r} is not of the type {field.type}") from None
         if isinstance(parsed[field.name], int | float) and not parsed[field.name] >= 0:
             raise ValueError(f"{field.name} {value} is not a number from 0 on")
     run = Run(**parsed)

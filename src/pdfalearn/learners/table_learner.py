@@ -67,7 +67,7 @@ class TableLearner(ABC):
         return self.observations.word_tree(self._started(self._given).access)
 
     def unresolved(self) -> Places:
-        """Return the transitions of the hypothesis that lead to the best match for want of a state.
+        """Return the transitions that lead to the best match because their own state is missing.
 
         A transition is state * symbols + symbol.
         """
