@@ -62,7 +62,7 @@ class UniformWords:
     Parameters
     ----------
     max_length : int
-        Lengths are 0 to this, each as likely.
+        Lengths are from 0 to this, all equally likely.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class UniformWords:
         return Words(symbols, offsets)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if words have no length, else none."""
+        """Return all symbols if the maximal length is 0, else none."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -131,7 +131,7 @@ class ModelWords:
         return model_words(count, self.max_length, observations, random)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if words have no length; more only the model could tell."""
+        """Return all symbols if the maximal length is 0, else none: only the model knows more."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -179,7 +179,7 @@ def _drawn(
 
 @dataclass(frozen=True)
 class HypothesisWords:
-    """Walks over the support of the hypothesis: symbols of positive probability, all as likely.
+    """Walks over the support of the hypothesis: symbols above 0, all equally likely.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ class HypothesisWords:
         return collected_words(steps, count)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if words have no length; more only the hypothesis could tell."""
+        """Return all symbols if the maximal length is 0, else none."""
         return _all_if_empty(self.max_length, alphabet)
 
 
