@@ -23,7 +23,7 @@ class Rows:
     terminal's always among them, in ascending order. For the symbols that it does not list, a
     sparse row says how much probability they have together (``rest``) and how much one of them
     can have at most (``ceiling``). Where the rest is 0, the symbols that are not listed are
-    undefined: no word goes on with them. A symbol that is listed with probability 0 is not undefined.
+    undefined: no word goes on with them. A symbol listed with probability 0 is not undefined.
 
     Make rows with `Rows.dense` or `Rows.sparse`. Nothing is checked here: the observation tree,
     which alone knows the words, checks every row and names the word of a bad one.
