@@ -50,7 +50,7 @@ def function() -> LanguageModel:
 
 
 def run(model: LanguageModel, oracle: ExactOracle, store: Path | None) -> tuple[float, Result]:
-    """Learn once, and give the seconds."""
+    """Learn once, and return the seconds."""
     begin = time.perf_counter()
     result = learn(model, by=BY, oracle=oracle, store=store, model_id="benchmark")
     return time.perf_counter() - begin, result

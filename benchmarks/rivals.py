@@ -59,7 +59,7 @@ def slope(sizes: Sequence[float], ratios: Sequence[float]) -> float:
 
 
 def _compare(title: str, families: dict[str, list[PDFA]]) -> tuple[list[float], list[float]]:
-    """Print a row for each family; give its median size and L_p*'s time over QuaNT's."""
+    """Print a row for each family; return its median size and L_p*'s time over QuaNT's."""
     names = present()
     others = names[1:]
     titles = [title, "states", *(f"{name}, s" for name in names)]

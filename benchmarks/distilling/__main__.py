@@ -39,7 +39,7 @@ def measured(candidate: Candidate, fresh: Answers) -> Point:
 
 
 def of_rivals(task: Task, fresh: Answers, names: Sequence[str]) -> Iterator[Point]:
-    """Measure the automata of rivals, and say how long that took."""
+    """Measure the automata of rivals, and print how long that took."""
     for name in names:
         started = time.perf_counter()
         yield from (measured(candidate, fresh) for candidate in RIVALS[name](task))

@@ -53,7 +53,7 @@ class Run:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     sampler : Sampler
         What draws the words.
     sizes : list of int or None

@@ -41,7 +41,7 @@ def ask_blind_spots(
     weights : array of float
         How much weight each node of the observations has.
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     spending : Spending
         How much has been spent.
     share : float

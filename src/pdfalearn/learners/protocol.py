@@ -18,7 +18,7 @@ class Learner(Protocol):
     """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle."""
 
     observations: ObservationTree
-    """Where the learner asks."""
+    """The observation tree that the learner asks."""
 
     @property
     def size(self) -> int:
@@ -56,7 +56,7 @@ class Learner(Protocol):
 
     @property
     def structure_size(self) -> int:
-        """How large what it keeps is: the nodes of its tree, or the cells of its table."""
+        """The size of what it keeps: the nodes of its tree, or the cells of its table."""
         ...
 
     def tree(self, states: int = 0) -> KeptTree | None:

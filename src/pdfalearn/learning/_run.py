@@ -38,7 +38,7 @@ class Run:
     Parameters
     ----------
     observations : ObservationTree
-        The observations to ask.
+        The observation tree to ask.
     oracle : EquivalenceOracle
         The oracle that tries to break hypotheses.
     progress : callable, optional

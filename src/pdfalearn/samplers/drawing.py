@@ -44,7 +44,7 @@ class Sampler(Protocol):
         hypothesis : PDFA
             The automaton that they are to test.
         observations : ObservationTree
-            The observations to ask, for a sampler that needs the model.
+            The observation tree to ask, for a sampler that needs the model.
         random : Generator
             Where all random choices come from.
         """
