@@ -185,7 +185,7 @@ class NodeTable:
     def steps_down(
         self, nodes: Nodes, suffixes: Nodes, table: Suffixes
     ) -> Iterator[tuple[Nodes, Nodes]]:
-        """Go down a suffix from each node; yield the places that take each step, and their nodes."""
+        """Go down a suffix from each node; yield the places at each step, and their nodes."""
         firsts, rests, _ = table.arrays()
         places = suffixes.nonzero()[0]
         here, left = nodes[places], suffixes[places]
