@@ -51,6 +51,7 @@ def test_a_condition_divides(pdfa: PDFA, pattern: str) -> None:
     assert probability(pdfa, pattern, given=short) == pytest.approx(inside / whole, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_words_too_unlikely_for_a_number_are_still_compared() -> None:
     size = 3000
     onwards = [[min(state + 1, size), size] for state in range(size + 1)]
