@@ -59,7 +59,7 @@ def examples(count: int) -> settings:
 
 
 def mostly_slow(values: Collection[object], quick: int = 1) -> list[object]:
-    """Give the values of a parameter; all but the first few are left out of the quick suite."""
+    """Return the values of a parameter; all but the first few are left out of the quick suite."""
     first, rest = list(values)[:quick], list(values)[quick:]
     return [*first, *(pytest.param(value, marks=pytest.mark.slow) for value in rest)]
 

@@ -62,12 +62,12 @@ def row_fault(row: NDArray[np.float64], *, rounding: float = ROUNDING) -> str:
 
 
 def sums_to_one(total: float) -> bool:
-    """Say whether a sum of probabilities is 1 but for rounding."""
+    """Return whether a sum of probabilities is 1 but for rounding."""
     return abs(total - 1) <= SUM_TOLERANCE
 
 
 def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -> int:
-    """Give an integer as Python's own, or say that it is none or out of range."""
+    """Return an integer as Python's own type; refuse what is not an integer or out of range."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, SupportsIndex):
         raise InputError(f"{name} {value!r} is not an integer")
     try:
@@ -80,7 +80,7 @@ def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -
 
 
 def checked_number(value: object, name: str, low: float, high: float) -> float:
-    """Give a number as Python's own, or say that it is none or out of range."""
+    """Return a number as Python's own type; refuse what is not a number or out of range."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(f"{name} {value!r} is not a number")
     if not low <= value <= high:
@@ -89,7 +89,7 @@ def checked_number(value: object, name: str, low: float, high: float) -> float:
 
 
 def checked_share(value: object, name: str) -> float:
-    """Give a number between 0 and 1 as Python's own; neither 0 nor 1 will do."""
+    """Return a number between 0 and 1, both excluded, as Python's own type."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(f"{name} {value!r} is not a number")
     if not 0 < value < 1:

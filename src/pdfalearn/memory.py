@@ -34,7 +34,7 @@ def check_tables_fit(size: int, what: str, remedy: str) -> None:
 
 
 def available_memory() -> int:
-    """Give the bytes of memory that Linux says are available, and a guess elsewhere."""
+    """Return the bytes of memory that Linux says are available, and a guess elsewhere."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:

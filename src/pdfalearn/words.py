@@ -92,7 +92,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def prefixes_of(words: Words, places: NDArray[np.integer], lengths: NDArray[np.int64]) -> Words:
-    """Give a prefix of each of the words at some places, of a length each.
+    """Return prefixes of the words at some places, with one length for each.
 
     Examples
     --------

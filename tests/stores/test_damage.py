@@ -25,7 +25,7 @@ CONTENT = content()
 
 
 def is_noticed(path: Path) -> bool:
-    """Say whether the damage is reported; if it is not, everything is as it was written."""
+    """Return whether the damage is reported; if it is not, everything is as it was written."""
     try:
         segments = read(path)
     except StoreError:

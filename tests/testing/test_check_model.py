@@ -151,7 +151,7 @@ def test_networks_in_single_precision(kind: str) -> None:
 
 
 class SaysPossible(OwningSession):
-    """Says which symbols may follow, as lists."""
+    """Returns which symbols may follow, as lists."""
 
     def possible(self, handles: Any) -> Words:
         table = self.model.pdfa.transitions[[self.states[handle] for handle in handles.tolist()]]

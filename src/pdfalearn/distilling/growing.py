@@ -1,4 +1,4 @@
-"""Give transitions states of their own, where that brings most."""
+"""Add states of their own for transitions, where that helps most."""
 
 from __future__ import annotations
 

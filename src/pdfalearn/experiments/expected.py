@@ -67,7 +67,7 @@ class Expected:
 def expected_runs(
     path: Path, experiments: Mapping[str, Mapping[str, object]]
 ) -> dict[int, Expected]:
-    """Say for each experiment which runs its parameters, read from a file, ask for.
+    """Return for each experiment the runs that its parameters, read from a file, ask for.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def _machines(path: Path, content: Mapping[str, object]) -> list[str]:
 def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
     """Write down the parameters of plans; refuse a folder that has results of other ones.
 
-    Gives all that are there now.
+    Returns all that are there now.
     """
     found = read_parameters(folder)
     held = found.experiments

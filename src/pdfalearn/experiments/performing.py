@@ -69,5 +69,5 @@ class _Hand:
             return self._executor.submit(perform, task, self._workers.name)
 
     def stop(self) -> None:
-        """Give up what has not begun."""
+        """Cancel the runs that have not begun."""
         self._workers.stop(self._executor)

@@ -58,7 +58,7 @@ def _mode(path: Path) -> int | None:
 
 
 def _names(path: Path, mode: int | None) -> tuple[Path, Path]:
-    """Give the file to replace and a temporary one beside it."""
+    """Return the file to replace and a temporary file beside it."""
     target = path.resolve()
     if mode is not None:
         target.open("r+b").close()  # a file that may not be written to may not be replaced

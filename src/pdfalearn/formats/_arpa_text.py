@@ -54,7 +54,7 @@ class Grams:
 
 
 def parsed(lines: list[bytes]) -> tuple[list[str], list[Grams]]:
-    """Give the vocabulary and the n-grams of every order."""
+    """Return the vocabulary and the n-grams of every order."""
     marks = _marks(lines)
     counts = _counts(lines, *marks[:2])
     _check_titles(lines, marks, highest=len(counts))

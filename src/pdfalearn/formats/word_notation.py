@@ -50,7 +50,7 @@ class WordNotation:
         return text + self._mark if is_cut else text
 
     def is_cut(self, line: str) -> bool:
-        """Say whether a line has the mark of a word that was cut."""
+        """Return whether a line has the mark of a word that was cut."""
         return line.endswith((self._mark, f"\t{_CUT}"))
 
     def codes(self, line: str) -> list[int]:

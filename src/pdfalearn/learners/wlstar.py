@@ -159,19 +159,19 @@ class WLStar(TableLearner):
         return time.monotonic() - self._begun < self._max_seconds
 
     def _is_wanted(self, place: int) -> bool:
-        """Say whether a prefix has a row of its own and is probable enough after its parent."""
+        """Return whether a prefix has a row of its own and is probable enough after its parent."""
         if len(self._similar_to(place)):
             return False
         return self._last_probability(place) >= self._prefix_threshold
 
     def _last_probability(self, place: int) -> float:
-        """Give the probability of a prefix's last symbol, after the rest of it."""
+        """Return the probability of a prefix's last symbol, after the rest of it."""
         node = self.table.nodes[place : place + 1]
         row = self.observations.rows(self.observations.parents(node))[0]
         return float(row[int(self.observations.last_symbols(node)[0]) + 1])
 
     def _similar_to(self, place: int) -> Places:
-        """Give the prefixes in P whose rows are similar to that of a prefix."""
+        """Return the prefixes in P whose rows are similar to that of a prefix."""
         rows = self.table.rows
         found: Places = self._p[self.by.similar(rows[self._p], rows[place])]
         return found

@@ -111,7 +111,7 @@ def _complete_to(value: object) -> float | None:
 
 
 def _relation_object(by: Relation | None) -> dict[str, Any]:
-    """Say what a relation is; one that is not this library's can only be shown."""
+    """Return a relation as an object; one that is not this library's can only be shown."""
     decimals, inner = [], by
     while type(inner) is Rounded:
         decimals.append(inner.decimals)

@@ -22,7 +22,7 @@ _SECONDS_PER_NODE = 4e-7
 
 
 class Meter:
-    """Says which words may still be asked.
+    """Decides which words may still be asked.
 
     Parameters
     ----------

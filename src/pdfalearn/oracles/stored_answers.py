@@ -47,7 +47,7 @@ class StoredAnswersOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the shortest words after which a stored answer and the hypothesis differ."""
+        """Return the shortest words after which a stored answer and the hypothesis differ."""
         self._passed = None
         nodes, before = _contradictions(hypothesis, observations)
         if len(nodes):

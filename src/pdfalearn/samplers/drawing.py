@@ -51,7 +51,7 @@ class Sampler(Protocol):
         ...
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give the symbols that no word will ever have, as far as the sampler can tell."""
+        """Return the symbols that no word will ever have, as far as the sampler can tell."""
         ...
 
 
@@ -93,7 +93,7 @@ class UniformWords:
         return Words(symbols, offsets)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length, else none."""
+        """Return all symbols if words have no length, else none."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -131,7 +131,7 @@ class ModelWords:
         return model_words(count, self.max_length, observations, random)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length; more only the model could tell."""
+        """Return all symbols if words have no length; more only the model could tell."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -230,7 +230,7 @@ class HypothesisWords:
         return collected_words(steps, count)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length; more only the hypothesis could tell."""
+        """Return all symbols if words have no length; more only the hypothesis could tell."""
         return _all_if_empty(self.max_length, alphabet)
 
 

@@ -68,7 +68,7 @@ class Mixture:
         return prefixes_of(Words(symbols, offsets_of(lengths)), places, lengths[places])
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give the symbols that none of the samplers reaches."""
+        """Return the symbols that none of the samplers reaches."""
         missing = [set(sampler.unreachable_symbols(alphabet)) for sampler in self._samplers]
         return [symbol for symbol in alphabet if all(symbol in part for part in missing)]
 

@@ -134,7 +134,7 @@ _CLOSED_FOLDER = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 def _is_still(path: Path) -> bool:
-    """Say whether nobody is writing: the write-ahead log is gone when the last one has closed."""
+    """Return whether nobody is writing: the last writer that closes removes the write-ahead log."""
     target = path.resolve()
     return not target.with_name(f"{target.name}-wal").exists()
 
