@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 def wrong_rows(
     rows: NDArray[np.float64], *, rounding: float = ROUNDING, tolerance: float = SUM_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Mark the rows that are no distributions: with NaN, a negative value, or another sum than 1.
+    """Mark the rows that are not distributions: with NaN, a negative value, or another sum than 1.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -
         raise InputError(f"{name} {value!r} is not an integer")
     try:
         number = operator.index(value)
-    except TypeError as error:  # an array, say, which has the method and is no integer
+    except TypeError as error:  # an array, say, which has the method and is not an integer
         raise InputError(f"{name} {value!r} is not an integer") from error
     if not low <= number <= high:
         raise InputError(f"{name} {number} is not an integer from {low} to {high}")
@@ -115,7 +115,7 @@ def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.fl
 
 
 def _bad_state(rows: NDArray[np.float64], state: int, alphabet: Alphabet) -> InputError:
-    """Make the error for a state whose row is no distribution."""
+    """Make the error for a state whose row is not a distribution."""
     for column, value in enumerate(rows[state].tolist()):
         if not value >= 0:
             symbol = alphabet.terminal if column == 0 else alphabet.symbols[column - 1]

@@ -53,7 +53,7 @@ class Words:
         return Words(self.symbols[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def parts(self, most: int) -> Iterator[tuple[int, int]]:
-        """Cut the batch into parts of so many prefixes, and of one word at least.
+        """Cut the batch into parts of at most this many prefixes, and of at least one word.
 
         Yields
         ------

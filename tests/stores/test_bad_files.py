@@ -1,4 +1,4 @@
-"""Files that are no stores, and stores that cannot be used: clear errors, and nothing is lost."""
+"""Files that are not stores, and stores that cannot be used: clear errors, and nothing is lost."""
 
 from __future__ import annotations
 

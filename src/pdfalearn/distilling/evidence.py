@@ -135,7 +135,7 @@ class Evidence:
         return states
 
     def sums(self, groups: NDArray[np.integer], count: int) -> tuple[Floats, Floats]:
-        """Return the weighted sums of answers, and of weights, by group; -1 is no group."""
+        """Return the weighted sums of answers, and of weights, by group; -1 is not a group."""
         sums = self.grouped(groups, count)
         dense = sums.toarray() if isinstance(sums, csr_array) else sums
         known = groups >= 0

@@ -24,7 +24,7 @@ class _Onward(NamedTuple):
 
 
 def grown(fit: Fit, evidence: Evidence, count: int) -> Machine:
-    """Return a machine with up to so many states more.
+    """Return a machine with at most this many more states.
 
     Each new state is that of one transition: its row is the mean of the answers after it, and it
     goes on with every symbol to the state that suits best the words that take this transition.

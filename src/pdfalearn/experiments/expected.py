@@ -110,5 +110,5 @@ def _expected(number: str, parameters: Mapping[str, object]) -> Expected:
 def _listed(parameters: Mapping[str, object], name: str) -> list[Any]:
     listed = parameters[name]
     if not isinstance(listed, list):
-        raise TypeError(f"{name} {listed!r} is no list")
+        raise TypeError(f"{name} {listed!r} is not a list")
     return listed

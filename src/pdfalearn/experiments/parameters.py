@@ -58,7 +58,7 @@ def read_parameters(folder: Path) -> Parameters:
 def _machines(path: Path, content: Mapping[str, object]) -> list[str]:
     machines = content.get("machines", [])
     if not isinstance(machines, list):
-        raise FileFormatError(f"{path}: machines {machines!r} are no list")
+        raise FileFormatError(f"{path}: machines {machines!r} are not a list")
     return [str(machine) for machine in machines]
 
 

@@ -11,7 +11,7 @@ from pdfalearn.experiments.runs import Key, Run, Task, perform
 from pdfalearn.experiments.workers import Workers
 
 _MOST_LOSSES = 5
-"""So often may a run lose its worker before it is thought to be the cause."""
+"""A run that has lost its worker this many times is taken for the cause."""
 
 
 def performed(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, Run | InputError]]:

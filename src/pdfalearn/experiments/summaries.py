@@ -27,7 +27,7 @@ _PERFECT = {
     "kl": 0.0,
 }
 _ROUNDING = 1e-9
-"""Sums of many logarithms may be off by so much when nothing is wrong."""
+"""Sums of many logarithms may be off by this much when nothing is wrong."""
 
 
 def grouped(runs: Iterable[Run]) -> dict[Group, list[Run]]:

@@ -15,7 +15,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a stream whose bytes replace the file when the block ends without an error.
 
     They go to a temporary file in the same folder first. Symbolic links are followed, and an
-    existing file keeps its mode. What is there and is no regular file (a pipe, a device) is
+    existing file keeps its mode. What is there and is not a regular file (a pipe, a device) is
     written to directly.
     """
     mode = _mode(path)

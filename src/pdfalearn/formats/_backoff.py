@@ -93,7 +93,7 @@ def _successors(contexts: Contexts, symbols: int) -> tuple[Nodes, States]:
         columns = level.words - 1
         if length > 1:
             links[nodes] = successors[links[level.parents], columns]
-        is_symbol = columns < symbols  # the start is no symbol, but a context
+        is_symbol = columns < symbols  # the start is not a symbol, but a context
         successors[level.parents[is_symbol], columns[is_symbol]] = nodes[is_symbol]
         _copy_rows(successors, links, level)
     return links, successors

@@ -17,7 +17,7 @@ from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 
 _MOST_DIFFERENCES = 2**22
-"""So many differences of cells are looked at in one pass for inconsistencies."""
+"""One pass looks for inconsistencies among at most this many differences of cells."""
 _BLUE = -2
 """Stands for the member of a row that only BLUE prefixes have."""
 
@@ -34,7 +34,7 @@ class LPStar(TableLearner):
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask; its relation has to be a `Tolerance`.
+        The observations to ask; their relation has to be a `Tolerance`.
     """
 
     name = "L_p*"

@@ -35,7 +35,7 @@ class Learner(Protocol):
         Raises
         ------
         OracleError
-            If one of them is no counterexample to the current hypothesis.
+            If one of them is not a counterexample to the current hypothesis.
         """
         ...
 

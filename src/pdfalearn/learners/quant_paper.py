@@ -172,7 +172,7 @@ class PaperQuant:
             state = None if state is None else self._transitions[state][symbol]
         if (UNDEFINED if state is None else self._class_of(state)) == self._class_of(ce):
             word = self.observations.alphabet.decode(ce)
-            raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+            raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
 
     def _node_of(self, word: Codes) -> int:
         return self.observations.node(word)

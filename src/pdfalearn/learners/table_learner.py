@@ -67,7 +67,7 @@ class TableLearner(ABC):
         return self.observations.word_tree(self._started(self._given).access)
 
     def unresolved(self) -> Places:
-        """Return the transitions of the hypothesis that lead to the best match for want of a state.
+        """Return the transitions that lead to the best match because their own state is missing.
 
         A transition is state * symbols + symbol.
         """
@@ -131,7 +131,7 @@ class TableLearner(ABC):
         wrong = self._are_wrong(words, ends)
         if not wrong.all():
             word = shortened(self.observations.word(int(ends[wrong.argmin()])))
-            raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+            raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
         return ends
 
     def _add_path(self, end: int) -> Places:

@@ -21,7 +21,7 @@ from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 
 _PATIENCE = 50
-"""So many counterexamples in a row may add neither a new row nor a suffix."""
+"""At most this many counterexamples in a row may add neither a new row nor a suffix."""
 
 
 class WLStar(TableLearner):
@@ -35,9 +35,9 @@ class WLStar(TableLearner):
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask; its relation has to be a `Tolerance`.
+        The observations to ask; their relation has to be a `Tolerance`.
     max_prefixes, max_suffixes, max_states : int, optional
-        Where to stop: at so many prefixes in P, suffixes, or states of a hypothesis.
+        Where to stop: the most prefixes in P, suffixes, or states of a hypothesis.
     max_seconds : float, optional
         The time after which the table is not expanded any more.
     prefix_threshold : float
@@ -48,7 +48,7 @@ class WLStar(TableLearner):
     Notes
     -----
     Weiss, Goldberg and Yahav (2019), *Learning Deterministic Weighted Automata with Queries and
-    Counterexamples*. Reaching a limit is no error: the certificate says which it was.
+    Counterexamples*. Reaching a limit is not an error: the certificate says which it was.
     Its parameters are chosen by ``learn(…, learner=lambda tree: WLStar(tree, max_states=100))``.
     """
 

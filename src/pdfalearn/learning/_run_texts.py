@@ -54,7 +54,7 @@ class RunText(NamedTuple):
 
 
 def text_of(result: Result) -> bytes:
-    """Write what is no array as a JSON object."""
+    """Write all that is not an array as a JSON object."""
     tree, distances, certificate = result.kept_tree, result.kept_distances, result.certificate
     document = {
         "format": FORMAT,

@@ -220,7 +220,7 @@ def _checked_rows(given: ArrayLike, name: str) -> Floats:
     if wrong.any():
         place = int(wrong.argmax())
         raise InputError(
-            f"row {place} of the {name} is no distribution: {row_fault(rows[place])}; divide it "
+            f"row {place} of the {name} is not a distribution: {row_fault(rows[place])}; divide it "
             "by its sum, or fill it with NaN where the word is undefined"
         )
     return rows

@@ -35,7 +35,7 @@ class Layers:
         self._time = 1 if recurrent.batch_first else 0
 
     def check_tokens(self, symbols: int) -> None:
-        """Refuse an embedding that does not know the tokens of so many symbols."""
+        """Refuse an embedding that does not know the tokens of this many symbols."""
         import torch
         from torch import nn
 

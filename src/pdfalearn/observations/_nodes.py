@@ -29,7 +29,7 @@ _DENSE = 32
 _LONG = 8
 """The way down suffixes of this length and more is remembered."""
 _MOST_ENDS = 4_000_000
-"""So many ways are remembered; then all are forgotten."""
+"""At most this many ways are remembered; then all are forgotten."""
 
 
 class NodeTable:

@@ -35,7 +35,7 @@ class ChainOracle:
         for oracle in oracles:
             if not hasattr(oracle, "counterexamples"):
                 raise InputError(
-                    f"{oracle!r} is no equivalence oracle, such as StoredAnswersOracle()"
+                    f"{oracle!r} is not an equivalence oracle, such as StoredAnswersOracle()"
                 )
         self._oracles = oracles
         self._has_passed = False

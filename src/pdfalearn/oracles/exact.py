@@ -23,7 +23,7 @@ _ENOUGH = 10
 _SHARE = 32
 """The walk ends with the level on which it has found this many counterexamples."""
 _NONE = -2
-"""What is no code of a word."""
+"""Stands where there is no code of a word."""
 
 
 class ExactOracle:

@@ -61,7 +61,7 @@ class PACOracle:
         self._epsilon = checked_share(epsilon, "epsilon")
         self._delta = checked_share(delta, "delta")
         if not hasattr(sampler, "draw"):
-            raise InputError(f"{sampler!r} is no sampler, such as UniformWords(max_length=20)")
+            raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
         self._sampler = sampler
         self._random = checked_generator(seed)
         self._queries = 0

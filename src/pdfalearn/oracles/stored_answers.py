@@ -13,7 +13,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
 _ENOUGH = 32
-"""A query ends with the length of words at which there are so many differences."""
+"""A query ends after the length of words at which it has found this many differences."""
 
 
 class StoredAnswersOracle:

@@ -44,7 +44,7 @@ class Sampler(Protocol):
         hypothesis : PDFA
             The automaton that they are to test.
         observations : ObservationTree
-            Whom to ask, for a sampler that needs the model.
+            The observations to ask, for a sampler that needs the model.
         random : Generator
             Where all random choices come from.
         """

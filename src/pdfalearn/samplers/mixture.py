@@ -75,7 +75,7 @@ class Mixture:
 
 def _check_weight(sampler: object, weight: object) -> None:
     if not hasattr(sampler, "draw"):
-        raise InputError(f"{sampler!r} is no sampler, such as UniformWords(max_length=20)")
+        raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
     if isinstance(weight, bool) or not isinstance(weight, int | float | np.number):
         raise InputError(f"weight {weight!r} is not a number")
     if not 0 < weight < np.inf:

@@ -17,7 +17,7 @@ APPLICATION = int.from_bytes(b"PDFA", "big")
 VERSION = 2
 
 BUSY_SECONDS = 10.0
-"""So long a connection waits for others that write."""
+"""How long a connection waits for others that write."""
 
 _PAGE_BYTES = 8192
 """Batches of a thousand answers are written a tenth faster than with SQLite's 4096."""

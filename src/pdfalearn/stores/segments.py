@@ -192,4 +192,4 @@ def _bad_dense_row(rows: NDArray[np.float64], before: int) -> str | None:
     if not bad.any():
         return None
     place = int(bad.argmax())
-    return f"row {before + place} is no distribution: {shortened(rows[place].tolist())}"
+    return f"row {before + place} is not a distribution: {shortened(rows[place].tolist())}"
