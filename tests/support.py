@@ -67,4 +67,4 @@ def mostly_slow(values: Collection[object], quick: int = 1) -> list[object]:
 def _skip(reason: str) -> None:
     if os.environ.get("PDFALEARN_NO_SKIPS") == "1":
         pytest.fail(f"{reason}, and PDFALEARN_NO_SKIPS is set")
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)

@@ -29,7 +29,15 @@ States = NDArray[np.int32]
 
 
 class Sample(NamedTuple):
-    """Words drawn from a PDFA; ``cut`` marks those that were stopped at the maximal length."""
+    """Words drawn from a PDFA; ``cut`` marks those that were stopped at the maximal length.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> drawn = figure_1().sample(3, seed=1, max_length=4)
+    >>> len(drawn.words), drawn.cut.tolist()
+    (3, [False, False, False])
+    """
 
     words: list[tuple[Symbol, ...]]
     cut: NDArray[np.bool_]

@@ -17,6 +17,12 @@ class Words:
     """A batch of words as integers.
 
     Word ``i`` is ``symbols[offsets[i]:offsets[i + 1]]``; symbols are positions in an alphabet.
+
+    Examples
+    --------
+    >>> batch = Words.of([(0, 1), (), (1,)])
+    >>> len(batch), list(batch), batch.symbols.tolist()
+    (3, [[0, 1], [], [1]], [0, 1, 1])
     """
 
     symbols: Codes

@@ -80,6 +80,7 @@ def test_a_second_time_there_is_nothing_to_do(tmp_path: Path) -> None:
     assert (tmp_path / "runs.csv").read_bytes() == table
 
 
+@pytest.mark.slow
 def test_experiments_share_a_folder(finished: Path) -> None:
     run_experiments("4", finished, values=[20], learners=["quant"])
     assert {row["experiment"] for row in rows_of(finished)} == {"1", "4"}

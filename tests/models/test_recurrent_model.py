@@ -95,6 +95,7 @@ def test_few_hidden_states_give_the_same_automaton() -> None:
         assert result.certificate.kind == "pac"
 
 
+@pytest.mark.slow
 def test_a_store_knows_the_network_again(torch: Any, tmp_path: Path) -> None:
     path = tmp_path / "answers.db"
 

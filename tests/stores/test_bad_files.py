@@ -341,6 +341,7 @@ def test_a_damaged_batch_is_named(path: Path) -> None:
         assert_same(next(store.segments("model")), some(1))
 
 
+@pytest.mark.slow
 def test_connections_are_closed_whatever_happens(path: Path, tmp_path: Path) -> None:
     def descriptors() -> set[str]:
         names = set()

@@ -31,7 +31,15 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a value is at least and at most, and for which models that holds."""
+    """What a value is at least and at most, and for which models that holds.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_1
+    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
+    >>> round(bounds.low, 9), round(bounds.high, 9), bounds.confidence
+    (0.75, 0.8125, 1.0)
+    """
 
     low: float
     high: float

@@ -18,7 +18,15 @@ from pdfalearn.pdfa import PDFA, checked_pdfa
 
 @dataclass(frozen=True)
 class LikelyWord:
-    """A word and its probability."""
+    """A word and its probability.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> (likeliest,) = most_likely(figure_1(), 1)
+    >>> likeliest.word, likeliest.probability, round(likeliest.log_probability, 6)
+    (('a',), 0.5, -0.693147)
+    """
 
     word: tuple[Symbol, ...]
     probability: float

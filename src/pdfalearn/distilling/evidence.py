@@ -150,7 +150,9 @@ class Evidence:
         return sums if isinstance(sums, csr_array) else np.asarray(sums)
 
 
-def weight_sums(groups: NDArray[np.integer], weights: Floats, count: int = 0) -> Floats:
+def weight_sums(
+    groups: NDArray[np.integer], weights: NDArray[np.floating], count: int = 0
+) -> Floats:
     """Return the sums of weights by group."""
     return np.bincount(groups, weights, count).astype(np.float64)
 

@@ -25,7 +25,16 @@ _ANSWERS_A_STATE = 20
 
 @dataclass(frozen=True)
 class Point:
-    """One automaton of a frontier, measured on held-out words."""
+    """One automaton of a frontier, measured on held-out words.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
+    >>> point = frontier.point(2)
+    >>> point.states, len(point.pdfa), point.low <= point.divergence <= point.high
+    (2, 2, True)
+    """
 
     states: int
     pdfa: PDFA
@@ -53,6 +62,13 @@ class Frontier(ArrayValue):
 
     It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Iterating
     yields its points.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
+    >>> [point.states for point in frontier], frontier.knee, len(frontier.at_most(3))
+    ([1, 2, 3, 4], 4, 3)
     """
 
     points: tuple[Point, ...]

@@ -19,7 +19,17 @@ from pdfalearn.experiments.workers import workers
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has come of running experiments."""
+    """What has come of running experiments.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = run_experiments("1", folder, values=[10], learners=["quant"])
+    ...     again = run_experiments("1", folder, values=[10], learners=["quant"])
+    >>> first.runs, first.found, again.runs, again.found
+    (6, 0, 0, 6)
+    """
 
     runs: int
     """How many runs have been done."""

@@ -35,6 +35,12 @@ class LPStar(TableLearner):
     ----------
     observations : ObservationTree
         The observation tree to ask; its relation has to be a `Tolerance`.
+
+    Examples
+    --------
+    >>> from pdfalearn import Tolerance, learn, tomita
+    >>> len(learn(tomita(5), learner=LPStar, by=Tolerance(0.1)).pdfa)
+    4
     """
 
     name = "L_p*"

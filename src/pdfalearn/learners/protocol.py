@@ -15,7 +15,17 @@ from pdfalearn.words import Words
 
 
 class Learner(Protocol):
-    """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle."""
+    """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle.
+
+    Examples
+    --------
+    >>> from pdfalearn import AutomatonModel, LPStar, ObservationTree, Tolerance, tomita
+    >>> with ObservationTree(AutomatonModel(tomita(5)), Tolerance(0.1)) as tree:
+    ...     learner = LPStar(tree)
+    ...     learner.start()
+    ...     learner.size == len(learner.hypothesis())
+    True
+    """
 
     observations: ObservationTree
     """The observation tree that the learner asks."""

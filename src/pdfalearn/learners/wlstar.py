@@ -50,6 +50,13 @@ class WLStar(TableLearner):
     Weiss, Goldberg and Yahav (2019), *Learning Deterministic Weighted Automata with Queries and
     Counterexamples*. Reaching a limit is not an error: the certificate says which it was.
     Its parameters are chosen by ``learn(…, learner=lambda tree: WLStar(tree, max_states=100))``.
+
+    Examples
+    --------
+    >>> from pdfalearn import Tolerance, learn, tomita
+    >>> made = lambda tree: WLStar(tree, max_states=100)
+    >>> len(learn(tomita(5), learner=made, by=Tolerance(0.1)).pdfa)
+    4
     """
 
     name = "WL*"

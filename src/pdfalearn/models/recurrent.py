@@ -29,6 +29,24 @@ class StepNetwork(Protocol):
     The logits of a word are a row: the terminal's first, then every symbol's in the order of the
     alphabet. A state is a tensor, or tuples, lists or dictionaries of tensors; each of them has an
     axis for the words of the batch.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from pdfalearn import evaluate
+    >>> class Fading:
+    ...     def start(self, count):
+    ...         return self.answer(torch.zeros(count, 1))
+    ...
+    ...     def step(self, symbols, state):
+    ...         return self.answer(0.5 * state + symbols[:, None])
+    ...
+    ...     def answer(self, state):
+    ...         none = torch.zeros_like(state)
+    ...         return torch.cat([none, none, state], dim=1), state
+    >>> model = RecurrentModel(Fading(), "ab")
+    >>> evaluate(model, model, ["", "ab"]).over_words.l1
+    0.0
     """
 
     def start(self, count: int) -> tuple[Tensor, Nest]:
@@ -67,6 +85,15 @@ class RecurrentModel(LanguageModel):
     -----
     The number of torch's threads is left alone. For small networks, and on a busy machine,
     ``torch.set_num_threads(1)`` is mostly faster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch
+    >>> layers = torch.nn.Embedding(3, 4), torch.nn.GRU(4, 8), torch.nn.Linear(8, 3)
+    >>> session = RecurrentModel.of_layers(*layers, "ab").open()
+    >>> session.read(np.array([session.start()])).to_dense().shape
+    (1, 3)
     """
 
     def __init__(

@@ -68,6 +68,18 @@ class TransformerModel(LanguageModel):
         How symbols are spelled in tokens.
     prompt : tuple of int
         The tokens before every word.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transformers import LlamaConfig, LlamaForCausalLM
+    >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    >>> config = LlamaConfig(vocab_size=4, num_attention_heads=2, num_key_value_heads=2, **sizes)
+    >>> network = LlamaForCausalLM(config).eval()
+    >>> model = TransformerModel(network, symbols={"a": [1], "b": [2]}, prompt=[0], ends=[3])
+    >>> session = model.open()
+    >>> session.read(np.array([session.start()])).to_dense().shape
+    (1, 3)
     """
 
     def __init__(

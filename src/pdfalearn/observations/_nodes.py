@@ -249,7 +249,8 @@ class NodeTable:
     def walk(self, node: int, codes: list[int]) -> Nodes:
         """Return the nodes after every symbol of a word, from a node on."""
         if self._sparse is not None:
-            return np.fromiter(accumulate(codes, self.step_one, initial=node), np.int64)[1:]
+            nodes: Iterator[int] = accumulate(codes, self.step_one, initial=node)
+            return np.fromiter(nodes, np.int64)[1:]
         child, width = self._child, self.symbols
         known: list[int] = []
         for place, symbol in enumerate(codes):

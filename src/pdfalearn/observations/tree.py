@@ -61,6 +61,15 @@ class ObservationTree:
         are equal share one.
     budget : Budget
         How much may be asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pdfalearn import AutomatonModel, Quantization, figure_1
+    >>> with ObservationTree(AutomatonModel(figure_1()), Quantization(10)) as tree:
+    ...     nodes = np.array([0, tree.node([0]), tree.node([0, 0])])
+    ...     tree.asked_classes(nodes).tolist()
+    [1, 0, 0]
     """
 
     def __init__(self, model: LanguageModel, by: Relation, budget: Budget = UNBOUNDED) -> None:

@@ -22,7 +22,19 @@ _PART = 1024
 
 
 class UnreachableSymbolWarning(UserWarning):
-    """A sampler never draws some symbol, so a certificate says nothing about it."""
+    """A sampler never draws some symbol, so a certificate says nothing about it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pdfalearn import Corpus, PACOracle, figure_3, learn
+    >>> oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=Corpus(["00", "000"]))
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", UnreachableSymbolWarning)
+    ...     _ = learn(figure_3(), oracle=oracle)
+    >>> caught[0].category.__name__
+    'UnreachableSymbolWarning'
+    """
 
 
 class PACOracle:

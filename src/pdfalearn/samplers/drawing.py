@@ -21,6 +21,21 @@ class Sampler(Protocol):
     """Draws words, each independently of the others and from the same distribution.
 
     The distribution may depend on the model and on the hypothesis, and on nothing else.
+
+    Examples
+    --------
+    >>> from pdfalearn import PACOracle, figure_3, learn
+    >>> class Zeros:
+    ...     name = "words of zeros"
+    ...
+    ...     def draw(self, count, hypothesis, observations, random):
+    ...         return Words.of([[0] * int(length) for length in random.integers(0, 9, count)])
+    ...
+    ...     def unreachable_symbols(self, alphabet):
+    ...         return []
+    >>> oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=Zeros())
+    >>> learn(figure_3(), oracle=oracle).certificate.kind
+    'pac'
     """
 
     @property
@@ -108,6 +123,11 @@ class ModelWords:
     ----------
     max_length : int
         Words that do not end before are cut here.
+
+    Examples
+    --------
+    >>> ModelWords(max_length=20).name
+    'words of the model of up to 20 symbols'
     """
 
     max_length: int
@@ -188,6 +208,12 @@ class HypothesisWords:
     stop : float
         The probability that a walk ends, at every state; where no symbol has a positive
         probability it ends anyway.
+
+    Examples
+    --------
+    >>> walks = HypothesisWords(max_length=20, stop=0.2)
+    >>> walks.name
+    "walks over the automaton's support of up to 20 symbols that stop with probability 0.2"
     """
 
     max_length: int

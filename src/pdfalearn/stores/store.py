@@ -36,7 +36,19 @@ _FACTS = """
 
 @dataclass(frozen=True)
 class StoredModel:
-    """What a store holds of one model."""
+    """What a store holds of one model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pdfalearn import figure_3, learn
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = learn(figure_3(), store=f"{folder}/answers.db")
+    ...     with AnswerStore(f"{folder}/answers.db", read_only=True) as store:
+    ...         (model,) = store.models()
+    >>> model.alphabet, model.writers, model.answers > 0
+    (Alphabet(('0', '1'), terminal='$'), 1, True)
+    """
 
     key: str
     """What tells the model from others."""

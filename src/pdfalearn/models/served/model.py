@@ -25,7 +25,16 @@ from pdfalearn.words import Words
 
 
 class LikeliestTokensWarning(UserWarning):
-    """A server lists the likeliest tokens only, so that rows are sparse."""
+    """A server lists the likeliest tokens only, so that rows are sparse.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():  # where sparse rows are what you want
+    ...     warnings.simplefilter("ignore", LikeliestTokensWarning)
+    >>> issubclass(LikeliestTokensWarning, UserWarning)
+    True
+    """
 
 
 class ServedModel(LanguageModel):
@@ -78,6 +87,17 @@ class ServedModel(LanguageModel):
     part of it, as a server may move. Two servers that call different models by one name, or the
     same in another precision, cannot be told apart by it; a store, which asks a few words again
     when it is opened, refuses answers that differ by more than 0.001.
+
+    Examples
+    --------
+    >>> from examples.served_automaton import AutomatonLLM, CompletionsServer
+    >>> from pdfalearn import AllWordsOracle, Quantization, learn, random_pdfa
+    >>> with CompletionsServer(AutomatonLLM(random_pdfa(3, seed=1))) as server:
+    ...     model = ServedModel(
+    ...         server.url, "automaton", ["0", "1"], prompt="A word:", ends=["<end>"]
+    ...     )
+    ...     len(learn(model, by=Quantization(20), oracle=AllWordsOracle(4)).pdfa)
+    4
     """
 
     def __init__(
