@@ -76,7 +76,7 @@ def measure(name: str, make: Callable[[], LanguageModel], target: PDFA) -> None:
 
 def main() -> None:
     """Print the table."""
-    learn(figure_3())  # what is imported at first use is no part of any time
+    learn(figure_3())  # what is imported at first use is not part of any time
     titles = ["model", "answers", "without, s", "with, s", "with / without", "goal"]
     print_header([*titles, "going on from a full store, s", "store, MB"])
     measure("automaton", automaton, TARGET)

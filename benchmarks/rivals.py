@@ -135,7 +135,7 @@ def main(words: Sequence[str] | None = None) -> None:
         if name not in TABLES:
             parser.error(f"there is no table {name!r}; there are {', '.join(TABLES)}")
     for name in present():
-        job(name, figure_3())()  # what is imported at first use is no part of any time
+        job(name, figure_3())()  # what is imported at first use is not part of any time
     for name in arguments.tables or TABLES:
         print(f"\n{name}: {TABLES[name].__doc__}\n")
         try:

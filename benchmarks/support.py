@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 _MOMENT = 0.05
-"""Jobs that take less than so many seconds are run several times in a turn."""
+"""Jobs that take less than this many seconds are run several times in a turn."""
 
 
 def in_turns(jobs: Sequence[Callable[[], Result]], runs: int) -> list[tuple[float, Result]]:

@@ -24,7 +24,7 @@ from pdfalearn import PDFA, Budget, LanguageModel, ModelWords
 SYMBOLS = (2_000, 20_000)
 MOST_SYMBOLS = 200_000
 FRESH, MOST_CELLS = 50_000, 10_000_000
-"""So many fresh prefixes are measured on, and fewer of large alphabets."""
+"""Automata are measured on this many fresh prefixes, on fewer for large alphabets."""
 
 
 def fresh_words(model: LanguageModel) -> Answers:

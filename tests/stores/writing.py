@@ -64,7 +64,7 @@ class Writing:
         self.process.stdin.flush()
 
     def wait_for(self, count: int) -> None:
-        """Let it begin, and wait until so many parts are stored."""
+        """Let it begin, and wait until this many parts are stored."""
         self.begin()
         assert self.process.stdout is not None
         while self._count < count:
