@@ -46,7 +46,7 @@ def beside_quotient(everything: bool) -> None:
 def measure_random(
     size: int, distributions: int | None, kappa: int
 ) -> tuple[int, float, float, int]:
-    """Give states, seconds, gigabytes and equivalence queries of learning a random target."""
+    """Return states, seconds, gigabytes and equivalence queries of learning a random target."""
     learn(figure_3())  # what is imported at first use is no part of the time
     target = random_pdfa(size, distributions=distributions, seed=1)
     [(seconds, result)] = in_turns([partial(learn, target, by=Quantization(kappa))], runs=3)

@@ -47,7 +47,7 @@ class TimedNetwork:
     seconds: float = 0.0
 
     def start(self, count: int) -> tuple[Tensor, Nest]:
-        """Give the logits and the state after the empty word."""
+        """Return the logits and the state after the empty word."""
         return self.inner.start(count)
 
     def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:

@@ -48,7 +48,7 @@ class SleepingRun:
         return self.total / self.inside
 
     def spread(self) -> list[float]:
-        """Give the smallest size, the three quartiles and the largest."""
+        """Return the smallest size, the three quartiles and the largest."""
         quartiles = statistics.quantiles(self.sizes, method="inclusive")
         return [min(self.sizes), *quartiles, max(self.sizes)]
 

@@ -133,7 +133,7 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
 
 
 def figures() -> tuple[float, int, int, int]:
-    """Give resident megabytes, open files, threads and child processes."""
+    """Return resident megabytes, open files, threads and child processes."""
     gc.collect()
     status = Path("/proc/self/status").read_text()
     kilobytes = int(status.split("VmRSS:")[1].split()[0])

@@ -52,13 +52,13 @@ class Growth:
         self._above: tuple[int, float] | None = None
 
     def to(self, size: int, figure: float) -> float | str:
-        """Give the growth from the row above to this one; nothing in the first row."""
+        """Return the growth from the row above to this one; nothing in the first row."""
         above, self._above = self._above, (size, figure)
         return "" if above is None else figure / above[1] / (size / above[0])
 
 
 def peak_gigabytes() -> float:
-    """Give the most memory that this process has held so far (on Linux).
+    """Return the most memory that this process has held so far (on Linux).
 
     ``getrusage`` would not do: its peak counts the parent's memory at the fork.
     """

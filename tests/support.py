@@ -59,7 +59,7 @@ def examples(count: int) -> settings:
 
 
 def mostly_slow(values: Collection[object], quick: int = 1) -> list[object]:
-    """Give the values of a parameter; all but the first few are left out of the quick suite."""
+    """Return the values of a parameter; all but the first few are left out of the quick suite."""
     first, rest = list(values)[:quick], list(values)[quick:]
     return [*first, *(pytest.param(value, marks=pytest.mark.slow) for value in rest)]
 
@@ -67,4 +67,4 @@ def mostly_slow(values: Collection[object], quick: int = 1) -> list[object]:
 def _skip(reason: str) -> None:
     if os.environ.get("PDFALEARN_NO_SKIPS") == "1":
         pytest.fail(f"{reason}, and PDFALEARN_NO_SKIPS is set")
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)

@@ -59,7 +59,7 @@ def print_curves(points: Sequence[Point], sizes: Sequence[int]) -> None:
 
 
 def conclusions(points: Sequence[Point], sizes: Sequence[int], best: Point) -> list[str]:
-    """Say at which sizes what was distilled is below all rivals, and whether its best is.
+    """Return in words at which sizes distilling is below all rivals, and whether its best is.
 
     Parameters
     ----------

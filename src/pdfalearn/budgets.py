@@ -72,7 +72,7 @@ class Budget:
         return self.bounds_questions or self.max_word_length is not None
 
 
-class BudgetReached(Exception):  # noqa: N818 (reaching a bound is no error)
+class BudgetReached(Exception):  # noqa: N818 (reaching a bound is not an error)
     """A bound is reached: what is asked next would go beyond it."""
 
     def __init__(self, bound: str, limit: float, where: tuple[object, ...] | None = None) -> None:

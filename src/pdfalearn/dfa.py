@@ -76,7 +76,7 @@ class DFA(Frozen):
         return f"DFA({', '.join(sizes)}, initial={self.initial})"
 
     def accepts(self, word: Word) -> bool:
-        """Say whether a word is allowed."""
+        """Return whether a word is allowed."""
         end = int(visited_states(self.table, self.initial, self.alphabet.encode_words([word]))[-1])
         return end >= 0 and bool(self.accepting[end])
 

@@ -58,7 +58,7 @@ class ModelError(InputError):
 
 
 class OracleError(InputError):
-    """An equivalence oracle's answer cannot be right: a word that is no counterexample.
+    """An equivalence oracle's answer cannot be right: a word that is not a counterexample.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class Rows:
         self.ceiling = ceiling
         """The most that a symbol that is not listed can have; None where only the rest is known."""
         self.undefined = undefined
-        """Which rows are no distributions, but say that the word is undefined; None if none is."""
+        """Which rows are not distributions, but say that the word is undefined; None if none is."""
         self.outside = outside
         """The mass beside each row that is outside of the alphabet, as of an LLM; NaN where it is
         not known, None if there is none."""
@@ -212,7 +212,7 @@ class Rows:
         return Rows(self.width, self.values[here], self.columns[here], offsets, *beside)
 
     def pieces(self, most: int) -> Iterator[Rows]:
-        """Cut rows into pieces of at most so many, one after the other."""
+        """Cut rows into pieces of at most this many rows, in their order."""
         for begin in range(0, len(self), most):
             yield self.take(np.arange(begin, min(begin + most, len(self))))
 

@@ -14,7 +14,7 @@ _FEW = 64
 def visited_states(
     table: NDArray[np.int32], start: int | NDArray[np.int64], words: Words
 ) -> NDArray[np.int32]:
-    """Give the states of the run of every word, from one state or from one each.
+    """Return the states of the run of every word, from one state or from one state each.
 
     Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``. The table's
     last row is all -1, so that undefined leads to undefined.
@@ -62,7 +62,7 @@ def states_along(
 def _tails(
     words: Words, chosen: NDArray[np.intp], position: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Give what some words have from a position on."""
+    """Return what some words have from a position on."""
     lengths = words.lengths[chosen] - position
     offsets = offsets_of(lengths)
     here = np.repeat(words.offsets[chosen] + position - offsets[:-1], lengths)

@@ -94,5 +94,5 @@ def described(thing: object) -> str:
 
 
 def are_characters(symbols: Iterable[object]) -> bool:
-    """Say whether every symbol is one character, so that words need no spaces."""
+    """Return whether every symbol is one character, so that words need no spaces."""
     return all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols)

@@ -59,7 +59,7 @@ class Words:
         return Words(self.symbols[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def parts(self, most: int) -> Iterator[tuple[int, int]]:
-        """Cut the batch into parts of so many prefixes, and of one word at least.
+        """Cut the batch into parts of at most this many prefixes, and of at least one word.
 
         Yields
         ------
@@ -98,7 +98,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def prefixes_of(words: Words, places: NDArray[np.integer], lengths: NDArray[np.int64]) -> Words:
-    """Give a prefix of each of the words at some places, of a length each.
+    """Return prefixes of the words at some places, with one length for each.
 
     Examples
     --------

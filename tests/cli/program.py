@@ -46,7 +46,7 @@ def one_error(text: str) -> str:
 
 
 def unboxed(output: str) -> str:
-    """Give the text of tables on one line, without their lines."""
+    """Return the text of tables on one line, without their lines."""
     return " ".join(re.sub("[│╭╮╰╯─┬┴├┤┼]", " ", output).split())
 
 

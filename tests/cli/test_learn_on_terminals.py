@@ -37,6 +37,7 @@ def interrupted(folder: Path, *options: str) -> tuple[str, str]:
     return message.strip(), output
 
 
+@pytest.mark.slow
 def test_an_interrupt_saves_the_hypothesis(folder: Path) -> None:
     message, output = interrupted(folder, "-o", "learnt.json", "--tree", "tree.dot")
     states = len(load(folder / "learnt.json"))

@@ -86,7 +86,7 @@ class Writing:
 
 
 def main(path: str, key: str, seed: str, count: str) -> None:
-    """Say ready, wait for a line, and write."""
+    """Print "ready", wait for a line, and write."""
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()

@@ -30,7 +30,7 @@ class Claim:
     epsilon: float = 0.0
     """The share of the model's words of which nothing is known."""
     confidence: float = 1.0
-    """The probability with which that share is no larger."""
+    """The probability that the share is at most ``epsilon``."""
 
     @classmethod
     def of(cls, automaton: PDFA | Result | Frontier, by: Relation | None) -> Claim:

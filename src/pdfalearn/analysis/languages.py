@@ -105,7 +105,7 @@ class Contains(Language):
 
 @dataclass(frozen=True)
 class HasLength(Language):
-    """The words with at least and at most so many symbols; ``most`` None is any number.
+    """The words with ``least`` to ``most`` symbols; ``most`` None is any number.
 
     Examples
     --------

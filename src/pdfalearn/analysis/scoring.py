@@ -22,11 +22,11 @@ from pdfalearn.words import Words
 Floats = NDArray[np.float64]
 
 _BATCH = 2**12
-"""Words are run through the automaton so many at once."""
+"""At most this many words are run through the automaton at once."""
 _FEW = 64
-"""So many words are faster run one after the other than side by side."""
+"""At most this many words run faster one after the other than side by side."""
 _SHOWN = 100
-"""Of this many impossible words the step is kept."""
+"""The impossible step is kept for at most this many words."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _SWEEPS = 8
-"""So many symbols of the future are looked at."""
+"""Futures are compared this many symbols ahead."""
 _ROUNDS = 12
 _MOST_WORK = 2e8
 """Rounds times all pairs of states, and ten times the reached ones, times symbols."""

@@ -210,7 +210,7 @@ class Run:
             self._interrupts.check()
 
     def _evidence(self, most: int) -> tuple[Evidence, Nodes]:
-        """Return what is known, of about so many answers at most."""
+        """Return what is known from at most about this many answers."""
         training = first_words(self._sampling.training, most)
         weights = np.bincount(training.nodes, minlength=len(self._observations)).astype(float)
         weights[: len(self._probes)] = np.maximum(weights[: len(self._probes)], self._probes)

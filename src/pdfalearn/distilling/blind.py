@@ -11,7 +11,7 @@ from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Singles
 from pdfalearn.distilling.machines import Fit
 
 _SEEN = 1.5
-"""A transition that words with this weight have taken is no question any more."""
+"""A transition that words of at least this weight have taken is not asked about."""
 
 
 def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Numbers, Numbers, Floats]:

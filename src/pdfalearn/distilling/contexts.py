@@ -15,7 +15,7 @@ from pdfalearn.distilling.machines import Machine, States
 _LONGEST = 10
 """Contexts have at most this many symbols, and the mark of the beginning."""
 _PRIOR_WEIGHT = 0.2
-"""The rows of contexts are drawn to those one symbol shorter as if so many words had shown them."""
+"""A context's row is drawn to the row one symbol shorter as if this many words had shown it."""
 
 
 class _Level(NamedTuple):

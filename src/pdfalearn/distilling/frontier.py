@@ -20,7 +20,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 
 _ANSWERS_A_STATE = 20
-"""Sizes with fewer answers a state than this are no knee: there words are learnt by heart."""
+"""A size with fewer answers per state than this is not a knee: it only memorises words."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Frontier(ArrayValue):
         return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
 
     def point(self, states: int) -> Point:
-        """Return the largest automaton of at most so many states, with its measures.
+        """Return the largest automaton of at most this many states, with its measures.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Frontier(ArrayValue):
         return fitting[-1]
 
     def at_most(self, states: int) -> PDFA:
-        """Return the automaton of the frontier with at most so many states.
+        """Return the largest automaton of the frontier with at most this many states.
 
         Parameters
         ----------

@@ -14,11 +14,11 @@ Indices = NDArray[np.int64]
 Numbers = NDArray[np.floating[Any]]
 
 _SWEEPS = 6
-"""So many symbols of the future are looked at."""
+"""Futures are compared this many symbols ahead."""
 _BATCH = 0.15
 """The share of states that are merged at once where there are many."""
 FEW = 32
-"""So many states and fewer are merged one at a time."""
+"""At most this many states are merged one at a time."""
 MOST_COMPARED = 2_000
 """Of more states than these the least visited ones are merged first, by their rows alone."""
 _MOST_CELLS = 2**18

@@ -116,7 +116,7 @@ def _table(rows: Rows) -> Table:
 
 
 def first_words(positions: Positions, most: int) -> Positions:
-    """Return the positions of the first words, as many as have about so many different nodes."""
+    """Return the positions of the first words that together have about this many nodes."""
     firsts = np.sort(np.unique(positions.nodes, return_index=True)[1])
     if len(firsts) <= most:
         return positions

@@ -68,7 +68,7 @@ def distill(
     progress : callable, optional
         Called with a `DistillingProgress` after every batch of questions and every automaton.
     audit : int
-        In the end so many words are asked again, as far as the budget goes, to catch a model that
+        In the end this many words are asked again, if the budget allows it, to catch a model that
         does not always give the same answer.
 
     Returns

@@ -30,7 +30,7 @@ _SHARES = (0.08, 0.15)
 
 
 def reduced(fit: Fit, evidence: Evidence, most: int) -> Fit:
-    """Return a machine of at most so many states.
+    """Return a machine of at most this many states.
 
     Which state goes is decided by what the words that enter it would cost in another state, and by
     how far the futures of the two differ, for words that were not seen.

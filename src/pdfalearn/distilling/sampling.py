@@ -74,7 +74,7 @@ class Spending:
         return max(shares)
 
     def _cost(self, answered: int) -> float:
-        """Return what so many answers cost; exact where each costs as much as any other."""
+        """Return what a number of answers costs; exact where all answers cost the same."""
         price, stored = self._observations.price, self._observations.counts.stored
         if price.word == price.prefix and not price.call and not price.cached_symbol:
             return price.cost(words=answered, symbols=answered - 1)

@@ -64,7 +64,7 @@ def search(
 
 
 def _at_most(size: int, fit: Fit, evidence: Evidence, *, cycles: bool) -> Fit:
-    """Return an automaton of at most so many states, by way of larger ones if it is small."""
+    """Return an automaton of at most this many states; a small one is also grown and reduced."""
     if len(fit.machine) > size:
         fit = pruned(polished(reduced(fit, evidence, size).machine, evidence), evidence)
     return pruned(cycled(fit, evidence), evidence) if cycles and size <= _CYCLED else fit

@@ -19,7 +19,7 @@ from pdfalearn.metrics.divergences import directed_divergence
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 _SMALL = 64
-"""Automata of at most so many states are split and reduced again."""
+"""Automata of at most this many states are split and reduced again."""
 _CYCLES = 4
 _SPLIT = 0.3
 _KAPPA = 1000
@@ -29,7 +29,7 @@ _HOPE = 1.5
 _STEP = 0.3
 """The share of states by which the search for a divergence goes down at most."""
 _TRIES = 8
-"""So many of the cheapest merges are tried."""
+"""The number of cheapest merges that are tried."""
 _TRIALS = 4e5
 """Tries of merges times transitions between pairs of states."""
 

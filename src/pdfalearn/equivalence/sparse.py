@@ -14,7 +14,7 @@ from pdfalearn.words import offsets_of
 Keys = NDArray[np.generic]
 
 _NUMBERS_AT_ONCE = 2**21
-"""So many numbers of rows that are made dense are there at once."""
+"""Rows are made dense in parts of about this many numbers."""
 
 
 class SparseKeys(NamedTuple):

@@ -78,7 +78,7 @@ def run_experiments(
     seed : int
         Same seed, same targets and words for the metrics.
     jobs : int, optional
-        Do so many runs at a time, in processes of their own. A script that asks for them has to
+        How many runs to do at a time, in processes of their own. A script that asks for them has to
         do so under ``if __name__ == "__main__":``, as they import it.
     scheduler : str, optional
         The address of a Dask scheduler, whose workers do the runs.

@@ -27,7 +27,7 @@ class Arc(NamedTuple):
 
 
 def branches(traces: Sequence[Trace]) -> Iterator[Arc]:
-    """Give the arcs, those near the top first, of a tree that tells different traces apart.
+    """Yield the arcs of a tree that tells different traces apart, those near the top first.
 
     Examples
     --------

@@ -30,12 +30,12 @@ class Breaks(NamedTuple):
     """What follows these places tells the states after from where the transitions should lead."""
 
     def first_of_each_after(self, most: int) -> Breaks:
-        """Give the first break after each state, for the first so many states."""
+        """Return the first break after each state, for at most this many states."""
         _, firsts = np.unique(self.afters, return_index=True)
         return self.at(np.sort(firsts)[:most])
 
     def at(self, chosen: Numbers) -> Breaks:
-        """Give the breaks at some places."""
+        """Return the breaks at some places."""
         return Breaks(*(part[chosen] for part in self))
 
 
@@ -78,7 +78,7 @@ class Counterexamples:
         return len(self.words)
 
     def at(self, places: Numbers) -> Words:
-        """Give the words at some places."""
+        """Return the words at some places."""
         return prefixes_of(self.words, places, self.words.lengths[places])
 
     def breaks(self, chosen: Numbers, runs: Runs, access: Numbers) -> Breaks:

@@ -91,7 +91,7 @@ class LikelyFirst:
             self._queues[turn].append(part.copy())
 
     def take(self, count: int, access: Numbers, targets: NDArray[Any]) -> Numbers:
-        """Return the next transitions, so many if there are.
+        """Return the next transitions, at most this many.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class LikelyFirst:
         return np.concatenate(taken)
 
     def _next(self, count: int) -> Numbers:
-        """Return at most so many of the entries whose turn it is, all states or none of them."""
+        """Return at most this many of the entries whose turn it is: all are states, or none is."""
         turn = self._turns[0]
         queue = self._queues[turn]
         entries = queue.popleft()

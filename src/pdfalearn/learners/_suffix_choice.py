@@ -20,7 +20,7 @@ NONE = -1
 def parting_suffixes(
     tree: ClassificationTree, table: Suffixes, lefts: Numbers, rights: Numbers
 ) -> Numbers:
-    """Give for each pair of states a symbol and the suffix by which its successors part.
+    """Return for each pair of states a symbol and the suffix by which its successors part.
 
     Of several symbols it is one with a shortest suffix; where no successors part, there is none.
 

@@ -45,16 +45,16 @@ class Learner(Protocol):
         Raises
         ------
         OracleError
-            If one of them is no counterexample to the current hypothesis.
+            If one of them is not a counterexample to the current hypothesis.
         """
         ...
 
     def hypothesis(self) -> PDFA:
-        """Give the current hypothesis; its states are numbered as they were discovered."""
+        """Return the current hypothesis; its states are numbered as they were discovered."""
         ...
 
     def unresolved(self) -> NDArray[np.int64]:
-        """Give the transitions that lead to the best match instead of a state of their own.
+        """Return the transitions that lead to the best match instead of a state of their own.
 
         There are none unless a bound was reached. A transition is state * symbols + symbol.
         """

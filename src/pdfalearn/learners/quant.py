@@ -176,7 +176,7 @@ class Quant:
                     first = int(np.argmin(is_wrong))
                     codes = words.symbols[words.offsets[first] : words.offsets[first + 1]]
                     word = self.observations.alphabet.decode(codes.tolist())
-                    raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+                    raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
                 wrong = wrong[is_wrong]
                 continue
             is_first = False

@@ -21,7 +21,7 @@ from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 
 _PATIENCE = 50
-"""So many counterexamples in a row may add neither a new row nor a suffix."""
+"""At most this many counterexamples in a row may add neither a new row nor a suffix."""
 
 
 class WLStar(TableLearner):
@@ -35,9 +35,9 @@ class WLStar(TableLearner):
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask; its relation has to be a `Tolerance`.
+        The observations to ask; their relation has to be a `Tolerance`.
     max_prefixes, max_suffixes, max_states : int, optional
-        Where to stop: at so many prefixes in P, suffixes, or states of a hypothesis.
+        Where to stop: the most prefixes in P, suffixes, or states of a hypothesis.
     max_seconds : float, optional
         The time after which the table is not expanded any more.
     prefix_threshold : float
@@ -48,7 +48,7 @@ class WLStar(TableLearner):
     Notes
     -----
     Weiss, Goldberg and Yahav (2019), *Learning Deterministic Weighted Automata with Queries and
-    Counterexamples*. Reaching a limit is no error: the certificate says which it was.
+    Counterexamples*. Reaching a limit is not an error: the certificate says which it was.
     Its parameters are chosen by ``learn(…, learner=lambda tree: WLStar(tree, max_states=100))``.
 
     Examples
@@ -166,19 +166,19 @@ class WLStar(TableLearner):
         return time.monotonic() - self._begun < self._max_seconds
 
     def _is_wanted(self, place: int) -> bool:
-        """Say whether a prefix has a row of its own and is probable enough after its parent."""
+        """Return whether a prefix has a row of its own and is probable enough after its parent."""
         if len(self._similar_to(place)):
             return False
         return self._last_probability(place) >= self._prefix_threshold
 
     def _last_probability(self, place: int) -> float:
-        """Give the probability of a prefix's last symbol, after the rest of it."""
+        """Return the probability of a prefix's last symbol, after the rest of it."""
         node = self.table.nodes[place : place + 1]
         row = self.observations.rows(self.observations.parents(node))[0]
         return float(row[int(self.observations.last_symbols(node)[0]) + 1])
 
     def _similar_to(self, place: int) -> Places:
-        """Give the prefixes in P whose rows are similar to that of a prefix."""
+        """Return the prefixes in P whose rows are similar to that of a prefix."""
         rows = self.table.rows
         found: Places = self._p[self.by.similar(rows[self._p], rows[place])]
         return found

@@ -54,7 +54,7 @@ class RunText(NamedTuple):
 
 
 def text_of(result: Result) -> bytes:
-    """Write what is no array as a JSON object."""
+    """Write all that is not an array as a JSON object."""
     tree, distances, certificate = result.kept_tree, result.kept_distances, result.certificate
     document = {
         "format": FORMAT,
@@ -111,7 +111,7 @@ def _complete_to(value: object) -> float | None:
 
 
 def _relation_object(by: Relation | None) -> dict[str, Any]:
-    """Say what a relation is; one that is not this library's can only be shown."""
+    """Return a relation as an object; one that is not this library's can only be shown."""
     decimals, inner = [], by
     while type(inner) is Rounded:
         decimals.append(inner.decimals)

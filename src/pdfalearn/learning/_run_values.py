@@ -167,5 +167,5 @@ def _earlier(arrays: Arrays, name: str, root: int) -> NDArray[np.int32]:
     wrong = (array[1:] < 0) | (array[1:] > np.arange(len(array) - 1))
     if wrong.any():
         place = int(wrong.argmax()) + 1
-        raise FileFormatError(f"{name}, entry {place}: {array[place]} is no earlier entry")
+        raise FileFormatError(f"{name}, entry {place}: {array[place]} is not an earlier entry")
     return array.astype(np.int32, copy=False)

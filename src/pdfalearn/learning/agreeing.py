@@ -16,9 +16,9 @@ Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _MOST_WORDS = 2**21
-"""In trees of more words than this, nobody waits for it."""
+"""This is skipped for trees of more words."""
 _MOST_TRANSITIONS = 2**24
-"""Nor where automata are larger than this."""
+"""This is skipped for automata of more transitions."""
 
 
 class Agreeing(NamedTuple):

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 MOST_DISTANCES = 2**16
-"""So many of the smallest different distances are kept."""
+"""At most this many of the smallest different distances are kept."""
 
 LARGEST = 1.0
 """No probability is farther from a boundary."""
@@ -79,7 +79,7 @@ class BoundaryDistances(ArrayValue):
         Raises
         ------
         InputError
-            If not all distances up to this one are kept, and it is no power of ten.
+            If not all distances up to this one are kept, and it is not a power of ten.
         """
         place = int(np.searchsorted(self.distances, distance, side="right"))
         nearest = float(self.distances[place - 1]) if place else -1.0

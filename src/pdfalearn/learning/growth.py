@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pdfalearn.oracles.protocol import EquivalenceOracle
 
 _LEAST_STATES = 300
-"""Of fewer states nothing is said."""
+"""With fewer states than this, growth is not reported."""
 _FACTORS = (2, 4)
-"""What has happened since there were this many times fewer questions is looked at."""
+"""Growth is measured since the questions were this many times fewer."""
 _POWER = 0.66
-"""With this power of the questions states have to grow: by 2.5 for a factor of four."""
+"""States have to grow at least with this power of the questions: by 2.5 for a factor of 4."""
 _STEP = 1.1
 """Figures are noted when the questions have grown by this factor."""
 
@@ -23,7 +23,7 @@ _STEP = 1.1
 class StateGrowth:
     """How states have grown with the questions.
 
-    Of a model that is no automaton there may be always more states, the more is asked: where each
+    A model that is not an automaton may have always more states, the more is asked: where each
     word has a distribution of its own, by quantization with many intervals. An automaton of many
     states looks the same for as long as most of them are to be found; so no more can be said than
     that an end is not in sight.
@@ -46,7 +46,7 @@ class StateGrowth:
         self._newest = 0, 0
 
     def note(self, words: int, states: int) -> None:
-        """Note how many states there are after so many words."""
+        """Note how many states there are after this many words."""
         self._newest = words, states
         if not self._words or words >= _STEP * self._words[-1]:
             self._words.append(max(1, words))

@@ -82,7 +82,7 @@ def learn(
     progress : callable, optional
         Called with a `Progress` after every batch of questions and every equivalence query.
     audit : int
-        In the end, and now and then on the way, so many words are asked again, to catch a model
+        In the end, and now and then on the way, this many words are asked again, to catch a model
         that does not always give the same answer; they are counted apart.
     seed : int
         Seed of the audit's sample.

@@ -113,7 +113,7 @@ def _given(alphabet: Alphabet, words: Iterable[Word]) -> Words:
 
 
 def _log_errors(logs: Floats, others: Floats) -> Floats:
-    """Give the absolute differences; two words of probability 0 agree."""
+    """Return the absolute differences; two words of probability 0 agree."""
     return np.abs(np.subtract(logs, others, out=np.zeros(len(logs)), where=logs != others))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.recurrent import StepNetwork
 
 _MOST_AT_ONCE = 1024
-"""So many words go through the network at once; more are not faster, and take more memory."""
+"""At most this many words go through the network at once; more take memory and save no time."""
 
 
 class RecurrentSession(Session):

@@ -67,7 +67,7 @@ def opened(model: LanguageModel) -> Iterator[Session]:
 
 
 def _groups(words: Words, most_rows: int, most_symbols: int | None) -> Iterator[Words]:
-    """Cut a batch into parts of so many words and symbols; a longer word is a part of its own."""
+    """Cut a batch into parts of at most this many words and symbols; a longer word goes alone."""
     begin = 0
     while begin < len(words):
         end = min(begin + most_rows, len(words))

@@ -182,7 +182,7 @@ def error_text(error: BaseException) -> str:
 
 
 def _wrong_shape(rows: Rows, count: int, width: int) -> str | None:
-    """Say which array of rows has not the shape or the type that it needs."""
+    """Return which array of rows does not have the shape or the type that it needs."""
     if rows.width != width:
         return f"rows of {rows.width} columns"
     if rows.offsets is None or rows.columns is None:

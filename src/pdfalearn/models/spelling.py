@@ -135,8 +135,9 @@ class Spelling(Frozen):
 
     @property
     def prefixes(self) -> tuple[Path, ...]:
-        """The beginnings of spellings, () first: behind which a model is read to answer a word.
+        """The beginnings of spellings, () first.
 
+        To answer a word, a model is read after each of them.
         A prefix comes after all those that it begins with.
         """
         return self._trie.prefixes

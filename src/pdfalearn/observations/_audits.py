@@ -71,7 +71,7 @@ class Audits:
         self._next = _FIRST
 
     def plan(self, count: int, seed: int) -> None:
-        """Have samples of at least so many words asked again now and then."""
+        """Ask samples of at least this many words again now and then."""
         self._plan = (count, seed) if count else None
 
     def audit_if_due(self) -> None:

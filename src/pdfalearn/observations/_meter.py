@@ -22,7 +22,7 @@ _SECONDS_PER_NODE = 4e-7
 
 
 class Meter:
-    """Says which words may still be asked.
+    """Decides which words may still be asked.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Meter:
         return _left(self.budget.max_seconds, time.monotonic() - self._started + finishing)
 
     def check_equivalence_queries(self, count: int) -> None:
-        """Stop if no further equivalence query may be made after so many."""
+        """Stop if no further equivalence query may be made after this many."""
         limit = self.budget.max_equivalence_queries
         if limit is not None and count >= limit:
             raise BudgetReached("max_equivalence_queries", limit)

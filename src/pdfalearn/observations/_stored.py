@@ -84,7 +84,7 @@ class StoredAnswers:
         return self._words.size - 1 + len(self._rows)
 
     def sample(self, count: int, seed: int) -> tuple[Words, Rows]:
-        """Give some of the words that have a distribution, and these."""
+        """Return some of the words that have a distribution, and their distributions."""
         answered = (self._words.rows[: self._words.size] >= 0).nonzero()[0]
         random = np.random.default_rng(seed)
         sample = np.sort(random.choice(answered, min(count, len(answered)), replace=False))
@@ -92,7 +92,7 @@ class StoredAnswers:
         return words, self._rows.take(self._words.rows[sample])
 
     def find(self, nodes: Nodes) -> Found:
-        """Give what is stored of nodes of the run."""
+        """Return what is stored about nodes of the run."""
         places = self._found_places(nodes)
         stored = places >= 0
         nodes, rows = nodes[stored], self._words.rows[places[stored]]
@@ -123,7 +123,7 @@ class StoredAnswers:
 
 
 def _placed(segment: Segment, table: NodeTable) -> Nodes:
-    """Give the node of each of a segment's words, the empty word's first."""
+    """Return the node of each of a segment's words, the empty word's first."""
     parents, symbols = segment.parents, segment.symbols
     nodes = np.zeros(len(parents) + 1, dtype=np.int64)
     is_placed = np.zeros(len(nodes), dtype=bool)

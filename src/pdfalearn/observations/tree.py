@@ -241,7 +241,7 @@ class ObservationTree:
         return self._answers.rows(numbers)
 
     def tables(self) -> Iterator[Floats]:
-        """Return the different distributions in tables that are not large."""
+        """Yield the different distributions in tables that are not large."""
         size = max(1, _TABLE // (self._symbols + 1))
         for begin in range(0, self.row_count, size):
             yield self._answers.dense(np.arange(begin, min(begin + size, self.row_count)))

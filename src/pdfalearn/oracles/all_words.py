@@ -60,7 +60,7 @@ class AllWordsOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the shortest words after which model and hypothesis differ."""
+        """Return the shortest words after which model and hypothesis differ."""
         self._passed = None
         self._check_count(len(hypothesis.alphabet))
         count = 0
@@ -104,7 +104,7 @@ def _first_wrong(
     hypothesis: PDFA,
     observations: ObservationTree,
 ) -> Words:
-    """Give counterexamples of the first part of words of one length that has any."""
+    """Return counterexamples of the first part of words of one length that has any."""
     for begin in range(0, len(nodes), _PART):
         part = slice(begin, begin + _PART)
         observations.ask(nodes[part])

@@ -26,7 +26,7 @@ _NUMBERS_AT_ONCE = 2**22
 NO_WORDS = Words.of([])
 
 Comparison = Callable[[Nodes, NDArray[np.integer]], Flags]
-"""Says for pairs of an observed word and a state whether they differ."""
+"""Decides for pairs of an observed word and a state whether they differ."""
 
 
 def first_differences(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
@@ -104,7 +104,7 @@ def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
 
 
 def words_of(nodes: Nodes, before: NDArray[np.integer], observations: ObservationTree) -> Words:
-    """Give the words of nodes, the shortest first: one for every state that comes before."""
+    """Return the words of nodes, the shortest first: one for every state that comes before."""
     chosen = nodes[one_for_each(before, np.zeros(len(nodes), dtype=np.int64))]
     return observations.words(chosen)
 

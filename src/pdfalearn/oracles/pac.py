@@ -73,7 +73,7 @@ class PACOracle:
         self._epsilon = checked_share(epsilon, "epsilon")
         self._delta = checked_share(delta, "delta")
         if not hasattr(sampler, "draw"):
-            raise InputError(f"{sampler!r} is no sampler, such as UniformWords(max_length=20)")
+            raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
         self._sampler = sampler
         self._random = checked_generator(seed)
         self._queries = 0
@@ -109,7 +109,7 @@ class PACOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the shortest prefixes of drawn words after which model and hypothesis differ."""
+        """Return the shortest prefixes of drawn words after which model and hypothesis differ."""
         if not self._queries:
             self._warn(hypothesis)
         self._passed, self._longest, self._by = None, 0, repr(observations.by)
@@ -134,7 +134,7 @@ class PACOracle:
         return isinstance(sampler, ModelWords) and self._longest < sampler.max_length
 
     def _sample_size(self) -> int:
-        """Say how many words this query has to draw."""
+        """Return how many words this query has to draw."""
         doubts = -math.log(self._delta) + self._queries * math.log(2)
         return math.ceil(doubts / self._epsilon)
 

@@ -46,7 +46,7 @@ class EquivalenceOracle(Protocol):
         ...
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give words after which model and hypothesis differ, the best first; none if none found.
+        """Return words after which model and hypothesis differ, the best first, or no words.
 
         Parameters
         ----------

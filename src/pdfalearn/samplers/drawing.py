@@ -59,14 +59,14 @@ class Sampler(Protocol):
         hypothesis : PDFA
             The automaton that they are to test.
         observations : ObservationTree
-            Whom to ask, for a sampler that needs the model.
+            The observations to ask, for a sampler that needs the model.
         random : Generator
             Where all random choices come from.
         """
         ...
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give the symbols that no word will ever have, as far as the sampler can tell."""
+        """Return the symbols that no word will ever have, as far as the sampler can tell."""
         ...
 
 
@@ -108,7 +108,7 @@ class UniformWords:
         return Words(symbols, offsets)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length, else none."""
+        """Return all symbols if words have no length, else none."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -151,7 +151,7 @@ class ModelWords:
         return model_words(count, self.max_length, observations, random)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length; more only the model could tell."""
+        """Return all symbols if words have no length; more only the model could tell."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -256,7 +256,7 @@ class HypothesisWords:
         return collected_words(steps, count)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length; more only the hypothesis could tell."""
+        """Return all symbols if words have no length; more only the hypothesis could tell."""
         return _all_if_empty(self.max_length, alphabet)
 
 

@@ -55,12 +55,12 @@ class Batch(NamedTuple):
 
 
 def writers_of(connection: sqlite3.Connection, model: ModelRow) -> list[int]:
-    """Give the writers of a model in the order in which they began."""
+    """Return the writers of a model in the order in which they began."""
     return [writer for (writer,) in connection.execute(_WRITERS, (model.id,))]
 
 
 def next_writer(connection: sqlite3.Connection, model: ModelRow) -> int:
-    """Give the number of a model's next writer; only in the transaction of its first batch."""
+    """Return the number of a model's next writer; only in the transaction of its first batch."""
     (number,) = connection.execute(_NEXT_WRITER, (model.id,)).fetchone()
     return int(number)
 

@@ -17,7 +17,7 @@ APPLICATION = int.from_bytes(b"PDFA", "big")
 VERSION = 2
 
 BUSY_SECONDS = 10.0
-"""So long a connection waits for others that write."""
+"""How long a connection waits for others that write."""
 
 _PAGE_BYTES = 8192
 """Batches of a thousand answers are written a tenth faster than with SQLite's 4096."""
@@ -134,7 +134,7 @@ _CLOSED_FOLDER = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 def _is_still(path: Path) -> bool:
-    """Say whether nobody is writing: the write-ahead log is gone when the last one has closed."""
+    """Return whether nobody is writing: the last writer that closes removes the write-ahead log."""
     target = path.resolve()
     return not target.with_name(f"{target.name}-wal").exists()
 

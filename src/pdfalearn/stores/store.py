@@ -179,7 +179,7 @@ class AnswerStore:
                 yield word, None if number < 0 else _row(segment, number)
 
     def models(self) -> list[StoredModel]:
-        """Say what the store holds, model by model in the order in which they were first stored."""
+        """Return what the store holds of each model, in the order of their first writing."""
         with self._file.reading() as connection:
             return [
                 StoredModel(

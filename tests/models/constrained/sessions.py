@@ -65,7 +65,7 @@ def row_after(model: LanguageModel, word: list[int]) -> list[float]:
 
 
 class RowsModel(LanguageModel):
-    """Gives the same rows for the words of every batch, the first for the first and so on."""
+    """Returns the same rows for the words of every batch, the first for the first and so on."""
 
     def __init__(self, rows: Rows) -> None:
         self.alphabet = AutomatonModel(loop_over(rows.width - 1)).alphabet

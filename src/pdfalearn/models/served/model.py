@@ -63,7 +63,7 @@ class ServedModel(LanguageModel):
     terminal, outside
         As for `Spelling`.
     top : int, optional
-        Ask for so many of the likeliest tokens instead of those that are wanted, and make sparse
+        Ask for this many of the likeliest tokens instead of those that are wanted, and make sparse
         rows of them. Without it that is done only where the server can do no better; a
         `LikeliestTokensWarning` says so.
     price : Price, optional
