@@ -155,7 +155,7 @@ class Run:
         if held_out.word_count < 2:
             length = self._word_length()
             raise InputError(
-                f"the budget holds out {held_out.word_count} words, and at least two are needed: with "
+                f"the budget holds out {held_out.word_count} words, and needs at least two: with "
                 f"{length:.0f} symbols a word it takes about {20 * (length + 1):.0f} symbols; a "
                 "larger budget, or ModelWords of a smaller max_length"
             )
