@@ -36,7 +36,7 @@ _OPTIONS = (
         type=float,
         show_default="0.01",
         metavar="D",
-        help="pac: the probability that this share is larger is at most D.",
+        help="pac: with a probability of at most D the share is larger than --epsilon.",
     ),
     click.option(
         "--sampler",
