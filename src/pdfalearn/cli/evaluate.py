@@ -1,4 +1,4 @@
-"""``pdfalearn evaluate``: measure how well a model stands in for another."""
+"""``pdfalearn evaluate``: measure how well a model predicts another."""
 
 from __future__ import annotations
 
