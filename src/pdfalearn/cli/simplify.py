@@ -43,8 +43,8 @@ def simplify(
 
     What is lost is the Kullback-Leibler divergence KL(PDFA ‖ result) per symbol, in nats: how much
     less likely the PDFA's words become in the result. It is computed exactly, and is the
-    smallest that the search found for the number of states; 'pdfalearn divergence' says where it arises. All that
-    the PDFA allows is allowed by the result.
+    smallest that the search found for the number of states; 'pdfalearn divergence' says where it
+    arises. The result allows all that the PDFA allows.
 
     'pdfalearn quotient' merges only states that are equal, and loses nothing.
     """
