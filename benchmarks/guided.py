@@ -111,7 +111,7 @@ CASES: dict[str, Callable[[], Case]] = {
 
 def measure(name: str) -> tuple[int, int, int, int, float, float, int]:
     """Return states, transitions, words, symbols, seconds, gigabytes and equivalence queries."""
-    learn(figure_3())  # what is imported at first use is no part of the time
+    learn(figure_3())  # what is imported at first use is not part of the time
     model, truth = CASES[name]()
     oracle = ExactOracle(truth, by=BY)
     [(seconds, result)] = in_turns([partial(learn, model, by=BY, oracle=oracle)], runs=3)

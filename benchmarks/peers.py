@@ -75,7 +75,7 @@ class System:
         self._state = self.initial
 
     def step(self, letter: int | None) -> Output:
-        """Follow a letter, or none, and give the output."""
+        """Follow a letter, or none, and return the output."""
         if letter is not None:
             self._state = self.transitions[self._state][letter]
         return self.outputs[self._state]

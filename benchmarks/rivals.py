@@ -59,7 +59,7 @@ def slope(sizes: Sequence[float], ratios: Sequence[float]) -> float:
 
 
 def _compare(title: str, families: dict[str, list[PDFA]]) -> tuple[list[float], list[float]]:
-    """Print a row for each family; give its median size and L_p*'s time over QuaNT's."""
+    """Print a row for each family; return its median size and L_p*'s time over QuaNT's."""
     names = present()
     others = names[1:]
     titles = [title, "states", *(f"{name}, s" for name in names)]
@@ -135,7 +135,7 @@ def main(words: Sequence[str] | None = None) -> None:
         if name not in TABLES:
             parser.error(f"there is no table {name!r}; there are {', '.join(TABLES)}")
     for name in present():
-        job(name, figure_3())()  # what is imported at first use is no part of any time
+        job(name, figure_3())()  # what is imported at first use is not part of any time
     for name in arguments.tables or TABLES:
         print(f"\n{name}: {TABLES[name].__doc__}\n")
         try:

@@ -143,7 +143,7 @@ def figures() -> tuple[float, int, int, int]:
 
 
 def soak(seconds: float, reports: int = 6) -> list[tuple[float, int, int, int]]:
-    """Learn for so long; give the figures at the end of each of so many equal parts."""
+    """Learn for a time; return the figures at the end of each of its equal parts."""
     random = np.random.default_rng(1)
     found = []
     with tempfile.TemporaryDirectory() as name:

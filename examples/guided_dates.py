@@ -88,7 +88,7 @@ def enumerated(model: Trigrams, strings: Sequence[str]) -> dict[str, Rows]:
 
 
 class EveryWord:
-    """An equivalence oracle that compares all words, which it can, as there are only so many."""
+    """An equivalence oracle that compares all words, as there are few enough of them."""
 
     certificate = Certificate("exact", "every word that the guide allows was compared")
 

@@ -41,7 +41,7 @@ def need_module(name: str) -> ModuleType:
 
 @contextmanager
 def without_privileges() -> Iterator[None]:
-    """Act as a user whom permissions bind, where the tests are run by one whom they do not."""
+    """Act as a user with ordinary permissions, even if root runs the tests."""
     if os.geteuid() != 0:
         yield
         return
@@ -53,7 +53,7 @@ def without_privileges() -> Iterator[None]:
 
 
 def examples(count: int) -> settings:
-    """Try so many examples of a property, and a twentieth of them in the quick suite."""
+    """Try this many examples of a property, and a twentieth of them in the quick suite."""
     share = settings().max_examples / 100
     return settings(max_examples=max(1, round(share * count)))
 

@@ -34,7 +34,7 @@ class Point(NamedTuple):
 
 
 def best_at_most(points: Sequence[Point], states: float = inf) -> Point | None:
-    """Return the point of least divergence with at most so many states; None if there is none.
+    """Return the point of least divergence with at most this many states; None if there is none.
 
     Examples
     --------

@@ -11,10 +11,10 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True)
 class Budget:
-    """Bounds on what learning may cost; None where there is none.
+    """Bounds on what learning may cost; None is no bound.
 
-    Reaching a bound is not an error: learning stops, and returns the automaton as far as it has
-    come. The empty word is always asked, so that there is a state.
+    Reaching a bound is not an error: learning stops and returns the automaton learnt so far.
+    The empty word is always asked, so that there is a state.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Budget:
 
     @property
     def bounds_words(self) -> bool:
-        """Whether there is a bound that every word has to be held against."""
+        """Whether there is a bound that is checked for every word."""
         return self.bounds_questions or self.max_word_length is not None
 
 

@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 def wrong_rows(
     rows: NDArray[np.float64], *, rounding: float = ROUNDING, tolerance: float = SUM_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Mark the rows that are not distributions: with NaN, a negative value, or another sum than 1.
+    """Mark the rows that are not distributions: with NaN, a negative value, or a sum other than 1.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def wrong_rows(
 
 
 def row_fault(row: NDArray[np.float64], *, rounding: float = ROUNDING) -> str:
-    """Word what is wrong with a row that `wrong_rows` has marked.
+    """Return what is wrong with a row that `wrong_rows` has marked, in words.
 
     Examples
     --------

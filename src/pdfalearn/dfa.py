@@ -1,4 +1,4 @@
-"""DFA: deterministic finite automata, which say of words only whether they are allowed."""
+"""DFA: deterministic finite automata, which only decide whether words are allowed."""
 
 from __future__ import annotations
 

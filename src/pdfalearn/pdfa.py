@@ -65,7 +65,7 @@ class PDFA(Frozen):
     Notes
     -----
     An undefined word has probability 0 and no next distribution, and so have all its
-    continuations. Undefined is never a state: ``state_after`` gives None, and -1 in arrays.
+    continuations. Undefined is never a state: ``state_after`` returns None; in arrays it is -1.
 
     Examples
     --------

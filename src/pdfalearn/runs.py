@@ -102,9 +102,9 @@ def sampled_words(
     max_length: int,
     random: np.random.Generator,
 ) -> tuple[Words, NDArray[np.bool_]]:
-    """Draw words symbol by symbol, all of them at once; say which were cut at the length.
+    """Draw words symbol by symbol, all at once; return also which were cut at the length.
 
-    They begin in one state, or in one each.
+    They begin in one state, or each in its own.
     """
     cumulative = np.cumsum(probabilities, axis=1)
     active = np.arange(count)
@@ -140,7 +140,7 @@ def drawn_columns(
 
 
 def collected_words(steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]], count: int) -> Words:
-    """Put words together: for every place the words that go on there, and each one's symbol."""
+    """Join the symbols of words: for every place, the words that go on there, and their symbols."""
     lengths = np.zeros(count, dtype=np.int64)
     for active, _ in steps:
         lengths[active] += 1

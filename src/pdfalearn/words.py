@@ -81,7 +81,7 @@ class Words:
 
     @property
     def ends(self) -> NDArray[np.int64]:
-        """Where each word's last entry stands when every word is given one entry more."""
+        """The place of each word's last entry if every word has one entry more."""
         return self.offsets[1:] + np.arange(len(self))
 
     @property

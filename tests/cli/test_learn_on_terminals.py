@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def interrupted(folder: Path, *options: str) -> tuple[str, str]:
-    """Interrupt learning; give its message and its standard output."""
+    """Interrupt learning; return its message and its standard output."""
     program = Program(*SLOW, *options, folder=folder)
     program.wait_for("equivalence queries")
     program.interrupt()

@@ -27,7 +27,7 @@ from tests.strategies import all_words
 BY = Quantization(1000)
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 ROUNDS = 200
-"""Nothing here takes so many rounds, unless it is endless."""
+"""Nothing here takes this many rounds, unless it is endless."""
 
 
 class ChangedOracle:

@@ -25,7 +25,7 @@ from pdfalearn.text import described
 
 _NEARLY = 1e-9
 _FAR = 0.5
-"""A bound so near to 0 or 1, with the other so far from it, says nothing."""
+"""A bound at 0 or 1 says nothing if the other bound is at least this far from it."""
 _SHOWN = 5
 
 
@@ -140,8 +140,8 @@ def length_bounds(automaton: PDFA | Result | Frontier, *, by: Relation | None = 
     Raises
     ------
     InputError
-        As `probability_bounds`; and for every PAC certificate, as the words of which nothing is
-        known may have any length.
+        As `probability_bounds`; and for every PAC certificate, as the words about which
+        nothing is known may have any length.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def _reach(pdfa: PDFA, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
 
 
 def _widened(bounds: tuple[float, float], epsilon: float) -> tuple[float, float]:
-    """Allow for a share of words of which nothing is known.
+    """Allow for a share of words about which nothing is known.
 
     Up to such words, the model draws as one that the classes allow (a coupling of the two).
     """

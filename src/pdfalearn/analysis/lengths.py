@@ -81,9 +81,9 @@ class Length:
         return probabilities
 
     def quantile(self, share: float) -> float:
-        """Return the least length that so great a share of the words does not exceed.
+        """Return the least length such that at least this share of the words is not longer.
 
-        It is infinite if so many words never end.
+        It is infinite if the words that end have a smaller share than this.
 
         Examples
         --------

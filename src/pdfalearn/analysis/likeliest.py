@@ -36,7 +36,7 @@ class LikelyWord:
 def most_likely(
     pdfa: PDFA, count: int | None = None, language: LanguageLike | None = None
 ) -> Iterator[LikelyWord]:
-    """Find the likeliest words, in exact order, one when it is asked for.
+    """Find the likeliest words in exact order, each one when it is asked for.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def most_likely(
 
 
 def most_likely_prefixes(pdfa: PDFA, length: int, count: int | None = None) -> Iterator[LikelyWord]:
-    """Find the likeliest beginnings of a length, in exact order, one when it is asked for.
+    """Find the likeliest beginnings of a length in exact order, each one when it is asked for.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def most_likely_prefixes(pdfa: PDFA, length: int, count: int | None = None) -> I
     Returns
     -------
     iterator of LikelyWord
-        The probability is that of all words which begin so, endless ones included.
+        The probability is that of all words with this beginning, endless ones included.
 
     Examples
     --------

@@ -90,7 +90,7 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
     a, b : PDFA
         Automata over the same symbols, in any order. Their rows are divided by their sums.
     count : int
-        How many words and how many prefixes at most. There are fewer words if it takes more than
+        How many words and how many prefixes at most. Fewer words are found if it takes more than
         50,000 steps to be sure of the next one.
     most_pairs : int
         More pairs of states are refused.

@@ -141,7 +141,7 @@ class IntMap:
         return (products >> np.uint64(self._shift)).view(np.int64)
 
     def _placed(self, keys: Keys) -> Values:
-        """Find the slot of every key, taking empty ones for new keys; give its number."""
+        """Find the slot of every key, taking empty ones for new keys; return its number."""
         slots = self._slots(keys)
         known = self._size
         numbers = np.empty(len(keys), dtype=np.int64)

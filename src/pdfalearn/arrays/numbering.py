@@ -55,7 +55,7 @@ def _multipliers(count: int) -> NDArray[np.uint64]:
 def _numbered(
     values: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.bool_]]:
-    """Number the different values; give also their sorted order and where a new value opens."""
+    """Number the different values; return also their sorted order and where a new value opens."""
     order = np.argsort(values)
     ordered = values[order]
     opens = np.ones(len(values), dtype=bool)

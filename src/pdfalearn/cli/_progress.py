@@ -36,7 +36,7 @@ class ProgressLine(Protocol):
 
 @contextmanager
 def live_progress(line: ProgressLine | None) -> Iterator[Callable[[Any], None] | None]:
-    """Show a line while the block runs; give what to call with progress.
+    """Show a line while the block runs; yield what to call with progress.
 
     It is None, and nothing is shown, if there is no line or the standard error is not a terminal.
     """

@@ -53,7 +53,7 @@ class Run:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     sampler : Sampler
         What draws the words.
     sizes : list of int or None
@@ -61,9 +61,9 @@ class Run:
     seed : int
         The seed.
     progress : callable, optional
-        What to tell about progress.
+        What to call with the progress.
     interrupts : Interrupts
-        Where a Ctrl-C is held back.
+        What holds back a Ctrl-C.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Run:
     def finished(
         self, store: str | os.PathLike[str] | None, key: str | None, audit: int
     ) -> Frontier:
-        """Distil to the end, with a store if there is one; the model is let go in every case."""
+        """Distil to the end, with a store if there is one; the session is closed in every case."""
         try:
             with self._recorded(store, key):
                 self._draw(_WORDS)
@@ -161,7 +161,7 @@ class Run:
             )
 
     def _word_length(self) -> float:
-        """Return how long words are; if not even the first have ended, how long they may be."""
+        """Return the mean length of words; before the first has ended, the most it can be."""
         sampling, sampler = self._sampling, self._sampler
         if sampling.words:
             return len(sampling.training.nodes) / sampling.words
@@ -254,12 +254,12 @@ class Run:
         )
 
     def _report_fit(self, fit: Fit, evidence: Evidence) -> None:
-        """Report an automaton, and how it does on the words that are held out."""
+        """Report an automaton and its loss on the held-out words."""
         if self._progress is not None:
             self._report(len(fit.machine), fit.loss, self._held_out_loss(fit, evidence))
 
     def _held_out_loss(self, fit: Fit, evidence: Evidence) -> float | None:
-        """Return an automaton's divergence on held-out words; None if it is a very large one."""
+        """Return an automaton's divergence on held-out words; None for a very large automaton."""
         alphabet = self._observations.alphabet
         if len(fit.machine) * len(alphabet) > _REPORTED:
             return None

@@ -1,4 +1,4 @@
-"""The best automata by size, and what held-out words say of them."""
+"""The best automata by size, and their measures on held-out words."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Frontier(ArrayValue):
     """The best automaton found for each of some sizes, the smallest first.
 
     It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Iterating
-    gives its points.
+    yields its points.
 
     Examples
     --------

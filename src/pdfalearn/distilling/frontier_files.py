@@ -1,4 +1,4 @@
-"""Files of frontiers: what `distill` gives, in a zip archive of a JSON text and arrays."""
+"""Files of frontiers: what `distill` returns, in a zip archive of a JSON text and arrays."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def positions_of(
 def evidence_of(
     observations: ObservationTree, weights: Floats, *, only_listed: bool = False
 ) -> tuple[Evidence, Nodes]:
-    """Return the evidence of the nodes that have a weight, and which node each of its nodes is.
+    """Return the evidence of the nodes that have a weight, and these nodes in its order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Add states of their own for transitions, where that helps most."""
+"""Add states: transitions get a state of their own where that helps most."""
 
 from __future__ import annotations
 

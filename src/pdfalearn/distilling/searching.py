@@ -13,13 +13,13 @@ from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.reducing import reduced
 
 LARGEST_SEARCHED = 1500
-"""Larger automata are the contexts that bring most, as they are."""
+"""Larger automata are made of the most useful contexts, without a search."""
 _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
-"""Nor are automata of more transitions than this reduced, if they have this many states."""
+"""Automata of more transitions are not reduced either, unless they have at most 120 states."""
 _CYCLED = 64
 """Automata of up to this many states are made larger and smaller again."""
 _GROWTH = (0.3, 0.3, 0.6)
-"""By these shares, until one brings too little."""
+"""The shares by which they are made larger, until one helps too little."""
 _GROWN, _ANSWERS_A_STATE = 250, 20
 """An automaton of merged prefixes is made larger up to this many states, if there are this many
 answers for each."""

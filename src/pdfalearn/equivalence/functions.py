@@ -95,7 +95,7 @@ class _Span:
         self._full = [False] * size
 
     def grows_by(self, vector: _Vector) -> bool:
-        """Add a vector; say whether it was outside the space so far."""
+        """Add a vector; return whether it was outside the space so far."""
         left, right, ratio = vector
         if left is None or right is None:
             alone = left if right is None else right

@@ -120,7 +120,7 @@ def _shared(observations: Sequence[Observation], source: str, learner: str) -> l
 
 
 def power_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
-    """Fit a·xᵇ by least squares of the logarithms; give a and b, or None for a single place.
+    """Fit a·xᵇ by least squares of the logarithms; return a and b, or None for a single place.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def power_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]
 
 
 def linear_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
-    """Fit a + b·x by least squares; give a and b, or None for a single place.
+    """Fit a + b·x by least squares; return a and b, or None for a single place.
 
     Examples
     --------

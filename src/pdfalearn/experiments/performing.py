@@ -15,7 +15,7 @@ _MOST_LOSSES = 5
 
 
 def performed(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, Run | InputError]]:
-    """Do runs; give each with its row, or with why it has failed, as it ends.
+    """Do runs; yield each as it ends, with its row or with why it has failed.
 
     A run whose worker is lost is done again.
 

@@ -117,7 +117,7 @@ class Run:
 
 
 def perform(task: Task, executor: str) -> Run:
-    """Learn a target, measure what came out, and give the row."""
+    """Learn a target, measure what came out, and return the row."""
     target, setting = task.target.pdfa(), task.target.setting
     _warm_up(task.learner)
     load = machine_load()

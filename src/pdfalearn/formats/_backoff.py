@@ -21,7 +21,7 @@ START, TERMINAL, UNKNOWN = "<s>", "</s>", ("<unk>", "<UNK>")
 
 
 def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, float]:
-    """Make a PDFA of all n-grams, and say how far from 1 a state's probabilities were at most."""
+    """Make a PDFA of all n-grams; return also how far from 1 a state's sum was at most."""
     orders = _without_impossible(orders, vocabulary)
     symbols = _symbols(orders, vocabulary)
     alphabet = Alphabet(symbols, TERMINAL)

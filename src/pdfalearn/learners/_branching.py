@@ -1,4 +1,4 @@
-"""Traces on arcs as the paper's tree has them: an inner node wherever prefixes of a suffix part."""
+"""Traces as arcs of the paper's tree: an inner node wherever the traces of a suffix differ."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def similar_pairs(rows: Floats, by: Tolerance) -> Places:
 
 
 def chosen_apart(rows: Floats, by: Tolerance) -> Places:
-    """Choose rows, the first first, of which no two are similar and that all others are similar to.
+    """Choose rows in order: no two are similar, and every other row is similar to one of them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where the longest suffixes of words lead that an automaton knows."""
+"""Where the longest suffixes of words lead, among those that an automaton knows."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class WeissClusters:
         return None
 
     def _split_by_children(self, cluster: int, symbol: int) -> None:
-        """Split a cluster by where a symbol leads; members of which that is unknown follow."""
+        """Split a cluster by where a symbol leads; if that is unknown, the best match decides."""
         members = self.members(cluster)
         children = self._children[members, symbol]
         is_known = children != NOT_IN_P

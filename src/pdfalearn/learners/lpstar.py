@@ -34,7 +34,7 @@ class LPStar(TableLearner):
     Parameters
     ----------
     observations : ObservationTree
-        The observations to ask; their relation has to be a `Tolerance`.
+        The observation tree to ask; its relation has to be a `Tolerance`.
 
     Examples
     --------

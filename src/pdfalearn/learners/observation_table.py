@@ -1,4 +1,4 @@
-"""The observation table: what follows prefixes, in the eyes of suffixes."""
+"""The observation table: prefixes, suffixes, and the probability of each suffix's last symbol."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ObservationTable:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     """
 
     def __init__(self, observations: ObservationTree) -> None:

@@ -28,7 +28,7 @@ class Learner(Protocol):
     """
 
     observations: ObservationTree
-    """Where the learner asks."""
+    """The observation tree that the learner asks."""
 
     @property
     def size(self) -> int:
@@ -66,7 +66,7 @@ class Learner(Protocol):
 
     @property
     def structure_size(self) -> int:
-        """How large what it keeps is: the nodes of its tree, or the cells of its table."""
+        """The size of what it keeps: the nodes of its tree, or the cells of its table."""
         ...
 
     def tree(self, states: int = 0) -> KeptTree | None:

@@ -42,7 +42,7 @@ class PaperQuant:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     """
 
     def __init__(self, observations: ObservationTree) -> None:

@@ -35,7 +35,7 @@ class TableLearner(ABC):
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask; its relation has to be a `Tolerance`.
+        The observation tree to ask; its relation has to be a `Tolerance`.
     """
 
     name: str
@@ -63,7 +63,7 @@ class TableLearner(ABC):
         return self._started(self._given).pdfa
 
     def access_words(self) -> WordTree:
-        """Return the access word of every state of the hypothesis that was given last."""
+        """Return the access word of every state of the last hypothesis."""
         return self.observations.word_tree(self._started(self._given).access)
 
     def unresolved(self) -> Places:
@@ -93,7 +93,7 @@ class TableLearner(ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Complete the table, of which there is the empty word, and propose a first hypothesis."""
+        """Complete the table, which holds the empty word, and propose a first hypothesis."""
 
     def _propose(
         self,

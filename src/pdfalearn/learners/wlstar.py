@@ -29,13 +29,13 @@ class WLStar(TableLearner):
 
     The prefixes P begin with the empty word. Continuations are looked at in the order of their
     probability; one joins P if no row of P is similar. Where rows of P are similar and those of
-    their successors are not, a suffix that tells them apart is added. What the limits leave out is
-    made up for by the best match.
+    their successors are not, a suffix that tells them apart is added. Where the limits leave
+    something out, the best match takes its place.
 
     Parameters
     ----------
     observations : ObservationTree
-        The observations to ask; their relation has to be a `Tolerance`.
+        The observation tree to ask; its relation has to be a `Tolerance`.
     max_prefixes, max_suffixes, max_states : int, optional
         Where to stop: the most prefixes in P, suffixes, or states of a hypothesis.
     max_seconds : float, optional
@@ -110,7 +110,7 @@ class WLStar(TableLearner):
         self._check_progress()
 
     def _check_progress(self) -> None:
-        """Refuse to go round in circles."""
+        """Raise an error if learning makes no progress."""
         different_rows = len(np.unique(numbered_rows(self.table.rows[self._p])))
         progress = different_rows, self.table.width
         self._fruitless = self._fruitless + 1 if progress == self._progress else 0

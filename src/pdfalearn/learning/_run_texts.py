@@ -71,7 +71,7 @@ def text_of(result: Result) -> bytes:
 
 
 def text_in(data: bytes) -> RunText:
-    """Read the JSON object, or say what is wrong with it."""
+    """Read the JSON object, or refuse it."""
     document = parsed_object(data, NAME)
     check_kind(document, FORMAT, VERSION)
     keys = {"statistics", "history", "certificate", "by", "complete_to", "tree", "notes"}

@@ -22,7 +22,7 @@ _MOST_TRANSITIONS = 2**24
 
 
 class Agreeing(NamedTuple):
-    """An automaton of more states than the one before, and what is unresolved of it."""
+    """An automaton of more states than the one before, and its unresolved transitions."""
 
     pdfa: PDFA
     added: Nodes

@@ -173,9 +173,9 @@ class Result(ArrayValue):
         Raises
         ------
         InputError
-            If learning was not by quantization, as there are no boundaries then; or if so many
-            probabilities are that near that not all of their distances are kept. Powers of ten can
-            always be asked for.
+            If learning was not by quantization, as there are no boundaries then; or if too many
+            probabilities are that near, so that not all of their distances are kept. Powers of ten
+            can always be asked for.
         """
         if self.kept_distances is None:
             raise InputError("learning was not by quantization, so there are no boundaries")

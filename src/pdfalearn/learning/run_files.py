@@ -1,4 +1,4 @@
-"""Files of whole runs: what `learn` gives, in a zip archive of a JSON text and arrays."""
+"""Files of whole runs: what `learn` returns, in a zip archive of a JSON text and arrays."""
 
 from __future__ import annotations
 

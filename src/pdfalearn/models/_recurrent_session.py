@@ -65,7 +65,7 @@ class RecurrentSession(Session):
         return self._filled(len(words.symbols), fill)
 
     def _filled(self, count: int, fill: Callable[[Handles], None]) -> Handles:
-        """Take rows and have them filled; give them back if they cannot be."""
+        """Take rows and fill them; release them if that fails."""
         import torch
 
         rows = self._states.take(count)

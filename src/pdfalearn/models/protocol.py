@@ -84,7 +84,7 @@ class Session:
 class LanguageModel:
     """Anything that can say how a word may go on, asked in batches.
 
-    Whoever writes a model writes one of two methods: `answer`, which takes whole words, or `open`,
+    A model defines one of two methods: `answer`, which takes whole words, or `open`,
     for a model that can go on from a word.
 
     Examples

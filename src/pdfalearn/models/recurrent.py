@@ -50,7 +50,7 @@ class StepNetwork(Protocol):
     """
 
     def start(self, count: int) -> tuple[Tensor, Nest]:
-        """Return the logits and the state after the empty word, for as many words as asked."""
+        """Return the logits and the state after the empty word, for a batch of this size."""
         ...
 
     def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
@@ -79,7 +79,7 @@ class RecurrentModel(LanguageModel):
         The most bytes that the rows of state of one run may take; 1 GiB if not given. Words beyond
         that are forgotten, and computed again when they are needed.
     price : Price
-        What asking costs; if not given, every symbol as much.
+        What asking costs; if not given, every symbol costs the same.
 
     Notes
     -----

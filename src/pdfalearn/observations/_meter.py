@@ -1,4 +1,4 @@
-"""Hold what is asked of a model against a budget."""
+"""Check what is asked of a model against a budget."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Meter:
         return limit - have
 
     def opening(self, wanted: int) -> int:
-        """Return how many stored words may be asked again, so that enough is left to go on."""
+        """Return how many stored words may be asked again; the budget keeps enough to go on."""
         limit = self.budget.max_words
         return wanted if limit is None else min(wanted, limit // 4)
 

@@ -65,7 +65,7 @@ class NodeTable:
         self._added(1)
 
     def _added(self, more: int) -> int:
-        """Make room for more nodes; give the first of them."""
+        """Make room for more nodes; return the first of them."""
         first = self.size
         self.size += more
         if self.size > len(self.parents):
@@ -185,7 +185,7 @@ class NodeTable:
     def steps_down(
         self, nodes: Nodes, suffixes: Nodes, table: Suffixes
     ) -> Iterator[tuple[Nodes, Nodes]]:
-        """Go down a suffix each; give for every step the places that take it, and their nodes."""
+        """Go down a suffix from each node; yield the places at each step, and their nodes."""
         firsts, rests, _ = table.arrays()
         places = suffixes.nonzero()[0]
         here, left = nodes[places], suffixes[places]
@@ -200,7 +200,7 @@ class NodeTable:
     def descend_one(self, node: int, suffix: int, table: Suffixes) -> int:
         """Return the node that a suffix leads to.
 
-        The way down long suffixes is remembered: from w·σ down d is as from w down σ·d.
+        The way down long suffixes is remembered: w·σ followed by d is w followed by σ·d.
         """
         if table.lengths[suffix] < _LONG:
             return self._walk(node, suffix, table, 0)
@@ -218,7 +218,7 @@ class NodeTable:
         return end
 
     def _walk(self, node: int, suffix: int, table: Suffixes, shortest: int) -> int:
-        """Go down a suffix; where what is left is long enough, the way may be known."""
+        """Go down a suffix; if the rest of it is long enough, the way may be known."""
         firsts, rests, lengths = table.firsts, table.rests, table.lengths
         while suffix:
             node = self.step_one(node, firsts[suffix])

@@ -26,7 +26,7 @@ SAME = 1e-3
 
 
 class Found(NamedTuple):
-    """What is stored of some words."""
+    """What is stored about some words."""
 
     answered: Nodes
     rows: Rows
@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 
 class StoredAnswers:
-    """The words of a store in a tree of their own, so that those of the run are numbered as ever.
+    """The words of a store in a tree of their own, so that they do not change the run's numbering.
 
     A run that goes on from a store then learns the same from the same questions as one that was
     never interrupted.
@@ -102,7 +102,7 @@ class StoredAnswers:
         )
 
     def _found_places(self, nodes: Nodes) -> Nodes:
-        """Seek the nodes, after those of their ancestors that were never sought."""
+        """Look up the nodes, after those of their ancestors that were never looked up."""
         if self._nodes.size > len(self._places):
             larger = np.full(2 * self._nodes.size, _NOT_SOUGHT, dtype=np.int64)
             larger[: len(self._places)] = self._places

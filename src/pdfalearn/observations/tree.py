@@ -1,4 +1,4 @@
-"""The observation tree: every word that has been thought of, with the model's answer."""
+"""The observation tree: every word that has been looked at, with the model's answer."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ __all__ = ["EMPTY", "FEW", "UNDEFINED", "UNKNOWN", "Counts", "Nodes", "Observati
 
 
 class ObservationTree:
-    """The tree of words, and the only one who asks the model.
+    """The tree of words; nothing else asks the model.
 
     A node is a word; node 0 is the empty one. Nodes are made freely; the model is asked only for
     classes, and for each word at most once. All its answers are checked here. A class is a number;
     `UNDEFINED` is that of undefined words, `UNKNOWN` that of words that were not asked for.
 
-    Whoever makes a tree closes it: ``with ObservationTree(…) as tree``.
+    The code that makes a tree closes it: ``with ObservationTree(…) as tree``.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class ObservationTree:
         return self._nodes.different(nodes)
 
     def descend(self, nodes: Nodes, suffixes: Nodes) -> Nodes:
-        """Return the nodes that a suffix each leads to."""
+        """Return the nodes to which the suffixes lead, one suffix for each node."""
         if len(nodes) < FEW:
             pairs = zip(nodes.tolist(), suffixes.tolist(), strict=True)
             descend, table = self._nodes.descend_one, self.suffixes
@@ -375,7 +375,7 @@ class ObservationTree:
         return (np.arange(len(logs)), logs) if places is None else (places, logs[places])
 
     def _possible_places(self, nodes: Nodes) -> Nodes | None:
-        """Return where the successors of words are that may be possible; None if all may be."""
+        """Return the places of successors that may be possible; None if all may be."""
         self.meter.check_seconds()
         width = self._symbols
         may_lead = self.budget.max_symbols is None and self.budget.max_cost is None

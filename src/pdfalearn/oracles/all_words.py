@@ -82,7 +82,7 @@ class AllWordsOracle:
         return NO_WORDS
 
     def _check_count(self, symbols: int) -> None:
-        """Refuse lengths for which nobody could wait."""
+        """Refuse lengths with too many words to ask."""
         digits = self._max_length * math.log10(symbols)
         if digits > 18:
             raise InputError(self._too_many(f"about 10^{digits:.0f}", symbols))

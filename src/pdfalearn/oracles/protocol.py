@@ -53,7 +53,7 @@ class EquivalenceOracle(Protocol):
         hypothesis : PDFA
             The automaton to break, over the model's alphabet.
         observations : ObservationTree
-            What the model has answered; whoever has to ask it asks here.
+            What the model has answered. An oracle that has to ask the model asks here.
 
         Returns
         -------

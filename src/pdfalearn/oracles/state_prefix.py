@@ -33,7 +33,7 @@ class StatePrefixOracle:
     walks_per_state : int
         How many walks begin at each state; fresh ones at every query.
     walk_length : int
-        How many symbols a walk has after the state, at most: it ends where there is no way on.
+        The most symbols that a walk has after the state. It ends where there is no transition.
     seed : int
         Seed of all random choices.
 

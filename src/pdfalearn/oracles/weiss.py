@@ -24,7 +24,7 @@ class WeissOracle:
     Parameters
     ----------
     attempts : int
-        How many words are drawn before it is content.
+        How many words are drawn before the hypothesis is accepted.
     max_length : int
         Words are cut at this length.
     seed : int

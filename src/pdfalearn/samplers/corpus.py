@@ -16,7 +16,7 @@ from pdfalearn.words import Words, prefixes_of
 
 
 class Corpus:
-    """Words of a file or a list, each as likely, drawn with replacement.
+    """Words of a file or a list, all equally likely, drawn with replacement.
 
     Parameters
     ----------

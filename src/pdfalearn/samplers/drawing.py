@@ -59,7 +59,7 @@ class Sampler(Protocol):
         hypothesis : PDFA
             The automaton that they are to test.
         observations : ObservationTree
-            The observations to ask, for a sampler that needs the model.
+            The observation tree to ask, for a sampler that needs the model.
         random : Generator
             Where all random choices come from.
         """
@@ -77,7 +77,7 @@ class UniformWords:
     Parameters
     ----------
     max_length : int
-        Lengths are 0 to this, each as likely.
+        Lengths are from 0 to this, all equally likely.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class UniformWords:
         return Words(symbols, offsets)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if words have no length, else none."""
+        """Return all symbols if the maximal length is 0, else none."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -151,7 +151,7 @@ class ModelWords:
         return model_words(count, self.max_length, observations, random)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if words have no length; more only the model could tell."""
+        """Return all symbols if the maximal length is 0, else none: only the model knows more."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -199,7 +199,7 @@ def _drawn(
 
 @dataclass(frozen=True)
 class HypothesisWords:
-    """Walks over the support of the hypothesis: symbols of positive probability, all as likely.
+    """Walks over the support of the hypothesis: symbols above 0, all equally likely.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class HypothesisWords:
         return collected_words(steps, count)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if words have no length; more only the hypothesis could tell."""
+        """Return all symbols if the maximal length is 0, else none."""
         return _all_if_empty(self.max_length, alphabet)
 
 

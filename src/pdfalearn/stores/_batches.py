@@ -73,7 +73,7 @@ def insert(
     part: Segment,
     written: str,
 ) -> int:
-    """Write a part of a segment; give the sequence number after its last batch."""
+    """Write a part of a segment; return the sequence number after its last batch."""
     for piece in _pieces(part):
         blobs = [
             array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
@@ -136,7 +136,7 @@ def parsed(
 
 
 def _joined(parts: list[Rows], alphabet_size: int) -> Rows:
-    """Put the rows of batches one below the other; dense ones that are none count as no rows."""
+    """Put the rows of batches one below the other; batches without rows are left out."""
     some = [part for part in parts if len(part)]
     return Rows.joined(some) if some else Rows.dense(np.empty((0, alphabet_size + 1)))
 
@@ -174,7 +174,7 @@ def bad_batch(
 
 
 def _pieces(part: Segment) -> Iterator[Segment]:
-    """Cut what is too large: rows first, then words, then answers, so that all refers back."""
+    """Cut what is too large: rows first, then words, then answers, so that references go back."""
     if sum(array.nbytes for array in part.arrays()) <= MOST_BYTES:
         yield part
         return

@@ -63,7 +63,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def touch(connection: sqlite3.Connection) -> None:
-    """Write the format's version, which in a store is there already."""
+    """Write the format's version, which a store has already."""
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -111,7 +111,7 @@ def _writable(path: Path, option: str, *first: str) -> sqlite3.Connection:
 
 
 def _readable(path: Path) -> sqlite3.Connection:
-    """Open to read; as a connection that could write if it may, which leaves no files behind."""
+    """Open to read; if allowed, as a connection that could write, which leaves no files behind."""
     connection = _connected(path, "mode=rw")
     try:
         connection.execute("PRAGMA query_only = ON")

@@ -67,7 +67,7 @@ def merged(segments: Sequence[Segment], alphabet_size: int) -> Segment:
 
 
 def _joined(arrays: Sequence[NDArray[np.int32]], begins: Numbers) -> Numbers:
-    """Put arrays of numbers one after the other, each shifted to where its own begin."""
+    """Put arrays of numbers one after the other, each shifted to where its own numbers begin."""
     shifts = np.repeat(begins[:-1], [len(array) for array in arrays])
     return np.concatenate(arrays).astype(np.int64) + shifts
 

@@ -42,7 +42,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 def schema_fault(connection: sqlite3.Connection) -> str | None:
     """Return what a store's schema has too much or lacks; None if it is as it was made.
 
-    Triggers, views and the like would run whatever their maker likes when answers are stored.
+    Triggers, views and the like could run somebody else's code when answers are stored.
     """
     missing = {("table", name) for name in _TABLES} | {("index", name) for name in _INDICES}
     for kind, name, table, statement in connection.execute(_OBJECTS):

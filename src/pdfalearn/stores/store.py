@@ -134,7 +134,7 @@ class AnswerStore:
         Parameters
         ----------
         key : str
-            What tells the model, with its settings, from every other: one line of text.
+            One line of text that identifies the model and its settings among all others.
         alphabet : Alphabet
             The model's alphabet; its symbols are strings or integers.
 
@@ -148,7 +148,7 @@ class AnswerStore:
     def segments(self, key: str) -> Iterator[Segment]:
         """Read all answers of a model, writer by writer in the order in which they began.
 
-        A word may be in several segments. A key that is not known has none.
+        A word may be in several segments. A key that is not known has no segments.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class AnswerStore:
             ]
 
     def verify(self) -> Verified:
-        """Look through everything, and give the counts of what was found to be right.
+        """Check everything, and return the counts of what was found to be right.
 
         SQLite's own structures, the checksum of every batch, and whether its arrays can be right:
         parents before their children, symbols of the alphabet, numbers of rows that exist, and

@@ -83,7 +83,7 @@ def loop_over(symbols: int) -> PDFA:
 
 
 class SparseModel(AutomatonModel):
-    """A PDFA that lists so many symbols of a distribution, the most probable ones; or all.
+    """A PDFA that lists only this many symbols of a distribution, the most probable ones; or all.
 
     If it lists all, then only those that are defined.
     """
