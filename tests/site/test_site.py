@@ -22,8 +22,10 @@ PAGES = ("index", "tutorial/index", "how-to/choose-kappa", "reference/learning",
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     need_program("chromium")
-    playwright = need_module("playwright.sync_api")
-    with playwright.sync_playwright() as started:
+    need_module("playwright")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
         browser = started.chromium.launch(
             executable_path=shutil.which("chromium"),
             args=["--no-sandbox"] if os.geteuid() == 0 else [],
