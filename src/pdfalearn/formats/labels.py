@@ -9,7 +9,7 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.text import escaped
 
 MOST_ITEMS = 8
-"""Lists of symbols or numbers are cut after so many."""
+"""Lists of symbols or numbers are cut after this many."""
 
 _Item = TypeVar("_Item")
 
