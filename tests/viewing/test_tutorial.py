@@ -11,7 +11,7 @@ import pytest
 import pdfalearn
 from tests.support import need_module, need_program
 
-TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.ipynb"
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial" / "weather.ipynb"
 SOURCE = Path(pdfalearn.__file__).parents[1]
 
 

@@ -16,7 +16,17 @@ _REMEDY = "draw fewer states or a higher least probability, or allow a longer ti
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of an automaton, which shows itself in a notebook; `draw` makes them."""
+    """A picture of an automaton, which shows itself in a notebook; `draw` makes them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pdfalearn import draw, figure_3
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     picture = draw(figure_3(), f"{folder}/figure.dot")
+    >>> picture.states, picture.note, picture.dot[:7]
+    (4, '', 'digraph')
+    """
 
     states: int
     """How many states it shows."""
