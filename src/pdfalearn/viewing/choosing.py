@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import reachable_in
 from pdfalearn.viewing.connected import connected_core
 from pdfalearn.viewing.edges import Edges
 from pdfalearn.viewing.numbers import probability_text
@@ -83,11 +83,10 @@ def _states(
     most_shown = MOST_STATES if most is None else most
     if len(pdfa) <= most_shown and everything:
         return np.arange(len(pdfa))
-    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.table[:-1], -1)
-    states = reachable_in(possible, pdfa.initial).states
+    states = connected_core(pdfa, shares, most=most_shown + 1, enough=inf, always=always)
     if len(states) <= most_shown:
-        return np.union1d(states.astype(np.int64), np.array(sorted(always), dtype=np.int64))
-    most_core, enough = (MOST_CORE_STATES, ENOUGH_VISITS) if most is None else (most, 1.0)
+        return states
+    most_core, enough = (MOST_CORE_STATES, ENOUGH_VISITS) if most is None else (most, inf)
     return connected_core(pdfa, shares, most=most_core, enough=enough, always=always)
 
 
