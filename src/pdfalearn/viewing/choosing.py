@@ -72,7 +72,11 @@ def chosen(
     else:
         least = least or edges.readable(max(FEW_EDGES, round(EDGES_A_STATE * len(states))))
         kept = edges.kept(least) | edges.are_on(way)
-    remarks = [_states_note(states, shares, visits.symbols), _edges_note(edges, kept, least)]
+    exceptions = "the word's and the likeliest" if way else "the likeliest"
+    remarks = [
+        _states_note(states, shares, visits.symbols),
+        _edges_note(edges, kept, least, exceptions),
+    ]
     return Chosen(edges, kept, shares, "; ".join(filter(None, remarks)))
 
 
@@ -102,9 +106,9 @@ def _states_note(states: Indices, shares: Floats, symbols: int | None) -> str:
     return f"{count}, {share} of the {visits}"
 
 
-def _edges_note(edges: Edges, kept: NDArray[np.bool_], least: float) -> str:
+def _edges_note(edges: Edges, kept: NDArray[np.bool_], least: float, exceptions: str) -> str:
     if kept[edges.are_possible].all():
         return ""
-    exceptions = (edges.weights < least) & kept
-    but = ", but for the likeliest to and from a state" if exceptions.any() else ""
+    has_exceptions = bool(((edges.weights < least) & kept).any())
+    but = f", but for {exceptions} to and from a state" if has_exceptions else ""
     return f"edges under {least:g} are left out{but}"
