@@ -10,7 +10,7 @@ import time
 
 QUICK = ("dies", "killed", "garbage", "half", "few", "many", "flood", "extra", "list")
 SLOW = ("hang", "half hang", "children", "mute")
-ANY = QUICK * 16 + SLOW
+ANY = QUICK * 24 + SLOW
 TABLES, LOG, FAULTS = [*sys.argv[1:], "", "", ""][:3]
 
 

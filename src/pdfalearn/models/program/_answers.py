@@ -51,6 +51,9 @@ def read_rows(line: bytes, count: int, width: int) -> Rows:
         )
     if len(given) != count:
         raise FaultError(f"it answered {count} words with {len(given)} rows; each word needs one")
+    has_flags = b"true" in line or b"false" in line  # NumPy would take them for numbers
+    if has_flags and not all(_is_row(row, width) for row in given):
+        raise _bad_row(given, width)
     return _rows(given, width)
 
 
@@ -59,7 +62,7 @@ def _rows(given: list[object], width: int) -> Rows:
     try:
         table = np.asarray([nothing if row is None else row for row in given])
     except ValueError:  # rows of different lengths
-        raise _bad_row(given, width) from None
+        table = np.empty(0)
     is_table = table.shape == (len(given), width) and table.dtype.kind in "iuf"
     if not is_table or not np.isfinite(table).all():
         raise _bad_row(given, width)
