@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import signal
@@ -44,6 +45,7 @@ def test_a_program_that_dies_in_the_middle_is_learnt(tmp_path: Path) -> None:
     events = program.events()
     assert events.count("start") == 2
     assert events.count("batch") > 10
+    gc.collect()  # or it would end with this process
     program.check_end()
 
 
@@ -63,6 +65,7 @@ def test_every_command_that_takes_a_model(tmp_path: Path) -> None:
     assert "say with --alphabet" in error_of("learn", named(program))
     assert "there is no program" in error_of("learn", "command:./nothing", "--alphabet", "01")
     assert "give a program" in error_of("learn", "command:", "--alphabet", "01")
+    gc.collect()
     program.check_end()
 
 

@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import pickle
+import select
 import subprocess
 import sys
 import textwrap
@@ -145,7 +146,9 @@ def test_what_was_not_asked_for_is_refused() -> None:
     twice = "while read line; do echo '{\"rows\": [[0.5, 0.5]]}'; sleep 0.05; echo log; done"
     with ProgramModel(["sh", "-c", twice], "a", tries=1) as model:
         model.answer(Words.of([[0]]))
-        time.sleep(0.3)
+        process = model._program._process
+        assert process is not None
+        select.select([process.output], [], [], 10)
         with pytest.raises(ModelError, match="it wrote 'log' without being asked; a program"):
             model.answer(Words.of([[0]]))
 
@@ -178,7 +181,7 @@ def test_the_end_of_python_ends_the_program(tmp_path: Path) -> None:
         program = FaultyProgram(TARGET, tmp_path, faults)
         code = f"""
             from pdfalearn import ProgramModel, Words
-            model = ProgramModel({program.command!r}, "01", timeout=0.3, tries=1)
+            model = ProgramModel({program.command!r}, "01", timeout=2, tries=1)
             words = Words.of([[0]])
             model.answer(words)
             {how}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from selectors import EVENT_READ, EVENT_WRITE, PollSelector
+from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
 from pdfalearn.models.program.processes import Process
 from pdfalearn.text import escaped, shortened
@@ -17,7 +17,7 @@ class FaultError(Exception):
     """A program did not answer as it should; it may if it is started again."""
 
 
-def excerpt(text: bytes) -> str:
+def excerpt(text: bytes | bytearray) -> str:
     r"""Write the beginning and the end of what a program wrote.
 
     Examples
@@ -55,7 +55,7 @@ class Exchange:
         """Return the answer without the end of its line, or raise a `FaultError`."""
         deadline = time.monotonic() + seconds
         self._refuse_what_is_there()
-        with PollSelector() as selector:
+        with DefaultSelector() as selector:
             selector.register(self._process.output, EVENT_READ)
             selector.register(self._process.input, EVENT_WRITE)
             while True:
