@@ -19,12 +19,12 @@ _BESIDE = 2**16
 
 
 def most_bytes(count: int, width: int) -> int:
-    """Return how many bytes the answer to so many words may have."""
+    """Return the most bytes that the answer to a number of words may have."""
     return _NUMBER * count * width + _BESIDE
 
 
 def read_rows(line: bytes, count: int, width: int) -> Rows:
-    """Read the answer to so many words.
+    """Read the answer to a number of words.
 
     Raises
     ------

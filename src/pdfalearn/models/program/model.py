@@ -50,7 +50,7 @@ class ProgramModel(LanguageModel):
         The seconds that the program may take for a batch, its start included.
     tries : int
         How often a batch is asked before the program is given up on. A program that ends, takes too
-        long, or answers something else than so many rows is started again.
+        long, or answers anything but a row for each word is started again.
     batch : int
         The most words in a line. There are fewer where the alphabet is large.
 

@@ -16,9 +16,9 @@ from typing import IO
 _LAST_BYTES = 4096
 """This much is kept of the end of what a program writes to its standard error."""
 _SECONDS_TO_END = 0.5
-"""A program has so long to end by itself, and once more after it was told to terminate."""
+"""The seconds that a program has to end by itself, and again after it was told to terminate."""
 _SECONDS_TO_REAP = 5.0
-"""So long the end of a killed program is waited for; longer only if the system hangs."""
+"""The most seconds to wait for the end of a killed program: only a system that hangs needs them."""
 
 
 class Process:
@@ -118,7 +118,7 @@ class Process:
             os.killpg(self.pid, number)
 
     def _has_exited(self, seconds: float) -> bool:
-        """Wait for the program to exit, at most so long; its number stays its own."""
+        """Return whether the program exits within some seconds; its number stays its own."""
         deadline = time.monotonic() + seconds
         pause = 0.0005
         while self._popen.returncode is None:
