@@ -44,6 +44,7 @@ def opened(
     path = folder / "view.html"
     page.save(path)
     tab = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+    tab.set_default_timeout(5_000)
     troubles: list[str] = []
     tab.on("console", lambda message: troubles.append(f"console: {message.text}"))
     tab.on("pageerror", lambda error: troubles.append(f"error: {error}"))
