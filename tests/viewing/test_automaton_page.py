@@ -40,8 +40,7 @@ def test_labels_and_states_do_not_overlap(name: str, size: str, open_page: Open)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("size", "scheme"), [("desk", "light"), ("phone", "dark")])
 def test_contrast_and_accessibility(size: str, scheme: str, open_page: Open) -> None:
     need_module("axe_playwright_python")
     from axe_playwright_python.sync_playwright import Axe
@@ -60,16 +59,18 @@ def test_contrast_and_accessibility(size: str, scheme: str, open_page: Open) -> 
     assert found.response["passes"]
 
 
+@pytest.mark.slow
 def test_a_state_is_found_and_there_is_a_way_back(open_page: Open) -> None:
     opened = open_page(view(reber()))
     assert opened.search("3") == "State 3 and its neighbourhood."
     assert opened.text(".state-card h3") == "State 3"
-    assert opened.page.locator(".node.centre text").inner_text() == "3"
+    assert opened.page.locator(".node.centre text").text_content() == "3"
     opened.page.get_by_role("button", name="Back to the core").click()
     assert opened.page.locator(".node").count() == 6
     assert opened.search("17") == ("17 is not the number of a state, nor a word over the alphabet.")
 
 
+@pytest.mark.slow
 def test_symbols_and_words_are_found(open_page: Open) -> None:
     opened = open_page(view(reber()))
     assert opened.search("X") == (
@@ -78,10 +79,11 @@ def test_symbols_and_words_are_found(open_page: Open) -> None:
     assert opened.page.locator(".edge.found").count() == 2
     assert opened.search("TXXVV") == "The word ends in state 5."
     assert opened.page.locator(".node.followed").count() == 6
-    assert opened.page.locator(".node.here text").inner_text() == "5"
+    assert opened.page.locator(".node.here text").text_content() == "5"
     assert opened.search("PVP") == "The word ends in state 3."
 
 
+@pytest.mark.slow
 def test_a_text_that_is_a_state_and_a_word_offers_both(open_page: Open) -> None:
     pdfa = PDFA(alphabet="01", transitions=[[1, 0], [0, 1]], probabilities=[[0.5, 0.5, 0]] * 2)
     opened = open_page(view(pdfa))
@@ -107,6 +109,7 @@ def test_a_word_is_followed_as_the_automaton_does(open_page: Open) -> None:
     assert opened.text(".side-column .message") == "QQ is not a symbol of the alphabet."
 
 
+@pytest.mark.slow
 def test_steps_back_and_forth_and_continuations(open_page: Open) -> None:
     opened = open_page(view(reber()))
     opened.follow("TXXVV")
@@ -121,6 +124,7 @@ def test_steps_back_and_forth_and_continuations(open_page: Open) -> None:
     assert opened.text(".facts").startswith("After 1 symbol: state 2")
 
 
+@pytest.mark.slow
 def test_drawn_words_end_where_words_end(open_page: Open) -> None:
     pdfa = reber()
     opened = open_page(view(pdfa))
@@ -134,6 +138,7 @@ def test_drawn_words_end_where_words_end(open_page: Open) -> None:
     assert opened.text(".side-column .message") == "The word ends here."
 
 
+@pytest.mark.slow
 def test_likeliest_words_are_those_of_the_automaton(open_page: Open) -> None:
     opened = open_page(view(reber()))
     assert opened.text(".likely li").split() == ["PVV", "0.125"]
@@ -141,6 +146,7 @@ def test_likeliest_words_are_those_of_the_automaton(open_page: Open) -> None:
     assert opened.text(".facts").startswith("After 3 symbols: state 5")
 
 
+@pytest.mark.slow
 def test_the_slider_shows_what_carries_a_share_of_the_visits(open_page: Open) -> None:
     opened = open_page(view(named_sample("characters")))
     slider = opened.page.get_by_label("Show what carries")
@@ -161,6 +167,7 @@ def test_the_slider_shows_what_carries_a_share_of_the_visits(open_page: Open) ->
     assert opened.page.locator(".edge").count() == drawn + 1
 
 
+@pytest.mark.slow
 def test_the_keyboard_goes_through_states(open_page: Open) -> None:
     opened = open_page(view(reber()))
     page = opened.page
@@ -173,12 +180,13 @@ def test_the_keyboard_goes_through_states(open_page: Open) -> None:
     assert there in {"1", "2"}
     assert opened.text(".state-card h3") == f"State {there}"
     page.keyboard.press("Enter")
-    assert page.locator(".node.centre text").inner_text() == there
+    assert page.locator(".node.centre text").text_content() == there
     assert page.evaluate("document.activeElement.textContent") == there
     live = page.locator('[aria-live="polite"]').inner_text()
     assert live.startswith(f"State {there}: ")
 
 
+@pytest.mark.slow
 def test_hovering_shows_a_distribution_and_clicking_a_neighbourhood(open_page: Open) -> None:
     opened = open_page(view(reber()))
     node = opened.page.locator(".node", has_text="4")
@@ -194,6 +202,7 @@ def test_hovering_shows_a_distribution_and_clicking_a_neighbourhood(open_page: O
     assert opened.text(".caption").startswith("The neighbourhood of state 4: ")
 
 
+@pytest.mark.slow
 def test_pan_and_zoom(open_page: Open) -> None:
     opened = open_page(view(reber()))
     transform = "document.querySelector('.picture').getAttribute('transform')"
@@ -210,6 +219,7 @@ def test_pan_and_zoom(open_page: Open) -> None:
     assert opened.page.evaluate(transform) == fitted
 
 
+@pytest.mark.slow
 def test_the_table_has_every_drawn_transition(open_page: Open) -> None:
     opened = open_page(view(reber()))
     opened.page.get_by_text("Table of the drawn transitions").click()
@@ -237,6 +247,7 @@ def test_a_large_automaton_tells_what_is_left_out(open_page: Open) -> None:
     assert "The word leaves this page: from state " in opened.text(".side-column .message")
 
 
+@pytest.mark.slow
 def test_endless_words(open_page: Open) -> None:
     opened = open_page(view(ENDLESS))
     assert "Visits are those of the first 1,000 symbols of a word" in opened.text(".about")
@@ -244,10 +255,11 @@ def test_endless_words(open_page: Open) -> None:
     message = opened.text(".side-column .message")
     assert message == "The word goes on; it was cut after 500 symbols."
     assert "e-151" in opened.text(".facts")
-    opened.page.get_by_text("Likeliest words").click()
+    opened.page.get_by_text("Likeliest words", exact=True).click()
     assert "No word ends" in opened.text(".side-column details p")
 
 
+@pytest.mark.slow
 def test_undefined_impossible_and_unreached(open_page: Open) -> None:
     opened = open_page(view(ODD))
     assert "1 state is never visited." in opened.text(".about")
