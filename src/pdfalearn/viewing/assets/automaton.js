@@ -15,7 +15,7 @@ class AutomatonPanel {
     this.table = make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table of the drawn transitions" });
     this.summary = make("summary", {}, "Table of the drawn transitions");
     this.details = make("details", { class: "card", toggle: () => this.fillTable() }, this.summary, this.table);
-    const picture = make("div", { class: "picture-card card" }, this.controls, this.search.message, make("div", { class: "canvas-frame" }, this.diagram.canvas, this.zoomButtons()), this.caption, this.legend());
+    const picture = make("div", { class: "picture-card card" }, this.controls, this.search.message, this.diagram.canvas, make("div", { class: "below" }, this.caption, this.zoomButtons()), this.legend());
     element.append(make("p", { class: "quiet about" }, aboutText(this.automaton)));
     this.following = new Following(this.automaton, this.notation, page, { moved: (trail) => this.trail(trail) });
     element.append(make("div", { class: "columns" }, make("div", { class: "main-column" }, picture, this.details), make("div", { class: "side-column" }, this.following.element, this.stateCard)));

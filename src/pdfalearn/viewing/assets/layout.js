@@ -96,8 +96,8 @@ function routeLoop(edge, node, isWide) {
     : [{ x: x + cos, y: y - sin }, { x: x + far + 6, y: y - 20 }, { x: x + far + 6, y: y + 20 }, { x: x + farCos, y: y + farSin }];
   edge.tip = isWide ? { x: x + sin, y: y - cos } : { x: x + cos, y: y + sin };
   edge.label.place = isWide
-    ? { x, y: y - far - edge.label.height / 2 + 2 }
-    : { x: x + far + edge.label.width / 2, y };
+    ? { x, y: y - far - edge.label.height / 2 - 2 }
+    : { x: x + far + edge.label.width / 2 + 1, y };
 }
 
 function bounds(nodes, edges) {
