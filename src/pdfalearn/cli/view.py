@@ -54,7 +54,7 @@ def view(
     if opened:
         click.launch(str(path.resolve()))
     if as_json:
-        print_json({"file": file, "page": str(path), "bytes": path.stat().st_size})
+        print_json({"file": file, "other": other, "page": str(path), "bytes": path.stat().st_size})
     else:
         print_line(f"{path}: {path.stat().st_size:,} bytes; open it in a browser")
 
