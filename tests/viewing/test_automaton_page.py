@@ -114,7 +114,7 @@ def test_steps_back_and_forth_and_continuations(open_page: Open) -> None:
     opened = open_page(view(reber()))
     opened.follow("TXXVV")
     page = opened.page
-    page.get_by_role("button", name="Back", exact=False).first.click()
+    page.get_by_role("button", name="Back", exact=True).click()
     assert opened.text(".facts").startswith("After 4 symbols: state 4")
     page.get_by_role("button", name="Next").click()
     assert opened.text(".facts").startswith("After 5 symbols: state 5")
@@ -280,5 +280,5 @@ def test_a_page_works_without_a_word_on_the_console(pdfa: PDFA, open_page: Open)
 
 
 def test_only_what_has_a_page_is_shown() -> None:
-    with pytest.raises(InputError, match="there is no page of 'a.json'; what has one: PDFA"):
+    with pytest.raises(InputError, match=r"there is no page of 'a\.json'; what has one: PDFA"):
         view("a.json")

@@ -1,4 +1,4 @@
-"""How often words visit the states of an automaton, for automata of any size and of endless words."""
+"""How often words visit the states of an automaton, of any size and even if words never end."""
 
 from __future__ import annotations
 

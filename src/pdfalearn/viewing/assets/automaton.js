@@ -154,6 +154,7 @@ function captionText(automaton, diagram) {
   if (between) parts.push(`${countText(between, "state")} more ${between === 1 ? "is" : "are"} on the way from the initial state`);
   if (hidden) parts.push(`${countText(hidden, "arrow")} between these states ${hidden === 1 ? "is" : "are"} not drawn`);
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
+  if (diagram.camera.scale < 0.45) parts.push("labels show when you zoom in or point at a state");
   return parts.length ? `${parts.join("; ")}.` : "Everything is drawn.";
 }
 

@@ -71,6 +71,7 @@ class Camera {
   }
 
   apply() {
+    this.canvas.classList.toggle("far", this.scale < 0.45);
     this.layer?.setAttribute("transform", `translate(${f(this.x)} ${f(this.y)}) scale(${this.scale})`);
   }
 }

@@ -20,10 +20,12 @@ class Diagram {
     return { width: width || 800, height: height || 560 };
   }
 
-  get shape() {
+  // Wide pictures go from left to right, others from top to bottom; large ones have larger layers.
+  shapeFor(count) {
     const { width, height } = this.room;
     const isWide = width >= 560;
-    return { isWide, mostInLayer: Math.max(2, Math.floor((isWide ? height : width) / 70)) };
+    const inFrame = Math.floor((isWide ? height : width) / 70);
+    return { isWide, mostInLayer: Math.max(2, inFrame, Math.ceil(1.2 * Math.sqrt(count))) };
   }
 
   get mostStates() {
@@ -55,7 +57,7 @@ class Diagram {
   }
 
   draw(states, edges) {
-    return drawn(this.automaton, chosenGraph(this.automaton, states, edges), this.shape);
+    return drawn(this.automaton, chosenGraph(this.automaton, states, edges), this.shapeFor(states.length));
   }
 
   showCore(count, edges) {
