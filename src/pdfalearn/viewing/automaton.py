@@ -19,7 +19,7 @@ from pdfalearn.viewing.visits import cut_visits
 _LIKELY_WORDS = 20
 _LONGEST_WORD = 300
 """Longer words are not listed."""
-_MOST_SEARCHED = 2**21
+_MOST_SEARCHED = 1_000_000
 """In automata of more transitions the likeliest words are not searched for."""
 _TEXTS = 200_000
 """The names of all symbols together have about so many characters at most."""
