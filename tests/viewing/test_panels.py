@@ -23,6 +23,8 @@ from pdfalearn import (
     random_pdfa,
     view,
 )
+from pdfalearn.viewing import pair_data
+from tests.runs.samples import run_of
 from tests.support import need_module
 from tests.viewing.conftest import Open
 
@@ -85,6 +87,44 @@ def test_phones_need_not_scroll_sideways(name: str, open_page: Open) -> None:
     tab = open_page(PAGES[name](), **PHONE).page
     tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize(
+    "name", ["stopped at once", "stopped at a word", "interrupted", "one state", "wlstar", "deep"]
+)
+def test_odd_runs_are_shown(name: str, open_page: Open) -> None:
+    result = run_of(name)
+    tab = open_page(view(result), **PHONE).page
+    assert tab.locator(".certificate .badge").inner_text() == result.certificate.kind
+    assert tab.locator(".run svg.chart").count() == 3
+    if result.kept_tree is None:
+        assert "no classification tree" in tab.locator(".tree").inner_text()
+    else:
+        assert tab.locator(".tree-root > li").count() == 1
+    for path in tab.locator(".chart-line").all():
+        assert "NaN" not in (path.get_attribute("d") or "")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_frontier_of_one_automaton(open_page: Open) -> None:
+    one = distill(TARGET, budget=Budget(max_symbols=500), sizes=[1])
+    page = view(one)
+    assert page.title == "Frontier of one automaton of 1 state"
+    tab = open_page(page).page
+    assert tab.locator(".frontier-figures h3").inner_text().startswith("1 state (best")
+    tab.get_by_role("button", name="Larger automaton").click()
+    tab.wait_for_selector(".frontier-automaton .about")
+
+
+def test_equal_automata_and_too_many_pairs(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = open_page(view(TARGET, TARGET)).page
+    assert "the same probability" in tab.locator(".pair .card").first.inner_text()
+    assert tab.locator(".pair-side svg.canvas").count() == 2
+    monkeypatch.setattr(pair_data, "MOST_PAIRS", 3)
+    tab = open_page(view(TARGET, smaller())).page
+    assert "pairs of states" in tab.locator(".pair .card").first.inner_text()
 
 
 def test_the_tree_opens_and_closes_by_keys_and_buttons(open_page: Open) -> None:
