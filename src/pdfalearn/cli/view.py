@@ -9,7 +9,7 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._models import automaton_of
-from pdfalearn.cli._output import print_json, print_line
+from pdfalearn.cli._output import print_aside, print_json, print_line
 
 
 @click.command(
@@ -34,11 +34,19 @@ def view(file: str, output: Path | None, title: str | None, opened: bool, as_jso
     page = pdfalearn.view(_thing_in(file), title=title or Path(file).name)
     page.save(path)
     if opened:
-        click.launch(str(path.resolve()))
+        _open(path)
     if as_json:
         print_json({"file": file, "page": str(path), "bytes": path.stat().st_size})
     else:
         print_line(f"{path}: {path.stat().st_size:,} bytes; open it in a browser")
+
+
+def _open(path: Path) -> None:
+    """Show a page in the default browser."""
+    import webbrowser
+
+    if not webbrowser.open(path.resolve().as_uri()):
+        print_aside("no browser was found; open the page by hand")
 
 
 def _thing_in(file: str) -> object:
