@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +131,16 @@ def test_the_command_writes_a_page_and_tells_where(
     assert told == {"file": "small.json", "other": None, "page": "other.html", "bytes": written}
     assert "<h1>Two &amp; two</h1>" in Path("other.html").read_text(encoding="utf-8")
     assert ".html" in error_of("view", "small.json", "-o", "page.svg")
+
+
+@pytest.mark.slow
+def test_the_page_is_opened_in_the_default_browser(tmp_path: Path) -> None:
+    save(figure_1(), tmp_path / "small.json")
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n', encoding="utf-8")
+    browser.chmod(0o755)
+    page = tmp_path / "a page.html"
+    settings = os.environ | {"BROWSER": f"{browser} %s"}
+    command = ["-m", "pdfalearn", "view", "small.json", "-o", page.name, "--open"]
+    subprocess.run([sys.executable, *command], cwd=tmp_path, env=settings, check=True, timeout=120)
+    assert (tmp_path / "opened").read_text(encoding="utf-8").strip() == page.as_uri()

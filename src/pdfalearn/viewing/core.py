@@ -67,4 +67,5 @@ def _transitions(pdfa: PDFA, states: Indices) -> tuple[Indices, Indices]:
         chosen = np.zeros_like(kept)
         np.put_along_axis(chosen, likely, True, axis=1)
         kept &= chosen
-    return kept.nonzero()
+    sources, symbols = kept.nonzero()
+    return sources.astype(np.int64), symbols.astype(np.int64)
