@@ -31,7 +31,7 @@ FLOORS = [
     {"learners", "oracles", "metrics"},
     {"learning", "distilling"},
     {"analysis"},
-    {"experiments", "testing"},
+    {"experiments", "testing", "viewing"},
     {"cli"},
     {"__main__"},
 ]

@@ -150,6 +150,8 @@ if TYPE_CHECKING:
     from pdfalearn.stores.store import AnswerStore as AnswerStore
     from pdfalearn.stores.store import StoredModel as StoredModel
     from pdfalearn.tree_nodes import TreeNode as TreeNode
+    from pdfalearn.viewing.page import Page as Page
+    from pdfalearn.viewing.view import view as view
     from pdfalearn.words import Words as Words
 
 _NAMES_BY_MODULE = {
@@ -250,6 +252,8 @@ _NAMES_BY_MODULE = {
     "samplers.mixture": ["Mixture"],
     "stores.store": ["AnswerStore", "StoredModel"],
     "tree_nodes": ["TreeNode"],
+    "viewing.page": ["Page"],
+    "viewing.view": ["view"],
     "words": ["Words"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -285,6 +289,9 @@ _OFFERS = {
     ("check_can_save", "Frontier"): "pdfalearn.distilling.frontier_files:check_can_save",
     ("load", "run.json"): "pdfalearn.learning.run_files:read",
     ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
+    ("page", "PDFA"): "pdfalearn.viewing.view:view",
+    ("page", "Result"): "pdfalearn.viewing.view:view",
+    ("page", "Frontier"): "pdfalearn.viewing.view:view",
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }

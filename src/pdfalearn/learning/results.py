@@ -77,9 +77,18 @@ class Statistics(Progress):
     """How many distinguishing suffixes the tree holds; 0 for a learner with a table."""
     structure_size: int
     """Suffixes and states of the classification tree, or the cells of the table."""
+    counterexamples: tuple[int, ...] = ()
+    """How many counterexamples each equivalence query found; empty if a file of an older version
+    does not tell."""
+    longest_counterexamples: tuple[int, ...] = ()
+    """The symbols of the longest counterexample of each query; 0 where there was none."""
 
     def __repr__(self) -> str:
-        values = vars(self) | {"batches": _shown(self.batches)}
+        values = vars(self) | {
+            "batches": _shown(self.batches),
+            "counterexamples": sum(self.counterexamples),
+            "longest_counterexamples": max(self.longest_counterexamples, default=0),
+        }
         return f"Statistics({', '.join(f'{name}={value}' for name, value in values.items())})"
 
 
