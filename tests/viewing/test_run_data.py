@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,11 +79,11 @@ def test_the_tree_on_the_page_is_the_tree(name: str) -> None:
     assert_is_consistent(data)
 
 
-def tree_of(result: Result) -> trees.Any:
+def tree_of(result: Result) -> Any:
     return tree_data(result, cut_visits(result.pdfa).states)
 
 
-def assert_is_consistent(data: trees.Any) -> None:
+def assert_is_consistent(data: Any) -> None:
     """Parents come first, and leaves below a node are those of its children, or left out."""
     below = np.zeros(len(data["nodes"]), dtype=int)
     for place, node in enumerate(data["nodes"]):

@@ -10,7 +10,7 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._models import automaton_of
-from pdfalearn.cli._output import print_json, print_line
+from pdfalearn.cli._output import print_aside, print_json, print_line
 
 if TYPE_CHECKING:
     from pdfalearn import Page
@@ -52,9 +52,9 @@ def view(
     page = _page_of(file, other, title)
     page.save(path)
     if opened:
-        click.launch(str(path.resolve()))
+        _open(path)
     if as_json:
-        print_json({"file": file, "page": str(path), "bytes": path.stat().st_size})
+        print_json({"file": file, "other": other, "page": str(path), "bytes": path.stat().st_size})
     else:
         print_line(f"{path}: {path.stat().st_size:,} bytes; open it in a browser")
 
@@ -65,6 +65,14 @@ def _page_of(file: str, other: str | None, title: str | None) -> Page:
         return pdfalearn.view(_thing_in(file), title=title or Path(file).name)
     both = title or f"A: {Path(file).name}, B: {Path(other).name}"
     return pdfalearn.view(automaton_of(file), automaton_of(other), title=both)
+
+
+def _open(path: Path) -> None:
+    """Show a page in the default browser."""
+    import webbrowser
+
+    if not webbrowser.open(path.resolve().as_uri()):
+        print_aside("no browser was found; open the page by hand")
 
 
 def _thing_in(file: str) -> object:

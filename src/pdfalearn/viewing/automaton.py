@@ -19,7 +19,7 @@ from pdfalearn.viewing.visits import cut_visits
 _LIKELY_WORDS = 20
 _LONGEST_WORD = 300
 """Longer words are not listed."""
-_MOST_SEARCHED = 2**21
+_MOST_SEARCHED = 1_000_000
 """In automata of more transitions the likeliest words are not searched for."""
 _TEXTS = 200_000
 """The names of all symbols together have about so many characters at most."""
@@ -42,9 +42,9 @@ def automaton_parts(pdfa: PDFA) -> list[Part]:
 def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict[str, object]:
     """Return what the panel of an automaton shows.
 
-    Arrays are in base 64, little end first: ``i4``, ``f8``. States on the page are numbered anew, the
-    initial one first and then by visits; ``numbers`` has their own numbers. Symbols, too: the page
-    has those that its transitions have.
+    Arrays are in base 64, little end first. States on the page are numbered anew, the initial one
+    first and then by visits; ``numbers`` has their own numbers. So are symbols: the page has those
+    of its transitions.
     """
     visits = cut_visits(pdfa)
     core = core_of(pdfa, visits.states, most_transitions)

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MOST_STATES = 10_000
-MOST_TRANSITIONS = 75_000
+MOST_TRANSITIONS = 65_000
 """More would make a page of over two megabytes."""
 MOST_ROW = 256
 """Of each state the page has this many transitions, the likeliest ones."""
@@ -67,4 +67,5 @@ def _transitions(pdfa: PDFA, states: Indices) -> tuple[Indices, Indices]:
         chosen = np.zeros_like(kept)
         np.put_along_axis(chosen, likely, True, axis=1)
         kept &= chosen
-    return kept.nonzero()
+    sources, symbols = kept.nonzero()
+    return sources.astype(np.int64), symbols.astype(np.int64)

@@ -13,6 +13,8 @@ from pdfalearn.viewing.run_data import certificate_data
 def frontier_title(frontier: Frontier) -> str:
     """Return how the page of a frontier is called if nobody says."""
     first, last = frontier.points[0].states, frontier.points[-1].states
+    if len(frontier) == 1:
+        return f"Frontier of one automaton of {first:,} state{'s' * (first != 1)}"
     return f"Frontier of {len(frontier):,} automata of {first:,} to {last:,} states"
 
 

@@ -19,4 +19,4 @@ def pair_parts(a: PDFA, b: PDFA) -> list[Part]:
     compared = comparison_data(a, b)
     automata = [automaton_data(pdfa, most_transitions=MOST_TRANSITIONS // 2) for pdfa in (a, b)]
     names = [automaton_title(a), automaton_title(b)]
-    return [Part("pair", "", compared | {"automata": automata, "names": names})]
+    return [Part("pair", "Where they differ", compared | {"automata": automata, "names": names})]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis.distances import Distances, distances
-from pdfalearn.analysis.parting import Differences, differences
+from pdfalearn.analysis.parting import Differences, PrefixDifference, WordDifference, differences
 from pdfalearn.equivalence.pairs import in_order_of
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
@@ -87,23 +87,16 @@ class _Side:
 def _parted_data(parted: Differences, sides: tuple[_Side, _Side]) -> dict[str, Any]:
     alphabet = sides[0].alphabet
     columns = [symbol_text(symbol) for symbol in (alphabet.terminal, *alphabet)]
-    shown = {
-        "words": [(one.word, one, None) for one in parted.words],
-        "prefixes": [(one.prefix, one, symbol_text(one.symbol)) for one in parted.prefixes],
-    }
-    return {
-        name: [
-            {
-                **_word_data(word, sides),
-                "share": one.share,
-                "next": symbol,
-                "a": one.probability_a,
-                "b": one.probability_b,
-            }
-            for word, one, symbol in some
-        ]
-        for name, some in shown.items()
-    } | {"columns": columns}
+    words = [_word_data(one.word, sides) | _figures_of(one) for one in parted.words]
+    prefixes = [
+        {**_word_data(one.prefix, sides), **_figures_of(one), "next": symbol_text(one.symbol)}
+        for one in parted.prefixes
+    ]
+    return {"columns": columns, "words": words, "prefixes": prefixes}
+
+
+def _figures_of(one: WordDifference | PrefixDifference) -> dict[str, Any]:
+    return {"share": one.share, "a": one.probability_a, "b": one.probability_b, "next": None}
 
 
 def _word_data(word: tuple[Symbol, ...], sides: tuple[_Side, _Side]) -> dict[str, Any]:

@@ -49,12 +49,12 @@ def tree_data(result: Result, visits: NDArray[np.float64]) -> dict[str, Any]:
     return {
         "nodes": [
             {
-                "parent": places.get(-1 if nodes[number].parent is None else nodes[number].parent),
-                "arc": _arc(nodes[number].arc),
+                "parent": None if parent is None else places[parent],
+                "arc": _arc(arc),
                 "leaves": leaves[number],
-                **_own(nodes[number].node, states, joined=joined),
+                **_own(node, states, joined=joined),
             }
-            for number in chosen
+            for number, (node, parent, arc) in ((number, nodes[number]) for number in chosen)
         ],
         "leaves": leaves[0],
         "inner": sum(bool(node.children) for node, _, _ in nodes),
@@ -99,7 +99,8 @@ def _chosen(nodes: list[NumberedNode], weights: list[float]) -> list[int]:
     for number, (_, parent, _) in enumerate(nodes):
         if parent is not None:
             below[parent].append(number)
-    waiting, chosen = [(-weights[0], 0)], []
+    chosen: list[int] = []
+    waiting = [(-weights[0], 0)]
     while waiting and len(chosen) < MOST_NODES:
         number = heapq.heappop(waiting)[1]
         chosen.append(number)

@@ -1,4 +1,4 @@
-"""How often words visit the states of an automaton, for automata of any size and of endless words."""
+"""How often words visit the states of an automaton, of any size and even if words never end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from pdfalearn.pdfa import PDFA
 
@@ -46,15 +46,16 @@ def cut_visits(pdfa: PDFA) -> CutVisits:
     here = np.zeros(len(pdfa))
     here[pdfa.initial] = 1.0
     visits = here.copy()
-    for _ in range(min(_MOST_SYMBOLS, max(_LEAST_SYMBOLS, _MOST_WORK // moves.nnz))):
+    symbols = min(_MOST_SYMBOLS, max(_LEAST_SYMBOLS, _MOST_WORK // moves.nnz))
+    for _ in range(symbols):
         here = np.asarray(moves @ here)
         visits += here
         if here.sum() <= _NOTHING:
             return CutVisits(visits, None)
-    return CutVisits(visits, min(_MOST_SYMBOLS, max(_LEAST_SYMBOLS, _MOST_WORK // moves.nnz)))
+    return CutVisits(visits, symbols)
 
 
-def _moves(pdfa: PDFA) -> csr_array[np.float64]:
+def _moves(pdfa: PDFA) -> csc_array[np.float64]:
     """Return the matrix that passes probability on by one symbol.
 
     The rows of an automaton are those of a sparse matrix as they stand: undefined transitions have

@@ -15,7 +15,7 @@ class AutomatonPanel {
     this.table = make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table of the drawn transitions" });
     this.summary = make("summary", {}, "Table of the drawn transitions");
     this.details = make("details", { class: "card", toggle: () => this.fillTable() }, this.summary, this.table);
-    const picture = make("div", { class: "picture-card card" }, this.controls, this.search.message, make("div", { class: "canvas-frame" }, this.diagram.canvas, this.zoomButtons()), this.caption, this.legend());
+    const picture = make("div", { class: "picture-card card" }, this.controls, this.search.message, this.diagram.canvas, make("div", { class: "below" }, this.caption, this.zoomButtons()), this.legend());
     element.append(make("p", { class: "quiet about" }, aboutText(this.automaton)));
     this.following = new Following(this.automaton, this.notation, page, { moved: (trail) => this.trail(trail) });
     element.append(make("div", { class: "columns" }, make("div", { class: "main-column" }, picture, this.details), make("div", { class: "side-column" }, this.following.element, this.stateCard)));
@@ -98,9 +98,11 @@ class AutomatonPanel {
     this.stateSlider.value = diagram.count;
     const share = numberText(automaton.shares[diagram.count]);
     this.stateLabel.textContent = `Show what carries ${share} of the visits: ${diagram.count} of ${countText(this.data.states, "state")}`;
+    this.stateSlider.disabled = diagram.mostStates === 1;
     this.stateSlider.setAttribute("aria-valuetext", this.stateLabel.textContent);
     if (isCore) {
       this.edgeSlider.max = Math.max(1, Math.min(graph.edgesInAll, 4 * graph.states.length + 20));
+      this.edgeSlider.disabled = graph.edgesInAll <= 1;
       this.edgeSlider.value = graph.edges.length;
     }
     this.edgeLabel.textContent = `and ${numberText(graph.flowShare)} of the flow between them: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
@@ -154,6 +156,8 @@ function captionText(automaton, diagram) {
   if (between) parts.push(`${countText(between, "state")} more ${between === 1 ? "is" : "are"} on the way from the initial state`);
   if (hidden) parts.push(`${countText(hidden, "arrow")} between these states ${hidden === 1 ? "is" : "are"} not drawn`);
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
+  if (diagram.drawing.isDense) parts.push("labels show when you point at a state or an arrow");
+  else if (diagram.camera.scale < 0.45) parts.push("labels show when you zoom in or point at a state");
   return parts.length ? `${parts.join("; ")}.` : "Everything is drawn.";
 }
 

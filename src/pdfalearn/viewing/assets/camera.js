@@ -11,10 +11,22 @@ class Camera {
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), this.at(event));
     }, { passive: false });
-    canvas.addEventListener("pointerdown", (event) => this.pointers.set(event.pointerId, this.at(event)));
-    window.addEventListener("pointermove", (event) => this.moved(event));
-    for (const name of ["pointerup", "pointercancel"])
-      window.addEventListener(name, (event) => this.pointers.delete(event.pointerId));
+    canvas.addEventListener("pointerdown", (event) => this.pressed(event));
+  }
+
+  // Follows a pointer, wherever it goes, until it is let go.
+  pressed(event) {
+    const ends = new AbortController();
+    const listen = (name, action) => window.addEventListener(name, action, { signal: ends.signal });
+    const letGo = (other) => {
+      if (other.pointerId !== event.pointerId) return;
+      this.pointers.delete(other.pointerId);
+      ends.abort();
+    };
+    this.pointers.set(event.pointerId, this.at(event));
+    listen("pointermove", (other) => other.pointerId === event.pointerId && this.moved(other));
+    listen("pointerup", letGo);
+    listen("pointercancel", letGo);
   }
 
   at(event) {
@@ -71,6 +83,7 @@ class Camera {
   }
 
   apply() {
+    this.canvas.classList.toggle("far", this.scale < 0.45);
     this.layer?.setAttribute("transform", `translate(${f(this.x)} ${f(this.y)}) scale(${this.scale})`);
   }
 }

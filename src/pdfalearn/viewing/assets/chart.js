@@ -2,7 +2,7 @@
 // Charts: a line with points, its band, and marks, with axes; drawn anew whenever their room changes.
 // Those who cannot see them have the same figures in a table.
 
-const CHART_MARGIN = { top: 18, right: 20, bottom: 46, left: 66 };
+const CHART_MARGIN = { top: 18, right: 20, bottom: 46, left: 74 };
 
 // Ticks are short: 0.25, 150K, 2·10⁻⁵.
 function tickText(value) {
@@ -36,7 +36,7 @@ function drawChart(figure, shown, readout) {
   const { top, right, bottom, left } = CHART_MARGIN;
   const ys = points.flatMap((point) => [point.y, point.low, point.high]).filter((y) => y !== undefined && y !== null);
   const x = axisOf(points.map((point) => point.x), { ...shown.x, from: left, to: width - right, count: Math.floor(width / 90) });
-  const y = axisOf(ys, { ...shown.y, from: height - bottom, to: top, count: Math.floor(height / 50) });
+  const y = axisOf(ys, { ...shown.y, isRounded: true, from: height - bottom, to: top, count: Math.floor(height / 50) });
   clear(figure);
   figure.setAttribute("viewBox", `0 0 ${width} ${height}`);
   figure.setAttribute("width", width);

@@ -20,10 +20,12 @@ class Diagram {
     return { width: width || 800, height: height || 560 };
   }
 
-  get shape() {
+  // Wide pictures go from left to right, others from top to bottom; large ones have larger layers.
+  shapeFor(count) {
     const { width, height } = this.room;
     const isWide = width >= 560;
-    return { isWide, mostInLayer: Math.max(2, Math.floor((isWide ? height : width) / 70)) };
+    const inFrame = Math.floor((isWide ? height : width) / 70);
+    return { isWide, mostInLayer: Math.max(2, inFrame, Math.ceil(1.2 * Math.sqrt(count))) };
   }
 
   get mostStates() {
@@ -39,21 +41,23 @@ class Diagram {
     const visited = Math.max(1, this.automaton.visits.findIndex((visits) => visits === 0));
     const most = this.automaton.visits.at(-1) > 0 ? this.automaton.size : visited;
     const counts = [...new Set([Math.min(most, COUNTS[0]), ...COUNTS.filter((count) => count < most)])];
-    const least = this.room.width >= 560 ? 0.85 : 0.72;
-    const readable = ({ box }) => fitScale(box, this.room.width, this.room.height) >= least;
-    for (const count of counts) {
-      const whole = count <= 12 ? 40 : 0;
-      for (const edges of new Set([Math.max(whole, this.edgesFor(count)), this.edgesFor(count), count])) {
-        this.drawing = this.draw(coreStates(this.automaton, count), edges);
-        [this.count, this.edgeCount] = [count, edges];
-        if (readable(this.drawing)) return this.present();
-      }
-    }
-    return this.present();
+    const generous = counts.filter((count) => count >= 8 || count === most).flatMap((count) => [[count, count <= 12 ? 40 : 0], [count, 0]]);
+    const sparse = counts.map((count) => [count, -count]);
+    const found = [...generous, ...sparse].find(([count, extra]) => this.isReadable(count, this.edgesFor(count) + extra));
+    if (!found) this.isReadable(1, 1);
+    this.present();
+  }
+
+  // Draws, and returns whether labels can be read without zooming.
+  isReadable(count, edges) {
+    this.drawing = this.draw(coreStates(this.automaton, count), edges);
+    [this.count, this.edgeCount] = [count, edges];
+    const { width, height } = this.room;
+    return fitScale(this.drawing.box, width, height) >= (width >= 560 ? 0.82 : 0.7);
   }
 
   draw(states, edges) {
-    return drawn(this.automaton, chosenGraph(this.automaton, states, edges), this.shape);
+    return drawn(this.automaton, chosenGraph(this.automaton, states, edges), this.shapeFor(states.length));
   }
 
   showCore(count, edges) {

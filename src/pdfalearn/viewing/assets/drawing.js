@@ -1,6 +1,8 @@
 "use strict";
 // The picture of a graph that was laid out: circles, curves and labels as SVG.
 
+const MOST_LABELLED = 45;
+
 const f = (number) => Math.round(number * 10) / 10;
 
 const at = ({ x, y }) => `${f(x)} ${f(y)}`;
@@ -91,20 +93,21 @@ function drawn(automaton, graph, { isWide, mostInLayer }) {
     weight: Math.sqrt(automaton.visits[state] / mostVisits),
     radius: Math.max(17, measure(String(automaton.numbers[state]), "13px sans-serif") / 2 + 8),
   }));
+  const isDense = nodes.length > MOST_LABELLED;
   const mostLines = graph.edges.length <= 26 ? 4 : 2;
-  const edges = graph.edges.map((edge) => ({ ...edge, from: places.get(edge.source), to: places.get(edge.target), label: labelOf(automaton, edge, mostLines) }));
+  const edges = graph.edges.map((edge) => ({ ...edge, from: places.get(edge.source), to: places.get(edge.target), label: labelOf(automaton, edge, mostLines, isDense) }));
   const mostFlow = Math.max(...edges.map((edge) => edge.flow), 1e-300);
   for (const edge of edges) {
     edge.width = 1.2 + 4.3 * Math.sqrt(edge.flow / mostFlow);
     edge.arrow = 6 + 1.3 * edge.width;
   }
   const box = layOut(nodes, edges, { isWide, mostInLayer });
-  const layer = svg("g", { class: "picture" });
+  const layer = svg("g", { class: isDense ? "picture dense" : "picture" });
   for (const edge of [...edges].reverse()) {
     edge.drawn = drawnEdge(automaton, edge, nodes);
     layer.append(edge.drawn);
   }
   for (const edge of edges) layer.append((edge.drawnLabel = drawnLabel(edge)));
   for (const node of nodes) layer.append((node.drawn = drawnNode(automaton, node)));
-  return { layer, nodes, edges, box, graph };
+  return { layer, nodes, edges, box, graph, isDense };
 }

@@ -13,8 +13,8 @@ class Following {
     this.chips = make("ol", { class: "chips", "aria-label": "The word, symbol by symbol" });
     this.facts = make("p", { class: "facts" });
     this.bars = make("div", {});
-    this.back = make("button", { type: "button", click: () => this.go(this.place - 1) }, "◀ Back");
-    this.forth = make("button", { type: "button", click: () => this.go(this.place + 1) }, "Next ▶");
+    this.back = make("button", { type: "button", "aria-label": "Back", title: "One symbol back", click: () => this.go(this.place - 1) }, "◀");
+    this.forth = make("button", { type: "button", "aria-label": "Next", title: "One symbol on", click: () => this.go(this.place + 1) }, "▶");
     this.element = this.card();
     this.follow([]);
   }
@@ -129,7 +129,7 @@ class Following {
     this.chips.replaceChildren(...this.shownChips());
     const where = make("strong", {}, `state ${automaton.numbers[this.state]}`);
     const text = `After ${countText(place, "symbol")}: `;
-    this.facts.replaceChildren(text, where, make("br"), `Probability so far ${probabilityText(log)}; of ending here ${probabilityText(log + Math.log(automaton.terminal[this.state]))}`);
+    this.facts.replaceChildren(text, where, make("br"), `Probability so far ${probabilityText(log)};`, make("br"), `of ending here ${probabilityText(log + Math.log(automaton.terminal[this.state]))}`);
     this.bars.replaceChildren(bars(automaton, this.state, (step) => this.goOn(step), 8));
   }
 

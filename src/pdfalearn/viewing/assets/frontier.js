@@ -77,6 +77,7 @@ function showPoint(element, data, place) {
   const name = pointName(data, place);
   const rows = FRONTIER_FIGURES.slice(1).map(([label, text]) =>
     make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, text(point))));
+  rows.push(make("tr", {}, make("th", { scope: "row" }, "perplexity of the model"), make("td", {}, figureText(data.modelPerplexity))));
   clear(element);
   element.append(
     make("h3", {}, `${countText(point.states, "state")}${name ? ` (${name})` : ""}`),

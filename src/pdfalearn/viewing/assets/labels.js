@@ -13,7 +13,8 @@ const measure = (() => {
 const LABEL_FONT = '12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 const LABEL_LINE = 15;
 
-function labelOf(automaton, edge, mostLines) {
+// In dense pictures labels take no room: they show only where one points at.
+function labelOf(automaton, edge, mostLines, isDense) {
   const count = edge.steps.length;
   const listed = count <= mostLines ? count : Math.max(1, mostLines - 1);
   const lines = edge.steps.slice(0, listed).map((step) => ({
@@ -25,7 +26,8 @@ function labelOf(automaton, edge, mostLines) {
     lines.push({ symbol: `+${count - listed}`, number: numberText(rest), isMore: true });
   }
   const width = Math.max(...lines.map((line) => measure(`${line.symbol} ${line.number}`, LABEL_FONT)));
-  return { lines, width: width + 12, height: lines.length * LABEL_LINE + 4 };
+  const box = { width: width + 12, height: lines.length * LABEL_LINE + 4 };
+  return { lines, ...box, room: isDense ? { width: 0, height: 0 } : box };
 }
 
 function edgeText(automaton, edge) {

@@ -21,7 +21,7 @@ function chainOf(low, high, edge, isWide) {
   const middleLayer = 2 * Math.floor((low.layer + high.layer) / 4) + 1;
   for (let layer = low.layer + 1; layer < high.layer; layer++) {
     const isLabel = layer === middleLayer;
-    const item = makeItem(layer, isLabel ? boxSize(edge.label, isWide) : {});
+    const item = makeItem(layer, isLabel ? boxSize(edge.label.room, isWide) : {});
     if (isLabel) edge.labelItem = item;
     joined(chain.at(-1), item);
     chain.push(item);
@@ -36,9 +36,10 @@ function stateItem(layer, node, loop, isWide) {
   const ring = node.radius + 7;
   const item = makeItem(layer, { back: ring, front: ring, length: 2 * ring, weight: 4, state: node });
   if (!loop) return item;
-  const room = ring + 24 + (isWide ? loop.label.height : loop.label.width);
+  const { width, height } = loop.label.room;
+  const room = ring + 24 + (isWide ? height : width);
   item[isWide ? "back" : "front"] = room;
-  item.length = Math.max(item.length, isWide ? loop.label.width : loop.label.height);
+  item.length = Math.max(item.length, isWide ? width : height);
   return item;
 }
 
@@ -96,15 +97,16 @@ function routeLoop(edge, node, isWide) {
     : [{ x: x + cos, y: y - sin }, { x: x + far + 6, y: y - 20 }, { x: x + far + 6, y: y + 20 }, { x: x + farCos, y: y + farSin }];
   edge.tip = isWide ? { x: x + sin, y: y - cos } : { x: x + cos, y: y + sin };
   edge.label.place = isWide
-    ? { x, y: y - far - edge.label.height / 2 + 2 }
-    : { x: x + far + edge.label.width / 2, y };
+    ? { x, y: y - far - edge.label.height / 2 - 2 }
+    : { x: x + far + edge.label.width / 2 + 1, y };
 }
 
 function bounds(nodes, edges) {
   const boxes = nodes.map(({ x, y, radius }) => [x - radius - 34, y - radius - 9, x + radius + 9, y + radius + 9]);
   for (const { label, points } of edges) {
     const { x, y } = label.place;
-    boxes.push([x - label.width / 2, y - label.height / 2, x + label.width / 2, y + label.height / 2]);
+    const { width, height } = label.room;
+    boxes.push([x - width / 2, y - height / 2, x + width / 2, y + height / 2]);
     for (const at of points ?? []) boxes.push([at.x - 4, at.y - 4, at.x + 4, at.y + 4]);
   }
   const side = (i, pick) => boxes.reduce((value, box) => pick(value, box[i]), boxes[0][i]);

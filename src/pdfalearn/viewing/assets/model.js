@@ -17,6 +17,7 @@ class Automaton {
     this.targets = decoded(data.targets, Int32Array);
     this.probabilities = decoded(data.probabilities, Float64Array);
     this.size = this.numbers.length;
+    this.rows = new Map();
     this.offsets = new Int32Array(this.size + 1);
     decoded(data.counts, Int32Array).forEach((count, i) => (this.offsets[i + 1] = this.offsets[i] + count));
     this.places = new Map(Array.from(this.numbers, (number, place) => [number, place]));
@@ -34,6 +35,11 @@ class Automaton {
 
   // The transitions of a state, the likeliest first.
   row(state) {
+    if (!this.rows.has(state)) this.rows.set(state, this.sortedRow(state));
+    return this.rows.get(state);
+  }
+
+  sortedRow(state) {
     const row = [];
     for (let i = this.offsets[state]; i < this.offsets[state + 1]; i++)
       row.push({ symbol: this.symbols[i], target: this.targets[i], probability: this.probabilities[i] });

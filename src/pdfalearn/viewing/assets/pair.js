@@ -15,6 +15,10 @@ panels["pair"] = (element, data, page) => {
       pairList("Where that comes from", data.prefixes, (entry) => follow(entry))), way);
   element.append(make("div", { class: "pair-sides" }, ...sides.map(({ section }) => section)));
   const shown = sides.map(({ body }, side) => panels.automaton(body, data.automata[side], page));
+  shown.forEach((panel, side) => {
+    panel.table.setAttribute("aria-label", `Table of the drawn transitions of ${"AB"[side]}`);
+    panel.search.form.setAttribute("aria-label", `Search in ${"AB"[side]}`);
+  });
   const follow = (entry, place = entry.steps.length - 1) => {
     showWay(way, data, entry, place, follow);
     const texts = entry.codes.map((code) => data.columns[code + 1]);

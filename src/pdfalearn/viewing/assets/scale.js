@@ -12,12 +12,15 @@ function extentOf(values, isLog) {
   return low < high ? [low, high] : [low / 2, high * 2];
 }
 
-// Round numbers from low to high, about so many of them.
-function linearTicks([low, high], count, areWhole) {
+// The distance of round numbers from low to high, of which there are about so many.
+function linearStep([low, high], count, areWhole) {
   const rough = (high - low) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
-  const size = areWhole ? Math.max(1, Math.round(step)) : step;
+  return areWhole ? Math.max(1, Math.round(step)) : step;
+}
+
+function linearTicks([low, high], size) {
   const first = Math.ceil(low / size - 1e-9), last = Math.floor(high / size + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * size).toPrecision(12)));
 }
@@ -37,14 +40,15 @@ function logTicks([low, high], count) {
   return ticks.length > 1 ? ticks : [low, high];
 }
 
-// An axis from one place to another: place(value), value(place), ticks.
-function axisOf(values, { isLog = false, areWhole = false, from, to, count }) {
+// An axis from one place to another: place(value) and ticks; one that is rounded ends with a tick.
+function axisOf(values, { isLog = false, areWhole = false, isRounded = false, from, to, count }) {
   const extent = extentOf(values, isLog);
+  const step = linearStep(extent, count, areWhole);
+  if (isRounded && !isLog) extent[1] = Math.ceil(extent[1] / step - 1e-9) * step;
   const [low, high] = isLog ? extent.map(Math.log) : extent;
   const inner = (value) => (isLog ? Math.log(Math.max(value, extent[0])) : value);
   return {
-    extent,
     place: (value) => from + ((inner(value) - low) / (high - low || 1)) * (to - from),
-    ticks: isLog ? logTicks(extent, count) : linearTicks(extent, count, areWhole),
+    ticks: isLog ? logTicks(extent, count) : linearTicks(extent, step),
   };
 }

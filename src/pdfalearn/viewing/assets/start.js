@@ -11,13 +11,9 @@ function makePage() {
 
 function showPart(part, page) {
   const id = uniqueId("part");
-  const section = make("section", { class: `part ${part.kind}` });
-  if (part.heading) {
-    section.setAttribute("aria-labelledby", id);
-    section.append(make("h2", { id }, part.heading));
-  }
+  const heading = make("h2", { id, class: part.heading ? null : "unseen" }, part.heading || part.kind);
   const body = make("div", { class: "panel" });
-  section.append(body);
+  const section = make("section", { class: `part ${part.kind}`, "aria-labelledby": id }, heading, body);
   document.querySelector("main").append(section);
   page.shown[part.kind] = panels[part.kind](body, part.data, page);
 }

@@ -16,7 +16,7 @@ panels["tree"] = (element, data, page) => {
     make("p", { class: "tree-buttons" },
       make("button", { type: "button", click: () => openTree(card, true) }, "Open all"),
       make("button", { type: "button", click: () => openTree(card, false) }, "Close all")),
-    make("div", { class: "tree-scroll", tabindex: "0", role: "region", "aria-label": "Classification tree" },
+    make("div", { class: "tree-scroll", tabindex: "0", role: "region", "aria-label": "Nodes of the tree" },
       make("ul", { class: "tree-list tree-root" }, root)),
   );
 };
