@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.price import Price as Price
+    from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
@@ -226,6 +227,7 @@ _NAMES_BY_MODULE = {
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
     "models.price": ["Price"],
+    "models.program.model": ["ProgramModel"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],

@@ -11,7 +11,7 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True)
 class Budget:
-    """Bounds on what learning may cost; None is no bound.
+    """Bounds on what learning may cost; None where a cost is not bounded.
 
     Reaching a bound is not an error: learning stops and returns the automaton learnt so far.
     The empty word is always asked, so that there is a state.

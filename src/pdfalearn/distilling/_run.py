@@ -151,11 +151,11 @@ class Run:
         self._sampling.draw_until(share)
         held_out = self._sampling.held_out
         if held_out.word_count >= 2 and not len(self._sampling.training.nodes):
-            raise InputError("words of no symbols tell nothing; give a sampler of longer ones")
+            raise InputError("words without symbols show nothing; give a sampler of longer words")
         if held_out.word_count < 2:
             length = self._word_length()
             raise InputError(
-                f"the budget holds out {held_out.word_count} words, and two are the least: with "
+                f"the budget holds out {held_out.word_count} words, and needs at least two: with "
                 f"{length:.0f} symbols a word it takes about {20 * (length + 1):.0f} symbols; a "
                 "larger budget, or ModelWords of a smaller max_length"
             )

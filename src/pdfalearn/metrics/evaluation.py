@@ -32,7 +32,7 @@ def evaluate(
     by: Equivalence | Tolerance = EXACT,
     k: int | None = None,
 ) -> Evaluation:
-    """Evaluate how well a candidate stands in for a target, on given words or on the target's own.
+    """Evaluate how well a candidate predicts a target, on given words or on the target's own.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def evaluate_exactly(
     by: Equivalence | Tolerance = EXACT,
     k: int | None = None,
 ) -> Evaluation:
-    """Evaluate how well a PDFA stands in for another, over all words with their probabilities.
+    """Evaluate how well a PDFA predicts another, over all words with their probabilities.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How well a candidate stands in for a target.
+    """How well a candidate predicts a target.
 
     Examples
     --------
