@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --ed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-all test-served style quick-tests checks docs graphviz openfst chromium clean
+.PHONY: help demo quick test test-all test-served style quick-tests checks docs screenshots graphviz openfst chromium clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -39,6 +39,9 @@ test-all: $(VENV)/.complete graphviz openfst chromium ## Install every extra, th
 test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models against vLLM with a real LLM (3.4 GB)
 	PDFALEARN_VLLM_PYTHON="$$PWD/$(SERVED)/bin/python" \
 		$(BIN)/python -m pytest tests_served -rP --override-ini testpaths=tests_served
+
+screenshots: $(VENV)/.complete chromium ## Take pictures of pages, in screenshots/
+	$(BIN)/python -m benchmarks.screenshots
 
 docs: $(VENV)/.documented ## Build the documentation site into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
