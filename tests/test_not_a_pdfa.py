@@ -1,4 +1,4 @@
-"""What is no PDFA is refused where one is needed, with a remedy."""
+"""What is not a PDFA is refused where one is needed, with a remedy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What higher floors offer for things of lower ones: how to show, save and load them.
 
-A lower floor never imports a higher one. It looks up here by name, and `pdfalearn/__init__` has put
-in where the function is; its module is imported at the first use.
+A lower floor never imports a higher one. It looks up a function here by name. `pdfalearn/__init__`
+has registered where the function is; its module is imported at the first use.
 """
 
 from __future__ import annotations

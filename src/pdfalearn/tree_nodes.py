@@ -23,6 +23,13 @@ class TreeNode:
     An inner node has a distinguishing suffix, and a child for each class that was seen after it. A
     leaf is a state: it has an access word and a distribution. Nodes are equal if all that is below
     them is.
+
+    Examples
+    --------
+    >>> leaf = TreeNode(access_word=(), distribution=(0.5, 0.5))
+    >>> tree = TreeNode(suffix=(), children={(5, 5): leaf})
+    >>> tree, tree.children[(5, 5)]
+    (TreeNode(suffix=(), 1 children), TreeNode(access_word=()))
     """
 
     suffix: Word | None = None

@@ -1,4 +1,4 @@
-"""Answers of a model that are no distributions: an error that names the word, no automaton."""
+"""Answers of a model that are not distributions: an error that names the word, no automaton."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_every_thing_has_its_endings(tmp_path: Path) -> None:
         InputError, match=r"^3 cannot be saved; what can: PDFA, TreeNode, Result, F"
     ):
         save(3, tmp_path / "x.json")
-    with pytest.raises(InputError, match=r"^<.*> is no Result, such as learn"):
+    with pytest.raises(InputError, match=r"^<.*> is not a Result, such as learn"):
         save(type("Result", (), {})(), tmp_path / "x.zip")
     assert list(tmp_path.iterdir()) == []
     save(result.tree, tmp_path / "a.json")

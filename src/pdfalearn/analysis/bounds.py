@@ -25,13 +25,21 @@ from pdfalearn.text import described
 
 _NEARLY = 1e-9
 _FAR = 0.5
-"""A bound so near to 0 or 1, with the other so far from it, says nothing."""
+"""A bound at 0 or 1 says nothing if the other bound is at least this far from it."""
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a value is at least and at most, and for which models that holds."""
+    """What a value is at least and at most, and for which models that holds.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_1
+    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
+    >>> round(bounds.low, 9), round(bounds.high, 9), bounds.confidence
+    (0.75, 0.8125, 1.0)
+    """
 
     low: float
     high: float
@@ -132,8 +140,8 @@ def length_bounds(automaton: PDFA | Result | Frontier, *, by: Relation | None = 
     Raises
     ------
     InputError
-        As `probability_bounds`; and for every PAC certificate, as the words of which nothing is
-        known may have any length.
+        As `probability_bounds`; and for every PAC certificate, as the words about which
+        nothing is known may have any length.
 
     Examples
     --------
@@ -165,7 +173,7 @@ def _reach(pdfa: PDFA, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
 
 
 def _widened(bounds: tuple[float, float], epsilon: float) -> tuple[float, float]:
-    """Allow for a share of words of which nothing is known.
+    """Allow for a share of words about which nothing is known.
 
     Up to such words, the model draws as one that the classes allow (a coupling of the two).
     """

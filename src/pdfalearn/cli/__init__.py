@@ -56,7 +56,7 @@ class CommandLine(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; a reader who has seen enough (``| head -1``) is no failure to report."""
+        """Run a command; a reader that stops early (``| head -1``) is not reported as a failure."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:

@@ -122,7 +122,7 @@ def _check_llm_options(names: Sequence[str], described_as: Described) -> None:
     for option in OPTION_NAMES:
         if getattr(described_as, option) is not None and not any(map(is_llm, names)):
             raise InputError(
-                f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL; {names[0]} is none"
+                f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL, not for {names[0]}"
             )
 
 

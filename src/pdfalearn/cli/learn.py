@@ -71,8 +71,8 @@ _DEFAULT_KAPPA = 1000
     "--learner",
     type=click.Choice(_LEARNERS),
     default=_LEARNERS[0],
-    help="The fast QuaNT, the same with shorter but more words, the paper's to the letter, or its "
-    "rivals L_p* and WL*.",
+    help="quant: the fast QuaNT. quant-classes: the same with more, shorter words. quant-paper: as "
+    "in the paper. lpstar, wlstar: the rivals L_p* and WL*.",
 )
 @oracle_options
 @budget_options

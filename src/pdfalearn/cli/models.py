@@ -81,7 +81,7 @@ A server's key is read from the environment variable PDFALEARN_API_KEY."""
 @click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))
 @options.json_option
 def models(as_json: bool) -> None:
-    """Say how to name a model, with an example each."""
+    """Print how to name a model, with an example for each kind."""
     if as_json:
         print_json({"models": [kind._asdict() for kind in KINDS]})
         return

@@ -8,7 +8,7 @@ from typing import TypeVar
 from pdfalearn.alphabet import Symbol
 
 MOST_ITEMS = 8
-"""Lists of symbols or numbers are cut after so many."""
+"""Lists of symbols or numbers are cut after this many."""
 
 _Item = TypeVar("_Item")
 

@@ -22,7 +22,7 @@ MOST_LEAVES_DOWNWARDS = 10
 """Trees of more leaves grow to the right: there are more leaves than would fit side by side."""
 
 MOST_SYMBOLS = 16
-"""Words are cut after so many symbols."""
+"""Words are cut after this many symbols."""
 
 _REMEDY = "learn at a smaller kappa, or save as .dot or .json for other tools"
 

@@ -38,13 +38,13 @@ class Run:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     oracle : EquivalenceOracle
-        Who tries to break hypotheses.
+        The oracle that tries to break hypotheses.
     progress : callable, optional
         Called with a `Progress` after every batch of questions and every equivalence query.
     interrupts : Interrupts
-        Where a Ctrl-C is held back.
+        What holds back a Ctrl-C.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Run:
         audit: int,
         seed: int,
     ) -> Result:
-        """Learn to the end, with a store if there is one; the model is let go in every case."""
+        """Learn to the end, with a store if there is one; the session is closed in every case."""
         try:
             self._learner = maker(self._observations)
             if self._progress is not None or self._growth is not None:
@@ -134,7 +134,7 @@ class Run:
         return self._noted(self.result(interrupted(is_growing=self._is_growing)))
 
     def _certificate(self) -> Certificate:
-        """Learn until the oracle finds no counterexample or a bound is reached; say which."""
+        """Learn until the oracle finds no counterexample or a bound is reached; return which."""
         try:
             self._learn()
             return self._oracle.certificate
@@ -146,7 +146,7 @@ class Run:
             return stopped(reached, alphabet, self._unresolved, added, is_growing=self._is_growing)
 
     def _settle(self) -> PDFA:
-        """Take what the learner knows now as its newest hypothesis."""
+        """Take the learner's current hypothesis as the newest one."""
         self.hypothesis = None  # two of them may be large
         self.hypothesis = self._learner.hypothesis()
         return self.hypothesis

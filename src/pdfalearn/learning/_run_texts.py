@@ -54,7 +54,7 @@ class RunText(NamedTuple):
 
 
 def text_of(result: Result) -> bytes:
-    """Write what is no array as a JSON object."""
+    """Write all that is not an array as a JSON object."""
     tree, distances, certificate = result.kept_tree, result.kept_distances, result.certificate
     document = {
         "format": FORMAT,
@@ -71,7 +71,7 @@ def text_of(result: Result) -> bytes:
 
 
 def text_in(data: bytes) -> RunText:
-    """Read the JSON object, or say what is wrong with it."""
+    """Read the JSON object, or refuse it."""
     document = parsed_object(data, NAME)
     check_kind(document, FORMAT, VERSION)
     keys = {"statistics", "history", "certificate", "by", "complete_to", "tree", "notes"}
@@ -111,7 +111,7 @@ def _complete_to(value: object) -> float | None:
 
 
 def _relation_object(by: Relation | None) -> dict[str, Any]:
-    """Say what a relation is; one that is not this library's can only be shown."""
+    """Return a relation as an object; one that is not this library's can only be shown."""
     decimals, inner = [], by
     while type(inner) is Rounded:
         decimals.append(inner.decimals)

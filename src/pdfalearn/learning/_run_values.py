@@ -1,4 +1,4 @@
-"""What is made of the file of a run again: every number is checked that leads somewhere."""
+"""Make a run from its file again: every number that refers to something is checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pdfalearn.words import offsets_of
 
 
 def result_of(text: RunText, arrays: Arrays) -> Result:
-    """Make a run of what its file holds, or say what is wrong with it."""
+    """Make a run from what its file holds, or refuse the file."""
     pdfa = npz_file.pdfa_of(arrays)
     states, symbols = pdfa.transitions.shape
     words = _words(arrays, symbols)
@@ -160,12 +160,12 @@ def _numbers(
 
 
 def _earlier(arrays: Arrays, name: str, root: int) -> NDArray[np.int32]:
-    """Return a column whose entries are places of earlier ones, but for the first."""
+    """Return a column whose entries, except the first, are places of earlier entries."""
     array = _column(arrays, name)
     if not len(array) or array[0] != root:
         raise FileFormatError(f"{name} does not begin with {root}")
     wrong = (array[1:] < 0) | (array[1:] > np.arange(len(array) - 1))
     if wrong.any():
         place = int(wrong.argmax()) + 1
-        raise FileFormatError(f"{name}, entry {place}: {array[place]} is no earlier entry")
+        raise FileFormatError(f"{name}, entry {place}: {array[place]} is not an earlier entry")
     return array.astype(np.int32, copy=False)

@@ -22,7 +22,16 @@ from pdfalearn.word_trees import WordTree
 
 @dataclass(frozen=True)
 class Progress:
-    """How far learning has come."""
+    """How far learning has come.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, learn
+    >>> seen = []
+    >>> _ = learn(figure_3(), progress=seen.append)
+    >>> seen[-1].states, seen[-1].words > 0
+    (4, True)
+    """
 
     states: int
     """States discovered so far."""
@@ -41,7 +50,15 @@ class Progress:
 
 @dataclass(frozen=True, repr=False)
 class Statistics(Progress):
-    """What learning has cost, and the shape of what the learner keeps."""
+    """What learning has cost, and the shape of what the learner keeps.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, learn
+    >>> found = learn(figure_3()).statistics
+    >>> found.states, found.distributions == sum(found.batches), found.stored_words
+    (4, True, 0)
+    """
 
     batches: tuple[int, ...]
     """How many distributions were read at once, each time."""
@@ -87,6 +104,15 @@ class Result(ArrayValue):
 
     It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Neither the
     model nor the answers are part of it.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_3, learn
+    >>> result = learn(figure_3(), by=Quantization(10))
+    >>> len(result.pdfa), result.certificate.kind, result.by, result.notes
+    (4, 'exact', Quantization(kappa=10), ())
+    >>> result.access_words
+    [(), ('0',), ('1',), ('0', '1')]
     """
 
     pdfa: PDFA
@@ -147,9 +173,9 @@ class Result(ArrayValue):
         Raises
         ------
         InputError
-            If learning was not by quantization, as there are no boundaries then; or if so many
-            probabilities are that near that not all of their distances are kept. Powers of ten can
-            always be asked for.
+            If learning was not by quantization, as there are no boundaries then; or if too many
+            probabilities are that near, so that not all of their distances are kept. Powers of ten
+            can always be asked for.
         """
         if self.kept_distances is None:
             raise InputError("learning was not by quantization, so there are no boundaries")
@@ -172,7 +198,20 @@ class Result(ArrayValue):
 
 
 class LearningInterrupted(KeyboardInterrupt):
-    """Learning was interrupted; ``result`` is what was learnt until then, if there was anything."""
+    """Learning was interrupted; ``result`` is what was learnt until then, if there was anything.
+
+    Examples
+    --------
+    >>> from pdfalearn import learn, random_pdfa
+    >>> def stop(progress):
+    ...     if progress.states > 5:
+    ...         raise KeyboardInterrupt
+    >>> try:
+    ...     learn(random_pdfa(50, seed=1), progress=stop)
+    ... except LearningInterrupted as interrupted:
+    ...     print(interrupted.result.certificate.kind)
+    interrupted
+    """
 
     def __init__(self, result: Result | None) -> None:
         super().__init__("learning was interrupted")

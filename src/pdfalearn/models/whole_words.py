@@ -21,7 +21,7 @@ class WholeWords(Session):
     """Notes down words as they get longer, and asks the model for whole ones.
 
     A handle is the number of a word: its last symbol and the number of the word before that.
-    Nothing is asked before `read`. A word takes 16 bytes, and they are all forgotten together.
+    Nothing is asked before `read`. A word takes 16 bytes; all words are forgotten together.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class WholeWords(Session):
         return new
 
     def read(self, handles: Handles) -> Rows:
-        """Ask the model for the words, in batches of few enough symbols."""
+        """Ask the model for the words, in batches of a bounded number of symbols."""
         symbols = np.cumsum(self._lengths[handles], dtype=np.int64)
         if not len(symbols) or symbols[-1] <= _MOST_SYMBOLS:
             return self._answer(handles)
