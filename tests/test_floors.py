@@ -14,7 +14,7 @@ ROOT = Path(pdfalearn.__file__).parent
 
 FLOORS = [
     {"errors", "registry", "frozen", "text"},
-    {"arrays", "files", "memory"},
+    {"arrays", "files", "memory", "plotting"},
     {"words"},
     {"alphabet"},
     {"checks"},

@@ -118,9 +118,8 @@ class PDFA(Frozen):
         states = "1 state" if len(self) == 1 else f"{len(self)} states"
         return f"PDFA({states}, alphabet={symbols}, initial={self.initial})"
 
-    def _repr_svg_(self) -> str | None:
-        svg: str | None = shown("svg", self)
-        return svg
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        return shown("notebook", self)
 
     def __eq__(self, other: object) -> bool:
         """Return whether two PDFA are the same to the last bit, state for state."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from pdfalearn.metrics.distributions import (
     ndcg_scores,
     word_errors,
 )
+from pdfalearn.registry import shown
 
 Floats = NDArray[np.float64]
 
@@ -86,6 +88,9 @@ class Evaluation:
     """exp of the target's mean of -ln p over all symbols and terminals of the words."""
     perplexity: float
     """The same of the candidate."""
+
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
 
     @property
     def kl_of_words(self) -> float:
