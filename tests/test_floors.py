@@ -14,7 +14,7 @@ ROOT = Path(pdfalearn.__file__).parent
 
 FLOORS = [
     {"errors", "registry", "frozen", "text"},
-    {"arrays", "files", "memory"},
+    {"arrays", "files", "memory", "progress"},
     {"words"},
     {"alphabet"},
     {"checks"},
@@ -31,7 +31,7 @@ FLOORS = [
     {"learners", "oracles", "metrics"},
     {"learning", "distilling"},
     {"analysis"},
-    {"experiments", "testing"},
+    {"displays", "experiments", "testing"},
     {"cli"},
     {"__main__"},
 ]

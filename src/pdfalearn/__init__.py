@@ -284,6 +284,9 @@ _OFFERS = {
     ("load", "run.json"): "pdfalearn.learning.run_files:read",
     ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
+    ("progress", "learning"): "pdfalearn.displays.kinds:learning",
+    ("progress", "distilling"): "pdfalearn.displays.kinds:distilling",
+    ("progress", "experiments"): "pdfalearn.displays.kinds:experiments",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }
 for (_verb, _kind), _place in _OFFERS.items():
