@@ -30,7 +30,7 @@ FLOORS = [
     {"samplers"},
     {"learners", "oracles", "metrics"},
     {"learning", "distilling"},
-    {"analysis"},
+    {"analysis", "sweeping"},
     {"displays", "experiments", "testing"},
     {"cli"},
     {"__main__"},

@@ -148,6 +148,11 @@ if TYPE_CHECKING:
     from pdfalearn.samplers.mixture import Mixture as Mixture
     from pdfalearn.stores.store import AnswerStore as AnswerStore
     from pdfalearn.stores.store import StoredModel as StoredModel
+    from pdfalearn.sweeping.results import Sweep as Sweep
+    from pdfalearn.sweeping.results import SweepInterrupted as SweepInterrupted
+    from pdfalearn.sweeping.results import SweepProgress as SweepProgress
+    from pdfalearn.sweeping.results import SweepRow as SweepRow
+    from pdfalearn.sweeping.running import sweep as sweep
     from pdfalearn.tree_nodes import TreeNode as TreeNode
     from pdfalearn.words import Words as Words
 
@@ -247,6 +252,8 @@ _NAMES_BY_MODULE = {
     "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "samplers.mixture": ["Mixture"],
     "stores.store": ["AnswerStore", "StoredModel"],
+    "sweeping.results": ["Sweep", "SweepInterrupted", "SweepProgress", "SweepRow"],
+    "sweeping.running": ["sweep"],
     "tree_nodes": ["TreeNode"],
     "words": ["Words"],
 }
@@ -286,6 +293,8 @@ _OFFERS = {
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
     ("progress", "learning"): "pdfalearn.displays.kinds:learning",
     ("progress", "distilling"): "pdfalearn.displays.kinds:distilling",
+    ("html", "Sweep"): "pdfalearn.sweeping.tables:html_of",
+    ("progress", "sweeping"): "pdfalearn.displays.kinds:sweeping",
     ("progress", "experiments"): "pdfalearn.displays.kinds:experiments",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }

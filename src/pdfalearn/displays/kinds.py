@@ -5,7 +5,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Literal
 
-from pdfalearn.displays.lines import DistillingLine, LearningLine, ProgressLine, RunsLine
+from pdfalearn.displays.lines import (
+    DistillingLine,
+    LearningLine,
+    ProgressLine,
+    RunsLine,
+    SweepLine,
+)
 from pdfalearn.displays.showing import Update, logged, renewed
 
 How = Literal[True, "log"]
@@ -19,6 +25,11 @@ def learning(how: How, *, may_be_endless: bool) -> AbstractContextManager[Update
 def distilling(how: How, *, max_symbols: int | None) -> AbstractContextManager[Update]:
     """Show how far distilling has come."""
     return _shown(DistillingLine(max_symbols), how)
+
+
+def sweeping(how: How, *, runs: int) -> AbstractContextManager[Update]:
+    """Show how far a sweep has come."""
+    return _shown(SweepLine(runs), how)
 
 
 def experiments(how: How, *, label: str) -> AbstractContextManager[Update]:

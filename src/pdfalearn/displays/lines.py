@@ -10,6 +10,8 @@ from pdfalearn.distilling.progress import DistillingProgress
 from pdfalearn.learning.growth import StateGrowth
 from pdfalearn.learning.results import Progress
 from pdfalearn.progress import LABELS, counted
+from pdfalearn.sweeping.relations import relation_text
+from pdfalearn.sweeping.results import SweepProgress
 
 _PHASES = {
     "words": "drawing words",
@@ -50,15 +52,12 @@ class LearningLine:
     @property
     def text(self) -> str:
         """The line."""
-        return f"learning: {', '.join(self.parts())}"
+        return f"learning: {', '.join(self._parts())}"
 
-    def parts(self) -> Iterator[str]:
-        """Return the parts of the line."""
+    def _parts(self) -> Iterator[str]:
         latest, seconds = self._latest, time.monotonic() - self._begin
         if latest is not None:
-            for name in ("states", "words", "equivalence_queries"):
-                yield counted(getattr(latest, name), LABELS[name])
-            yield from _cost(latest.cost)
+            yield from _figures(latest)
             if seconds >= 1:
                 yield f"{latest.words / seconds:,.0f} words a second"
         yield duration(seconds)
@@ -107,6 +106,34 @@ class DistillingLine:
         return f"{left * self._max_symbols:,.0f} symbols left"
 
 
+class SweepLine:
+    """How far a sweep has come."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._begin = time.monotonic()
+        self._latest: SweepProgress | None = None
+
+    def update(self, progress: SweepProgress) -> None:
+        """Remember the latest progress."""
+        self._latest = progress
+
+    @property
+    def text(self) -> str:
+        """The line."""
+        return f"sweep: {', '.join(self._parts())}"
+
+    def _parts(self) -> Iterator[str]:
+        latest = self._latest
+        if latest is None or latest.by is None:
+            yield f"{self._runs} runs to come"
+        else:
+            yield f"run {latest.run} of {latest.runs} with {relation_text(latest.by)}"
+            if latest.learning is not None:
+                yield from _figures(latest.learning)
+        yield duration(time.monotonic() - self._begin)
+
+
 class RunsLine:
     """How many of some runs are done, and how long the rest may take."""
 
@@ -137,6 +164,12 @@ class RunsLine:
         here = self._done - (self._found or 0)
         if here and self._done < self._total:
             yield f"about {duration(seconds / here * (self._total - self._done))} left"
+
+
+def _figures(progress: Progress) -> Iterator[str]:
+    for name in ("states", "words", "equivalence_queries"):
+        yield counted(getattr(progress, name), LABELS[name])
+    yield from _cost(progress.cost)
 
 
 def _cost(cost: float) -> Iterator[str]:
