@@ -49,12 +49,9 @@ if TYPE_CHECKING:
     show_default="a fiftieth of the budget, from 20 to 1000; with --seconds alone 100",
     help="Cut longer words of the model here.",
 )
-@click.option(
-    "--corpus",
-    type=options.FILE,
-    metavar="FILE",
-    help="Take the words from a text file, one a line, as 'pdfalearn sample' prints them; "
-    "divergence is then under these words.",
+@options.corpus_option(
+    "Take the words from a text file, one a line, as 'pdfalearn sample' prints them; divergence is "
+    "then under these words."
 )
 @options.store_option
 @options.model_id_option

@@ -14,6 +14,7 @@ from pdfalearn.cli import _options as options
 from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._models import Described, looked_into, model_options, models_of, prints_aside
 from pdfalearn.cli._output import print_facts, print_json, print_table
+from pdfalearn.cli._words import word_lines
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,12 +39,9 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=options.SEED, default=0, metavar="S", help="Same seed, same words.")
 @click.option("--max-length", type=int, default=1000, metavar="L", help="Cut longer words here.")
-@click.option(
-    "--corpus",
-    type=options.FILE,
-    metavar="FILE",
-    help="Use the words of a text file, one a line, as 'pdfalearn sample' prints them; those "
-    "that are marked (cut) are counted.",
+@options.corpus_option(
+    "Use the words of a text file, one a line, as 'pdfalearn sample' prints them; those that are "
+    "marked (cut) are counted."
 )
 @click.option(
     "--all-words",
@@ -127,9 +125,7 @@ def _on_all_words(
 def _on_corpus(
     target: Model, candidate: Model, corpus: Path, *, by: options.Relation, k: int | None
 ) -> Evaluation:
-    from pdfalearn.formats.word_lines import WordLines
-
-    lines = WordLines.read(corpus)
+    lines = word_lines(corpus)
     words = target.alphabet.decode_words(lines.encoded(target.alphabet))
     result = pdfalearn.evaluate(target, candidate, words, by=by, k=k)
     return replace(result, cut_words=lines.cut_words(target.alphabet))

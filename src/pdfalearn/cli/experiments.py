@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
@@ -14,28 +13,7 @@ from pdfalearn.cli._failures import BAD_INPUT, INTERRUPTED
 from pdfalearn.cli._output import print_aside, print_json, print_line
 from pdfalearn.cli._progress import log_every_option, shown_progress
 
-Number = TypeVar("Number", int, float)
-
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-
-
-def _names(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",")]
-
-
-def _integers(text: str) -> list[int]:
-    return _numbers(text, int, "integers")
-
-
-def _decimals(text: str) -> list[float]:
-    return _numbers(text, float, "numbers")
-
-
-def _numbers(text: str, kind: Callable[[str], Number], kinds: str) -> list[Number]:
-    try:
-        return [kind(part) for part in _names(text)]
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a list of {kinds}, such as 1,2,3.") from None
 
 
 @click.group(
@@ -67,21 +45,21 @@ def experiments() -> None:
 )
 @click.option(
     "--learners",
-    type=_names,
+    type=options.names,
     metavar="A,B,…",
     show_default="those that the paper compares",
     help="Who learns: quant, quant-classes, quant-paper, lpstar, wlstar.",
 )
 @click.option(
     "--values",
-    type=_integers,
+    type=options.integers,
     metavar="X,Y,…",
     show_default="the paper's",
     help="What is on the axis of one experiment: n, m, κ or d.",
 )
 @click.option(
     "--tolerances",
-    type=_decimals,
+    type=options.decimals,
     metavar="T,U,…",
     show_default="1/κ",
     help="The tolerance for each κ of one experiment.",

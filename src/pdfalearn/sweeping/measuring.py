@@ -43,6 +43,8 @@ class Measure(Protocol):
     drawn_words: int
     questions: int
     """How many words the model was asked for."""
+    audited: int
+    """How many stored words it was asked for again."""
     cost: float
     symbols: int
     lengths: Floats
@@ -60,7 +62,7 @@ class ExactMeasure:
         The automaton.
     """
 
-    drawn_words = questions = symbols = 0
+    drawn_words = questions = audited = symbols = 0
     cost = 0.0
 
     def __init__(self, target: PDFA) -> None:
@@ -120,7 +122,8 @@ class SampledMeasure:
                     "or shorter words, as words=ModelWords(max_length=20)"
                 )
             self._held_out = HeldOut(words, observations)
-            self.questions = observations.counts.words + observations.counts.audited
+            self.questions = observations.counts.words
+            self.audited = observations.counts.audited
             self.cost, self.symbols = observations.cost, observations.symbols
         self.drawn_words = self._held_out.word_count
         self.lengths: Floats = self._held_out.lengths

@@ -211,7 +211,8 @@ class _Run:
             )
         interrupts.check()
         measure = self._measure
-        self._purse.spend(words=measure.questions, symbols=measure.symbols, cost=measure.cost)
+        words_asked = measure.questions + measure.audited
+        self._purse.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
 
     def learn(self, by: Relation, oracle: EquivalenceOracle, audit: int, seed: int) -> None:
         """Learn with one κ or tolerance, and add the row."""

@@ -28,7 +28,7 @@ def _figures(row: SweepRow) -> tuple[str, ...]:
         f"{row.states:,}",
         f"{row.words:,}",
         f"{row.new_words:,}",
-        *(f"{value:.5f}" for value in (row.divergence, row.low, row.high)),
+        *(f"{value:.3g}" for value in (row.divergence, row.low, row.high)),
         f"{row.infinite_share:.2%}",
     )
 
