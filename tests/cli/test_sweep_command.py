@@ -66,7 +66,7 @@ from pdfalearn import FunctionModel, figure_3
 
 def make():
     def answer(words):
-        time.sleep(0.2)
+        time.sleep(0.01)
         return figure_3().next_distributions(words)
     return FunctionModel(answer, "01")
 """
@@ -81,7 +81,7 @@ def test_an_interrupt_shows_what_was_learnt(tmp_path: Path) -> None:
     program.interrupt()
     code, output = program.finish_reading()
     assert code == 130
-    assert re.search(r"κ = 10 +4 ", output)
+    assert re.search(r"κ = 10 +\d+ ", output)
     assert "κ = 1000" not in output
     assert program.shown.rstrip().endswith("interrupted")
     assert program.shown.count("\x1b[?25h") == 1
@@ -90,8 +90,8 @@ def test_an_interrupt_shows_what_was_learnt(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_log_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
-    command = ("sweep", "slow.py:make", "--max-words", 6000, "--kappas", "10")
-    done = run_program(*command, "--log-every", 0.3, "--json", folder=tmp_path)
+    command = ("sweep", "slow.py:make", "--max-words", 2000, "--kappas", "10")
+    done = run_program(*command, "--log-every", 0.1, "--json", folder=tmp_path)
     lines = done.stderr.splitlines()
     assert len(lines) >= 2
     assert all(line.startswith("sweep: ") for line in lines)

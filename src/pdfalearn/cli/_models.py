@@ -36,6 +36,13 @@ model_options = all_of(
             metavar="SYMBOLS",
             help="The symbols of a function's words: ab, or 'yes no' if they are longer.",
         ),
+        click.option(
+            "--by-word",
+            is_flag=True,
+            default=None,
+            help="The function takes one word, and returns a dictionary of what may follow; $ is "
+            "the end, and what is left out has probability 0.",
+        ),
         *LLM_OPTIONS,
         *CONSTRAINT_OPTIONS,
     ]
@@ -48,6 +55,7 @@ class Described:
     """What the options say of models beside their names; None where an option is not given."""
 
     alphabet: str | None = None
+    by_word: bool | None = None
     vocabulary: Path | None = None
     prompt: str | None = None
     chat: bool | None = None
@@ -96,8 +104,10 @@ def models_of(
         things = [_found(name, described_as) for name in names]
         if alphabet is not None and all(map(_is_model, things)):
             raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
+        if described_as.by_word and all(map(_is_model, things)):
+            raise InputError(f"--by-word is for functions of words; {names[0]} is a model")
         named = zip(names, things, strict=True)
-        return [_model(thing, name, alphabet, identity) for name, thing in named]
+        return [_model(thing, name, described_as, identity) for name, thing in named]
 
 
 def automaton_of(name: str) -> PDFA:
@@ -216,7 +226,9 @@ def _makes(thing: object, *, has_alphabet: bool) -> TypeGuard[Function]:
     return all(one.kind in several or one.default is not one.empty for one in parameters)
 
 
-def _model(thing: Model | Function, name: str, alphabet: str | None, identity: str | None) -> Model:
+def _model(
+    thing: Model | Function, name: str, described_as: Described, identity: str | None
+) -> Model:
     """Make a model whose failures are told in one line; an automaton has none."""
     from pdfalearn.cli._explained import ExplainedModel, explained
 
@@ -224,9 +236,11 @@ def _model(thing: Model | Function, name: str, alphabet: str | None, identity: s
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, identity)
+    alphabet = described_as.alphabet
     if alphabet is None:
         raise InputError(f"{name} is a function: say with --alphabet what its symbols are")
-    symbols = alphabet.split() if " " in alphabet else alphabet
-    return pdfalearn.FunctionModel(
-        explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity
-    )
+    symbols = pdfalearn.Alphabet(alphabet.split() if " " in alphabet else alphabet)
+    make = pdfalearn.FunctionModel
+    if described_as.by_word:
+        return make.of_words(explained(thing, name), symbols, identity=identity)
+    return make(explained(thing, name), symbols, identity=identity)

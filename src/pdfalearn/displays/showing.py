@@ -79,7 +79,8 @@ def _in_cell(line: ProgressLine) -> Iterator[Update]:
     """Renew a line in the output of a notebook's cell."""
     from IPython.display import display
 
-    shown = display({"text/plain": line.text}, raw=True, display_id=True)
+    show: Callable[..., Any] = display
+    shown = show({"text/plain": line.text}, raw=True, display_id=True)
     next_time = 0.0
 
     def update(*news: Any) -> None:

@@ -35,8 +35,8 @@ def plotted(sweep: Sweep, axes: Any) -> Any:
         axes.annotate(relation_text(row.by), place, textcoords="offset points", xytext=(5, 5))
     chosen = sweep.recommended
     if chosen is not None:
-        place = [chosen.states], [chosen.divergence]
-        axes.plot(*place, "o", fillstyle="none", markersize=12, label="recommended")
+        marked = {"fillstyle": "none", "markersize": 12, "label": "recommended"}
+        axes.plot([chosen.states], [chosen.divergence], "o", **marked)
     axes.set(xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
     axes.legend()
     return axes

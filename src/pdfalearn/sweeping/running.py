@@ -221,7 +221,7 @@ class _Run:
                 self._model,
                 by=by,
                 oracle=oracle,
-                learner=LEARNERS[type(by)],  # type: ignore[index]
+                learner=LEARNERS[type(by)],
                 budget=self._purse.share_for(self._runs - len(self.rows)),
                 store=self._store,
                 model_id=self._model_id,
