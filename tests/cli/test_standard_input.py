@@ -29,7 +29,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     save(figure_3(), tmp_path / "a.json")
     save(quotient(figure_3(), by=Quantization(1)), tmp_path / "b.json")
-    text = "".join(f"{''.join(word)}\n" for word in figure_3().sample(50, seed=1).words)
+    text = "".join(f"{''.join(map(str, word))}\n" for word in figure_3().sample(50, seed=1).words)
     (tmp_path / "words.txt").write_text(text, encoding="utf-8")
     return text
 

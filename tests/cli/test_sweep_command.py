@@ -81,7 +81,7 @@ def test_an_interrupt_shows_what_was_learnt(tmp_path: Path) -> None:
     program.interrupt()
     code, output = program.finish_reading()
     assert code == 130
-    assert re.search(r"κ = 10 +\d+ ", output)
+    assert re.search(r"κ = 10 +[\d,]+ ", output), output
     assert "κ = 1000" not in output
     assert program.shown.rstrip().endswith("interrupted")
     assert program.shown.count("\x1b[?25h") == 1

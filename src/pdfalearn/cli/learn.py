@@ -186,8 +186,9 @@ def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLin
     from pdfalearn.displays.lines import LearningLine
     from pdfalearn.learning.growth import may_be_endless
 
-    is_known = isinstance(model, pdfalearn.PDFA)
-    return LearningLine(may_be_endless=not is_known and may_be_endless(model.price, oracle))
+    if isinstance(model, pdfalearn.PDFA):
+        return LearningLine(may_be_endless=False)
+    return LearningLine(may_be_endless=may_be_endless(model.price, oracle))
 
 
 def _rounded(by: Relation, decimals: int | None) -> Relation:

@@ -44,7 +44,7 @@ KINDS = (
     ),
     Kind(
         "FILE.py:function",
-        "a function from one word to a dictionary of what may follow; with --alphabet and --by-word",
+        "a function from a word to a dictionary of what may follow; with --alphabet and --by-word",
         "pdfalearn learn my_file.py:by_word --alphabet ab --by-word --max-words 5000",
     ),
     Kind(

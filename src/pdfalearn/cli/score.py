@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 import pdfalearn
@@ -98,6 +100,7 @@ def _word(pdfa: pdfalearn.PDFA, path: str, line: int) -> tuple[object, ...]:
     from pdfalearn.formats.word_lines import encoded_lines
 
     given = _given(pdfa, path)
+    lines: Iterator[tuple[object, ...]]
     if isinstance(given, str):
         lines = (
             pdfa.alphabet.decode_words(one)[0] for one in encoded_lines(given, pdfa.alphabet, 1)

@@ -33,11 +33,18 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
     """
     ended = _by_size(sweep, [place for place, row in enumerate(sweep) if row.has_ended])
     if not ended:
-        return Recommendation(None, f"{_DISTILL}; no run came to its end here")
+        return Recommendation(None, f"{_DISTILL}; {_unended(sweep)}")
     best = min(ended, key=lambda place: _loss(sweep, place))
     chosen = next(place for place in ended if not _is_worse(sweep, place, best, errors=1))
     stopped = [place for place in range(len(sweep)) if place not in ended]
     return _why_not(sweep, chosen, ended, stopped) or _why(sweep, chosen, ended, stopped)
+
+
+def _unended(sweep: Sweep) -> str:
+    """Say that no run has ended; and that a larger budget may help, unless states kept growing."""
+    if any(row.result.certificate.details.get("is_growing") for row in sweep):
+        return "no run came to its end, and states kept growing with the questions"
+    return "no run came to its end; a larger budget may let one do so"
 
 
 def _by_size(sweep: Sweep, places: list[int]) -> list[int]:

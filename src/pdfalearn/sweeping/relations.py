@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import TypeVar
 
 from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance
 from pdfalearn.errors import InputError
+
+Value = TypeVar("Value", int, float)
 
 DEFAULT_KAPPAS = (5, 10, 20, 50, 100, 200, 500, 1000)
 LEARNERS = {Quantization: "quant", Tolerance: "lpstar"}
@@ -15,7 +18,8 @@ LEARNERS = {Quantization: "quant", Tolerance: "lpstar"}
 
 def checked_relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relation]:
     """Return κ from the smallest on, then tolerances from the largest on; each may come once."""
-    quantizations = sorted(map(Quantization, _listed(kappas, "kappas")), key=lambda by: by.kappa)
+    quantized = [Quantization(kappa) for kappa in _listed(kappas, "kappas")]
+    quantizations = sorted(quantized, key=lambda by: by.kappa)
     tolerant = sorted(
         map(Tolerance, _listed(tolerances, "tolerances")), key=lambda by: by.tolerance
     )
@@ -28,7 +32,7 @@ def checked_relations(kappas: Iterable[int], tolerances: Iterable[float]) -> lis
     return relations
 
 
-def _listed(values: Iterable[float], name: str) -> list[float]:
+def _listed(values: Iterable[Value], name: str) -> list[Value]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"{name} {values!r} is not a list of numbers, such as [10, 100]")
     return list(values)

@@ -139,7 +139,13 @@ def test_what_is_not_known_is_refused(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "part"),
-    [(r"a[\D\W]", r"[\D\W]"), ("a*+a", "*+"), ("a{1,2}+a", "{1,2}+"), ("a?+", "?+")],
+    [
+        (r"a[\D\W]", r"[\D\W]"),
+        ("a*+a", "*+"),
+        ("a{1,2}+a", "{1,2}+"),
+        ("a?+", "?+"),
+        ("(?>a)b", "(?>"),
+    ],
 )
 def test_what_would_be_misread_is_refused(pattern: str, part: str) -> None:
     need_module("interegular")
