@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.price import Price as Price
+    from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
@@ -154,6 +155,10 @@ if TYPE_CHECKING:
     from pdfalearn.sweeping.results import SweepRow as SweepRow
     from pdfalearn.sweeping.running import sweep as sweep
     from pdfalearn.tree_nodes import TreeNode as TreeNode
+    from pdfalearn.viewing.drawing import draw as draw
+    from pdfalearn.viewing.page import Page as Page
+    from pdfalearn.viewing.pictures import Picture as Picture
+    from pdfalearn.viewing.view import view as view
     from pdfalearn.words import Words as Words
 
 _NAMES_BY_MODULE = {
@@ -231,6 +236,7 @@ _NAMES_BY_MODULE = {
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
     "models.price": ["Price"],
+    "models.program.model": ["ProgramModel"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
@@ -255,6 +261,10 @@ _NAMES_BY_MODULE = {
     "sweeping.results": ["Sweep", "SweepInterrupted", "SweepProgress", "SweepRow"],
     "sweeping.running": ["sweep"],
     "tree_nodes": ["TreeNode"],
+    "viewing.drawing": ["draw"],
+    "viewing.page": ["Page"],
+    "viewing.pictures": ["Picture"],
+    "viewing.view": ["view"],
     "words": ["Words"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -278,10 +288,19 @@ def __dir__() -> list[str]:
 
 
 _OFFERS = {
-    ("svg", "PDFA"): "pdfalearn.formats.dot:notebook_svg",
+    ("picture", "PDFA"): "pdfalearn.viewing.drawing:default_picture",
     ("networkx", "PDFA"): "pdfalearn.formats.frames:to_networkx",
     ("frame", "PDFA"): "pdfalearn.formats.frames:to_frame",
-    ("svg", "TreeNode"): "pdfalearn.formats.tree_dot:notebook_svg",
+    ("notebook", "PDFA"): "pdfalearn.viewing.notebook_pictures:pdfa_bundle",
+    ("notebook", "TreeNode"): "pdfalearn.viewing.notebook_pictures:tree_bundle",
+    ("html", "Bounds"): "pdfalearn.viewing.notebooks:bounds_html",
+    ("html", "Certificate"): "pdfalearn.viewing.notebooks:certificate_html",
+    ("html", "Divergence"): "pdfalearn.viewing.notebooks:divergence_html",
+    ("html", "Evaluation"): "pdfalearn.viewing.notebooks:evaluation_html",
+    ("html", "Frontier"): "pdfalearn.viewing.notebooks:frontier_html",
+    ("html", "Result"): "pdfalearn.viewing.notebooks:result_html",
+    ("html", "Sweep"): "pdfalearn.viewing.notebooks:sweep_html",
+    ("html", "Simplified"): "pdfalearn.viewing.notebooks:simplified_html",
     ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
     ("save", "Result"): "pdfalearn.learning.run_files:save_run",
     ("save", "Frontier"): "pdfalearn.distilling.frontier_files:save_frontier",
@@ -290,10 +309,12 @@ _OFFERS = {
     ("check_can_save", "Frontier"): "pdfalearn.distilling.frontier_files:check_can_save",
     ("load", "run.json"): "pdfalearn.learning.run_files:read",
     ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
+    ("page", "PDFA"): "pdfalearn.viewing.view:view",
+    ("page", "Result"): "pdfalearn.viewing.view:view",
+    ("page", "Frontier"): "pdfalearn.viewing.view:view",
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
     ("progress", "learning"): "pdfalearn.displays.kinds:learning",
     ("progress", "distilling"): "pdfalearn.displays.kinds:distilling",
-    ("html", "Sweep"): "pdfalearn.sweeping.tables:html_of",
     ("progress", "sweeping"): "pdfalearn.displays.kinds:sweeping",
     ("progress", "experiments"): "pdfalearn.displays.kinds:experiments",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import pickle
 from collections import Counter
 from pathlib import Path
@@ -295,6 +296,7 @@ def test_its_table(found: Sweep) -> None:
     assert advice == f"recommended: {found.recommendation}"
     assert found._repr_html_() is not None
     assert str(found._repr_html_()).count("<tr>") == 4
+    assert found.recommendation in html.unescape(str(found._repr_html_()))
 
 
 @pytest.mark.slow
@@ -308,7 +310,9 @@ def test_its_frame(found: Sweep) -> None:
 @pytest.mark.slow
 def test_its_picture(found: Sweep) -> None:
     need_module("matplotlib")
-    axes = found.plot()
+    from matplotlib.figure import Figure
+
+    axes = found.plot(Figure().subplots())
     assert [text.get_text() for text in axes.texts] == ["κ = 1", "κ = 10", "tolerance 0.1"]
     assert found.plot(axes) is axes
 

@@ -1,4 +1,4 @@
-"""The models that the command line can name: files, objects of Python files and modules, LLMs."""
+"""The models that the command line can name: files, objects of Python files, programs, LLMs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pdfalearn.cli._constraints import CONSTRAINT_OPTIONS
 from pdfalearn.cli._importing import imported
 from pdfalearn.cli._llms import LLM_OPTIONS, OPTION_NAMES, is_llm, llm
 from pdfalearn.cli._options import all_of
+from pdfalearn.cli._programs import is_program, program
 from pdfalearn.errors import InputError
 from pdfalearn.text import described
 
@@ -34,7 +35,8 @@ model_options = all_of(
         click.option(
             "--alphabet",
             metavar="SYMBOLS",
-            help="The symbols of a function's words: ab, or 'yes no' if they are longer.",
+            help="The symbols of the words of a function or program: ab, or 'yes no' if they are "
+            "longer.",
         ),
         click.option(
             "--by-word",
@@ -60,6 +62,13 @@ class Described:
     prompt: str | None = None
     chat: bool | None = None
     ends: tuple[str, ...] | None = None
+
+    @property
+    def symbols(self) -> Sequence[str] | None:
+        """The alphabet's symbols, which stand side by side or are separated by blanks."""
+        if self.alphabet is None:
+            return None
+        return self.alphabet.split() if " " in self.alphabet else self.alphabet
 
     @classmethod
     def taken_from(cls, chosen: dict[str, Any]) -> Described:
@@ -90,11 +99,10 @@ def models_of(
     Parameters
     ----------
     names : sequence of str
-        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``, ``hf:FOLDER`` or
-        ``served:URL#MODEL``.
+        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``,
+        ``command:PROGRAM``, ``hf:FOLDER`` or ``served:URL#MODEL``.
     described_as : Described
-        The symbols of functions' words, characters side by side or separated by blanks; and what
-        goes with the names of LLMs.
+        The symbols of the words of functions and programs; and what goes with the names of LLMs.
     identity : str, optional
         The identity of models that have none of their own.
     """
@@ -102,7 +110,8 @@ def models_of(
     _check_llm_options(names, described_as)
     with prints_aside():
         things = [_found(name, described_as) for name in names]
-        if alphabet is not None and all(map(_is_model, things)):
+        own = not any(map(is_program, names)) and all(map(_is_model, things))
+        if alphabet is not None and own:
             raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
         if described_as.by_word and all(map(_is_model, things)):
             raise InputError(f"--by-word is for functions of words; {names[0]} is a model")
@@ -112,7 +121,7 @@ def models_of(
 
 def automaton_of(name: str) -> PDFA:
     """Make an automaton of its name, for a command that looks into it."""
-    model = None if is_llm(name) else looked_into(model_of(name))
+    model = None if is_llm(name) or is_program(name) else looked_into(model_of(name))
     if model is None:
         raise InputError(
             f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
@@ -132,7 +141,7 @@ def _check_llm_options(names: Sequence[str], described_as: Described) -> None:
     for option in OPTION_NAMES:
         if getattr(described_as, option) is not None and not any(map(is_llm, names)):
             raise InputError(
-                f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL; {names[0]} is none"
+                f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL, not for {names[0]}"
             )
 
 
@@ -140,6 +149,8 @@ def _found(name: str, described_as: Described) -> Model | Function:
     """Find what a name stands for: a model, or a function of words."""
     if is_llm(name):
         return llm(name, vars(described_as))
+    if is_program(name):
+        return program(name, described_as.symbols)
     if name.startswith("torch:"):
         return _of_torch(name)
     place, colon, member = name.rpartition(":")
@@ -236,11 +247,8 @@ def _model(
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, identity)
-    alphabet = described_as.alphabet
-    if alphabet is None:
+    symbols = described_as.symbols
+    if symbols is None:
         raise InputError(f"{name} is a function: say with --alphabet what its symbols are")
-    symbols = pdfalearn.Alphabet(alphabet.split() if " " in alphabet else alphabet)
-    make = pdfalearn.FunctionModel
-    if described_as.by_word:
-        return make.of_words(explained(thing, name), symbols, identity=identity)
-    return make(explained(thing, name), symbols, identity=identity)
+    make = pdfalearn.FunctionModel.of_words if described_as.by_word else pdfalearn.FunctionModel
+    return make(explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity)

@@ -166,8 +166,17 @@ def _tell(
         pdfalearn.save(found.recommended.pdfa, output)
         _print_name(f"{output}: the recommended automaton", as_json=as_json)
     if plot is not None:
-        found.plot().figure.savefig(plot)
+        _save_figure(found, plot)
         _print_name(f"{plot}: the figure", as_json=as_json)
+
+
+def _save_figure(found: Sweep, path: Path) -> None:
+    """Write the figure of a sweep."""
+    from pdfalearn.plotting import given_or_new_axes
+
+    axes = given_or_new_axes(None)
+    found.plot(axes).figure.savefig(path)
+    axes.figure.clear()
 
 
 def _print_name(text: str, *, as_json: bool) -> None:

@@ -1,8 +1,7 @@
-"""Tables of sweeps: as text, for pandas and for notebooks."""
+"""Tables of sweeps: as text, and for pandas."""
 
 from __future__ import annotations
 
-import html
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -97,18 +96,3 @@ def frame_of(sweep: Sweep) -> Any:
             "pip install 'pdfalearn[exchange]'"
         ) from error
     return pandas.DataFrame(records_of(sweep))
-
-
-def html_of(sweep: Sweep) -> str:
-    """Return a small table for a notebook, with the recommendation below."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in HEADER)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
-        for row in cells_of(sweep)
-    )
-    advice = html.escape(sweep.recommendation)
-    questions = html.escape(questions_text(sweep))
-    return (
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p>words asked: {questions}</p><p>recommended: {advice}</p>"
-    )
