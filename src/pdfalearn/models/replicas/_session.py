@@ -251,16 +251,21 @@ class ReplicaSession(Session):
         return holder
 
     def _noted(self, handles: Handles, seat: int, answer: Response) -> int:
-        """Note where words are held now, on which a copy was led on."""
+        """Note which words a copy holds from now on, and return its conversation.
+
+        A word that another copy holds stays there; what this one was led to is released.
+        """
         if not len(answer.bases):
             return -1
         holder = self._holder(seat, answer)
-        moved = (answer.bases >= 0) & (handles > 0)
-        moved &= self.words.holders[handles] != holder
-        if moved.any():
-            self.release(handles[moved])
-            self.words.holders[handles[moved]] = holder
-            self.words.handles[handles[moved]] = answer.bases[moved]
+        held = self.words.holders[handles]
+        others = (answer.bases >= 0) & (handles > 0) & (held != holder)
+        is_kept = others & np.isin(held, list(self._held_at.values()))
+        if is_kept.any():
+            self._released.setdefault(holder, []).append(np.unique(answer.bases[is_kept]))
+        new = handles[others & ~is_kept]
+        self.words.holders[new] = holder
+        self.words.handles[new] = answer.bases[others & ~is_kept]
         return holder
 
     def _give_up(self, seat: int, answer: Response) -> None:
