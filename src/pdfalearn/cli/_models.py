@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -38,6 +38,19 @@ model_options = all_of(
         ),
         *LLM_OPTIONS,
         *CONSTRAINT_OPTIONS,
+        click.option(
+            "--replicas",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Make so many copies of the model, each in a process of its own, that share the "
+            "words of every batch; with --scheduler: use so many workers at most.",
+        ),
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Make the copies in the workers of a Dask cluster, such as tcp://127.0.0.1:8786, "
+            "which must find the model under the same name.",
+        ),
     ]
 )
 """Adds the options that go with the name of a model."""
@@ -52,6 +65,8 @@ class Described:
     prompt: str | None = None
     chat: bool | None = None
     ends: tuple[str, ...] | None = None
+    replicas: int | None = None
+    scheduler: str | None = None
 
     @classmethod
     def taken_from(cls, chosen: dict[str, Any]) -> Described:
@@ -90,6 +105,8 @@ def models_of(
     identity : str, optional
         The identity of models that have none of their own.
     """
+    if described_as.replicas is not None or described_as.scheduler is not None:
+        return [_replicas(name, described_as, identity) for name in names]
     alphabet = described_as.alphabet
     _check_llm_options(names, described_as)
     with prints_aside():
@@ -98,6 +115,13 @@ def models_of(
             raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
         named = zip(names, things, strict=True)
         return [_model(thing, name, alphabet, identity) for name, thing in named]
+
+
+def _replicas(name: str, described_as: Described, identity: str | None) -> LanguageModel:
+    """Have copies of a model made in other processes, of its name and the same options."""
+    alone = replace(described_as, replicas=None, scheduler=None)
+    make = partial(model_of, name, alone, identity)
+    return pdfalearn.Replicas(make, described_as.replicas, scheduler=described_as.scheduler)
 
 
 def automaton_of(name: str) -> PDFA:

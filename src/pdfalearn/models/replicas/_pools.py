@@ -36,7 +36,7 @@ def checked_traits(answer: Traits | Failure) -> Traits:
     if isinstance(answer, Traits):
         return answer
     error = answer.error()
-    if isinstance(error, InputError | ImportError):
+    if isinstance(error, InputError | ImportError | OSError):
         error.add_note(f"This happened in make_model, in {answer.by}.")
         raise error
     raise ModelError(f"make_model failed in {answer.by} with {answer.text}") from error
