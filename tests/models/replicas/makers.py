@@ -13,7 +13,6 @@ import numpy as np
 
 from pdfalearn import PDFA, FunctionModel, LanguageModel, Price, Rows, TopK, random_pdfa
 from pdfalearn.words import Words
-from tests.models.networks import layers
 from tests.models.owning import Owning
 
 Word = tuple[Any, ...]
@@ -93,6 +92,7 @@ def top() -> TopK:
 
 def network() -> LanguageModel:
     from pdfalearn import RecurrentModel
+    from tests.models.networks import layers  # which needs much else
 
     return RecurrentModel.of_layers(*layers("GRU", 3), "abc")
 
