@@ -38,9 +38,9 @@ MAKERS: list[Callable[[], Any]] = [
 ]
 
 
-def learnt(model: LanguageModel) -> Result:
+def learnt(model: LanguageModel, max_words: int = 2000) -> Result:
     pac = PACOracle(epsilon=0.05, delta=0.05, sampler=UniformWords(max_length=10), seed=1)
-    return learn(model, by=Quantization(20), oracle=pac, budget=Budget(max_words=2000))
+    return learn(model, by=Quantization(20), oracle=pac, budget=Budget(max_words=max_words))
 
 
 def assert_same(one: Result, other: Result) -> None:

@@ -9,6 +9,7 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from multiprocessing.connection import wait
+from typing import Any
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import InputError, ModelError
@@ -93,16 +94,16 @@ class Processes:
                     lost.append(busy.pop(seat))
 
     def _note(
-        self, seat: int, answer: object, busy: dict[int, int], answers: dict[int, Answer]
+        self, seat: int, answer: Any, busy: dict[int, int], answers: dict[int, Answer]
     ) -> None:
         process = self._processes[seat]
-        if process.is_made and answer is not None:
-            answers[busy.pop(seat)] = answer  # type: ignore[assignment]
-        elif answer is not None:
-            self._said[seat] = checked_traits(answer)  # type: ignore[arg-type]
+        if isinstance(answer, Traits) or (answer is not None and not process.is_made):
+            self._said[seat] = checked_traits(answer)
             check_same(self._said.values())
             process.is_made = True
             self._losses[seat] = 0
+        elif answer is not None and seat in busy:  # nobody waits any more after an interrupt
+            answers[busy.pop(seat)] = answer
 
     def replace(self, seat: int) -> None:
         """Start another process in the place of one that is lost."""
