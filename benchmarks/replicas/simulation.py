@@ -116,7 +116,9 @@ def _print_sizes(run: str, sizes: Sequence[int]) -> None:
     small = array < COPIES[-1]
     quartiles = ", ".join(f"{size:g}" for size in np.quantile(array, [0.25, 0.5, 0.75]))
     print_row(
-        [f"{run}: quartiles of the sizes {quartiles}, largest {array.max()}",
-         f"{small.mean():.0%} of the batches have under 64 words",
-         f"and {array[small].sum() / array.sum():.0%} of the words"]
+        [
+            f"{run}: quartiles of the sizes {quartiles}, largest {array.max()}",
+            f"{small.mean():.0%} of the batches have under 64 words",
+            f"and {array[small].sum() / array.sum():.0%} of the words",
+        ]
     )

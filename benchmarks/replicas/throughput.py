@@ -15,7 +15,7 @@ from pdfalearn import Budget, LanguageModel, PACOracle, Quantization, Replicas, 
 from pdfalearn.models.asking import asked_rows
 from pdfalearn.words import Words
 
-_RUNS = 5
+_RUNS = 3
 Setting = tuple[str, Callable[[], AbstractContextManager[Any]]]
 
 
@@ -58,7 +58,9 @@ def network() -> None:
     """A GRU of two layers of 512; batches of 2,000 words of 10 symbols; a thread each."""
     words = _random_words(2000, 10, 4)
     settings = _settings(models.network, (1, 2))
-    settings.append(("one model, two threads", lambda: nullcontext(models.network_of_two_threads())))
+    settings.append(
+        ("one model, two threads", lambda: nullcontext(models.network_of_two_threads()))
+    )
     _compare(settings, lambda model: asked_rows(model, words), 2000)
 
 

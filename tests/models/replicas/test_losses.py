@@ -131,7 +131,7 @@ def test_why_there_are_no_copies_is_told(
 
 
 def test_what_cannot_be_made_elsewhere_is_refused() -> None:
-    with pytest.raises(InputError, match="other processes cannot load .* define it in a module"):
+    with pytest.raises(InputError, match=r"other processes cannot load .* define it in a module"):
         Replicas(lambda: makers.function(), 2)
     with pytest.raises(InputError, match="make_model is 5"):
         Replicas(5, 2)  # type: ignore[arg-type]

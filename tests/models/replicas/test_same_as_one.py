@@ -83,7 +83,10 @@ def test_one_two_or_three_copies_are_as_one(make: Callable[[], Any]) -> None:
 @pytest.mark.slow
 def test_distilling_copies_is_as_distilling_one() -> None:
     with Replicas(makers.function, 2) as model:
-        one, other = (distill(each, budget=Budget(max_words=300), seed=1) for each in (makers.function(), model))
+        one, other = (
+            distill(each, budget=Budget(max_words=300), seed=1)
+            for each in (makers.function(), model)
+        )
     assert [len(point.pdfa) for point in one] == [len(point.pdfa) for point in other]
     for left, right in zip(one, other, strict=True):
         assert np.array_equal(left.pdfa.probabilities, right.pdfa.probabilities)

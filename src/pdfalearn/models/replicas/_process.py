@@ -10,8 +10,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 _PROGRAM = (
-    "import sys; sys.path[:] = {path!r}; "
-    "from pdfalearn.models.replicas._worker import main; main()"
+    "import sys; sys.path[:] = {path!r}; from pdfalearn.models.replicas._worker import main; main()"
 )
 
 

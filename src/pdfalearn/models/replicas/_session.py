@@ -210,11 +210,18 @@ class ReplicaSession(Session):
         chosen = np.unique(seats).tolist()
         parts = [(seats == seat).nonzero()[0] for seat in chosen]
         requests = [
-            (seat, self._request(kind, handles[places], seat, None if more is None else more.take(places)))
+            (
+                seat,
+                self._request(
+                    kind, handles[places], seat, None if more is None else more.take(places)
+                ),
+            )
             for seat, places in zip(chosen, parts, strict=True)
         ]
         answers = self._pool.ask(requests)
-        good = [one for one in zip(parts, chosen, answers, strict=True) if isinstance(one[2], Response)]
+        good = [
+            one for one in zip(parts, chosen, answers, strict=True) if isinstance(one[2], Response)
+        ]
         if len(good) < len(answers):
             for _, seat, answer in good:
                 self._give_up(seat, answer)

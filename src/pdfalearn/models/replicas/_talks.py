@@ -88,7 +88,7 @@ class Talk:
         return Response(self._by, self._token, bases, handles, rows)
 
     def _read_ahead(self, handles: Handles) -> Rows | None:
-        """Read answers that were not asked for yet; what is wrong with them is told when they are."""
+        """Read answers before they are asked for; only then is told what is wrong with them."""
         try:
             return self._rows(handles) if len(handles) else None
         except Exception:
@@ -97,7 +97,9 @@ class Talk:
     def _read(self, request: Request, hints: Handles) -> Response:
         lost = request.words.lengths[hints < 0].sum()
         if self._room is not None and self._live + lost > self._room:
-            return Response(self._by, self._token, hints, rows=asked_rows(self._model, request.words)[0])
+            return Response(
+                self._by, self._token, hints, rows=asked_rows(self._model, request.words)[0]
+            )
         bases = self._led_to(request, hints)
         return Response(self._by, self._token, bases, rows=self._rows(bases))
 
@@ -116,11 +118,16 @@ class Talk:
             ends = handles[words.offsets[1:] - 1]
             self._release(np.delete(handles, words.offsets[1:] - 1))
         else:
-            codes = [words.symbols[begin:end] for begin, end in zip(words.offsets[:-1], words.offsets[1:], strict=True)]
-            ends = np.array([
-                self._led_in_pieces(word, len(codes) - 1 - place)
-                for place, word in enumerate(codes)
-            ])
+            codes = [
+                words.symbols[begin:end]
+                for begin, end in zip(words.offsets[:-1], words.offsets[1:], strict=True)
+            ]
+            ends = np.array(
+                [
+                    self._led_in_pieces(word, len(codes) - 1 - place)
+                    for place, word in enumerate(codes)
+                ]
+            )
         self._check_defined(ends, words)
         hints = hints.copy()
         hints[lost] = ends[places]

@@ -148,4 +148,6 @@ def _sent(make_model: Callable[[], Any] | str) -> bytes | str:
     try:
         return pickle.dumps(make_model)
     except Exception as error:
-        raise InputError(f"other processes cannot load {make_model!r} ({error}): {remedy}") from error
+        raise InputError(
+            f"other processes cannot load {make_model!r} ({error}): {remedy}"
+        ) from error
