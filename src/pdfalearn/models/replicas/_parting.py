@@ -28,8 +28,8 @@ def part_count(costs: Costs, price: Price, seats: int) -> int:
     >>> [part_count(np.ones(size), Price(call=5, word=1), 4) for size in (10, 50, 1000)]
     [1, 2, 4]
     """
-    least = _SHARE * price.call
-    paying = seats if least == 0 else int(min(seats, costs.sum() // least))
+    least, total = _SHARE * price.call, float(costs.sum())
+    paying = seats if total >= seats * least else int(total // least)
     return max(1, min(paying, len(costs)))
 
 
@@ -42,7 +42,8 @@ def evenly(costs: Costs, parts: int) -> Seats:
     [0, 0, 0, 1]
     """
     middles = np.cumsum(costs) - costs / 2
-    return np.minimum((middles * parts / costs.sum()).astype(np.int64), parts - 1)
+    found: Seats = np.minimum((middles * parts / costs.sum()).astype(np.int64), parts - 1)
+    return found
 
 
 def balanced(homes: Seats, at_home: Costs, away: Costs, seats: int) -> Seats:
@@ -89,7 +90,7 @@ def spread(homes: Seats, at_home: Costs, away: Costs, seats: int) -> Seats:
     if not len(homeless):
         return homes
     is_home = homes >= 0
-    loads = np.bincount(homes[is_home], at_home[is_home], seats)
+    loads: Costs = np.zeros(seats) + np.bincount(homes[is_home], at_home[is_home], seats)
     costs = away[homeless]
     level = _level(loads, float(costs.sum()))
     ends = np.cumsum(np.maximum(level - loads, 0.0))
