@@ -6,9 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-from torch import nn
-
 from pdfalearn import FunctionModel, LanguageModel, RecurrentModel, random_pdfa
 from pdfalearn.models.asking import asked_rows
 from pdfalearn.rows import Rows
@@ -40,6 +37,9 @@ def network_of_two_threads() -> RecurrentModel:
 
 
 def _network(threads: int) -> RecurrentModel:
+    import torch  # not for copies that only sleep
+    from torch import nn
+
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     embedding, recurrent = nn.Embedding(len(SYMBOLS) + 1, HIDDEN), nn.GRU(HIDDEN, HIDDEN, 2)

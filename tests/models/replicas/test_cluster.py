@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import InputError, MissingExtraError, ModelError, Replicas, Result
+from pdfalearn import Exact, InputError, MissingExtraError, ModelError, Replicas, Result
 from pdfalearn.models.automaton import as_model
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.words import Words
 from tests.models.replicas import makers
 from tests.models.replicas.test_same_as_one import assert_same, learnt
 from tests.support import need_module
@@ -49,11 +51,11 @@ def test_a_cluster_is_as_one_model(cluster: Any, make: Any) -> None:
 @pytest.mark.slow
 def test_four_learners_share_a_cluster(cluster: Any) -> None:
     makes = [makers.function, makers.owning, makers.sleeping, makers.automaton]
-    expected = [learnt(as_model(make())) for make in makes]
+    expected = [learnt(as_model(make()), 500) for make in makes]
 
     def learner(make: Any) -> Result:
         with Replicas(make, scheduler=cluster.scheduler_address) as model:
-            return learnt(model)
+            return learnt(model, 500)
 
     with ThreadPoolExecutor(4) as threads:
         for one, other in zip(expected, threads.map(learner, makes), strict=True):
@@ -63,11 +65,14 @@ def test_four_learners_share_a_cluster(cluster: Any) -> None:
 @pytest.mark.slow
 def test_a_copy_of_a_cluster_that_answers_otherwise_is_named(cluster: Any, tmp_path: Path) -> None:
     make = makers.OneDiffers(tmp_path / "made")
+    words = Words.of([[0] * length for length in range(40)])
     with (
         Replicas(make, scheduler=cluster.scheduler_address) as model,
-        pytest.raises(ModelError, match="The copies differ: worker tcp://"),
+        ObservationTree(model, Exact()) as tree,
     ):
-        learnt(model, max_words=20_000)
+        tree.ask_path(words)
+        with pytest.raises(ModelError, match="The copies differ: worker tcp://"):
+            tree.audit(100, seed=1)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ _SHARE = 4.0
 """A part costs at least so many times what its call costs."""
 
 
-def word_costs(price: Price, lengths: NDArray[np.int64]) -> Costs:
+def word_costs(price: Price, lengths: NDArray[np.integer]) -> Costs:
     """Return what words cost, of which so many symbols are new; all the same if nothing does."""
     costs = price.word + price.symbol * lengths.astype(np.float64)
     return costs if costs.any() else np.ones(len(lengths))

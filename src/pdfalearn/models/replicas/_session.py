@@ -219,15 +219,20 @@ class ReplicaSession(Session):
             for seat, places in zip(chosen, parts, strict=True)
         ]
         answers = self._pool.ask(requests)
-        good = [
-            one for one in zip(parts, chosen, answers, strict=True) if isinstance(one[2], Response)
+        failures = [
+            (answer, places)
+            for answer, places in zip(answers, parts, strict=True)
+            if isinstance(answer, Failure)
         ]
-        if len(good) < len(answers):
-            for _, seat, answer in good:
-                self._give_up(seat, answer)
-            for places, answer in zip(parts, answers, strict=True):
-                if isinstance(answer, Failure):
-                    raise_failure(answer, places)
+        good = [
+            (places, seat, answer)
+            for places, seat, answer in zip(parts, chosen, answers, strict=True)
+            if isinstance(answer, Response)
+        ]
+        if failures:
+            for _, seat, response in good:
+                self._give_up(seat, response)
+            raise_failure(*failures[0])
         return good
 
     def _request(self, kind: str, handles: Handles, seat: int, more: Words | None) -> Request:
