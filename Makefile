@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --ed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-all test-served style quick-tests checks graphviz openfst chromium clean
+.PHONY: help demo quick test test-all test-served style quick-tests checks docs screenshots graphviz openfst chromium clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -40,6 +40,12 @@ test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models again
 	PDFALEARN_VLLM_PYTHON="$$PWD/$(SERVED)/bin/python" \
 		$(BIN)/python -m pytest tests_served -rP --override-ini testpaths=tests_served
 
+screenshots: $(VENV)/.complete chromium ## Take pictures of pages, in screenshots/
+	$(BIN)/python -m benchmarks.screenshots
+
+docs: $(VENV)/.documented ## Build the documentation site into site/; open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 style:
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
@@ -67,7 +73,7 @@ graphviz openfst chromium:
 	fi
 
 clean: ## Remove the environment and everything that was built
-	rm -rf $(VENV) $(SERVED) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(SERVED) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
@@ -89,9 +95,13 @@ $(VENV)/.tested: $(VENV)/.made pyproject.toml
 	$(INSTALL) '.[test]'
 	@touch $@ $(VENV)/.installed
 
+$(VENV)/.documented: $(VENV)/.made pyproject.toml
+	$(INSTALL) '.[docs]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.complete: $(VENV)/.made pyproject.toml constraints.txt
 	$(INSTALL) '.[dev]' --constraint constraints.txt
-	@touch $@ $(VENV)/.tested $(VENV)/.installed
+	@touch $@ $(VENV)/.documented $(VENV)/.tested $(VENV)/.installed
 
 # What vLLM brings along for sound and pictures does not load with its torch for the CPU.
 $(SERVED)/.installed:

@@ -206,7 +206,7 @@ def scored_by_kenlm(arpa: Path, path: Path) -> tuple[int, float]:
 
 
 def write_words(pdfa: PDFA, path: Path, symbols: int) -> None:
-    """Write words drawn from an automaton again and again, until there are so many symbols."""
+    """Write words drawn from an automaton again and again, until there are this many symbols."""
     notation = WordNotation(pdfa.alphabet)
     words = [word for word in pdfa.sample(5_000, seed=3).words if word]
     text = "".join(f"{notation.line(word)}\n" for word in words)

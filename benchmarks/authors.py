@@ -9,9 +9,9 @@ from pdfalearn.errors import MissingExtraError
 
 
 def authors_lpstar(target: PDFA, tolerance: float) -> Callable[[], int]:
-    """Give a job that learns a complete target and says how many states it has found.
+    """Return a job that learns a complete target and returns the number of states found.
 
-    Making the authors' automaton of the target is no part of the job.
+    Making the authors' automaton of the target is not part of the job.
     """
     try:
         from pymodelextractor.learners.observation_table_learners.pdfa_lstar_learner import (

@@ -33,7 +33,7 @@ def ours(target: PDFA) -> Outcome:
 def compare(
     target: PDFA, names: Sequence[str] = ("KV", "L*", LISTS), runs: int = 5
 ) -> dict[str, tuple[float, Outcome]]:
-    """Give the median seconds and the outcome of this library and of AALpy's learners."""
+    """Return the median seconds and the outcome of this library and of AALpy's learners."""
     jobs: dict[str, Callable[[], Outcome]] = {"learn": partial(ours, target)}
     for name in names:
         system = (ListSystem if name == LISTS else System)(target, BY)

@@ -58,7 +58,7 @@ def tree(size: int) -> PDFA:
 def measure(
     kind: str, size: int, options: dict[str, int]
 ) -> tuple[int, float, float, float, float]:
-    """Give states of the quotient; seconds to make, to divide and to compare; gigabytes."""
+    """Return states of the quotient; seconds to make, to divide and to compare; gigabytes."""
     by = Quantization(1000)
     making = median_seconds(lambda: target(kind, size, options))
     pdfa = target(kind, size, options)

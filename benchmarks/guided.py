@@ -46,7 +46,7 @@ def random_guide(alphabet: Alphabet, states: int, supports: int, seed: int) -> D
 
 
 def product(target: PDFA, guide: DFA) -> PDFA:
-    """Give the automaton of a guided PDFA: pairs of states, what is allowed of every row."""
+    """Return the automaton of a guided PDFA: pairs of states, what is allowed of every row."""
     pairs = target.transitions[:, None, :].astype(np.int64) * len(guide) + guide.transitions
     transitions = np.where(guide.transitions >= 0, pairs, -1)
     allowed = np.column_stack((guide.accepting, guide.transitions >= 0))
@@ -63,7 +63,7 @@ def product(target: PDFA, guide: DFA) -> PDFA:
 
 
 def most_probable(target: PDFA) -> PDFA:
-    """Give the automaton of the 20 most probable symbols of every state."""
+    """Return the automaton of the 20 most probable symbols of every state."""
     least = np.sort(target.probabilities, axis=1)[:, -SUPPORT, None]
     rows = np.where(target.probabilities >= least, target.probabilities, 0.0)
     rows /= rows.sum(axis=1, keepdims=True)
@@ -74,7 +74,7 @@ def most_probable(target: PDFA) -> PDFA:
 
 
 def as_function(target: PDFA) -> FunctionModel:
-    """Give a PDFA as a function of words, of whose handles no two are the same."""
+    """Return a PDFA as a function of words, in which no two words share a handle."""
     return FunctionModel(target.next_distributions, target.alphabet)
 
 
@@ -110,8 +110,8 @@ CASES: dict[str, Callable[[], Case]] = {
 
 
 def measure(name: str) -> tuple[int, int, int, int, float, float, int]:
-    """Give states, transitions, words, symbols, seconds, gigabytes and equivalence queries."""
-    learn(figure_3())  # what is imported at first use is no part of the time
+    """Return states, transitions, words, symbols, seconds, gigabytes and equivalence queries."""
+    learn(figure_3())  # what is imported at first use is not part of the time
     model, truth = CASES[name]()
     oracle = ExactOracle(truth, by=BY)
     [(seconds, result)] = in_turns([partial(learn, model, by=BY, oracle=oracle)], runs=3)

@@ -46,8 +46,8 @@ def beside_quotient(everything: bool) -> None:
 def measure_random(
     size: int, distributions: int | None, kappa: int
 ) -> tuple[int, float, float, int]:
-    """Give states, seconds, gigabytes and equivalence queries of learning a random target."""
-    learn(figure_3())  # what is imported at first use is no part of the time
+    """Return states, seconds, gigabytes and equivalence queries of learning a random target."""
+    learn(figure_3())  # what is imported at first use is not part of the time
     target = random_pdfa(size, distributions=distributions, seed=1)
     [(seconds, result)] = in_turns([partial(learn, target, by=Quantization(kappa))], runs=3)
     return len(result.pdfa), seconds, peak_gigabytes(), result.statistics.equivalence_queries
@@ -133,7 +133,7 @@ def main(words: Sequence[str] | None = None) -> None:
     for name in arguments.families:
         if name not in FAMILIES:
             parser.error(f"there is no family {name!r}; there are {', '.join(FAMILIES)}")
-    learn(figure_3())  # what is imported at first use is no part of any time
+    learn(figure_3())  # what is imported at first use is not part of any time
     for name in arguments.families or FAMILIES:
         print(f"\n{name}: {FAMILIES[name].__doc__}\n")
         try:

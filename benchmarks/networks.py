@@ -47,7 +47,7 @@ class TimedNetwork:
     seconds: float = 0.0
 
     def start(self, count: int) -> tuple[Tensor, Nest]:
-        """Give the logits and the state after the empty word."""
+        """Return the logits and the state after the empty word."""
         return self.inner.start(count)
 
     def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
@@ -82,7 +82,7 @@ def network(hidden: int, threads: int = 1) -> TimedNetwork:
 def learnt(
     timed: TimedNetwork, kappa: int, memory: int = 2**30, learner: str = "quant"
 ) -> tuple[Result, float]:
-    """Learn a network; give also the seconds that it took."""
+    """Learn a network; return the result and the seconds that it took."""
     pac = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(max_length=10), seed=1)
     oracle = ChainOracle(StoredAnswersOracle(), pac)
     model = RecurrentModel(timed, SYMBOLS, memory=memory)

@@ -49,7 +49,7 @@ class TenthOracle(PACOracle):
 
 
 def share_above(outcomes: list[Outcome]) -> float:
-    """Give the share of runs whose error is above ε."""
+    """Return the share of runs whose error is above ε."""
     return mean(outcome.error > EPSILON for outcome in outcomes)
 
 
@@ -69,7 +69,7 @@ def outcome_of(kind: type[PACOracle], seed: int) -> Outcome:
 
 
 def error_of(learnt: PDFA, target: PDFA, max_length: int) -> float:
-    """Give the probability that a uniform word has a prefix on which two automata differ."""
+    """Return the probability that a uniform word has a prefix on which two automata differ."""
     classes = BY.classes(np.concatenate((target.probabilities, learnt.probabilities)))
     differ = classes[: len(target), None] != classes[len(target) :]
     weights = np.zeros(differ.shape)
@@ -123,7 +123,7 @@ def _target(symbols: int, wrong: dict[Word, int]) -> PDFA:
 
 
 def _faults(symbols: int, max_length: int) -> list[Fault]:
-    """Give all faults of the wanted probability that leave enough words for another one."""
+    """Return all faults of the wanted probability that leave enough words for another one."""
     found = []
     for length in range(2, 5):
         words = symbols**length

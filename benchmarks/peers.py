@@ -60,7 +60,7 @@ class System:
         self.alphabet = list(range(len(target.alphabet)))
 
     def query(self, word: Letters) -> list[Output]:
-        """Give the output after every letter; after no letter, the initial state's."""
+        """Return the output after every letter; after no letter, the initial state's."""
         state, transitions, outputs = self.initial, self.transitions, self.outputs
         if not word:
             return [outputs[state]]
@@ -75,7 +75,7 @@ class System:
         self._state = self.initial
 
     def step(self, letter: int | None) -> Output:
-        """Follow a letter, or none, and give the output."""
+        """Follow a letter, or none, and return the output."""
         if letter is not None:
             self._state = self.transitions[self._state][letter]
         return self.outputs[self._state]
@@ -143,7 +143,7 @@ class ProductSearch:
         self.num_queries = 0
 
     def find_cex(self, hypothesis: Machine) -> Letters | None:
-        """Give a shortest word after which the two differ."""
+        """Return a shortest word after which the two differ."""
         self.num_queries += 1
         transitions, outputs = self._system.transitions, self._system.outputs
         pairs = [(self._system.initial, hypothesis.initial_state)]
@@ -163,7 +163,7 @@ class ProductSearch:
 
 
 def _word(links: list[tuple[int, int]]) -> Letters:
-    """Give the word to the last place; a link is the place before and the letter from there."""
+    """Return the word to the last place; a link is the place before and the letter from there."""
     letters = []
     place = len(links) - 1
     while place:
@@ -173,7 +173,7 @@ def _word(links: list[tuple[int, int]]) -> Letters:
 
 
 def peer(name: str, system: System) -> Callable[[], Outcome]:
-    """Give a job that learns the system by AALpy's KV, L* or L#."""
+    """Return a job that learns the system by AALpy's KV, L* or L#."""
     try:
         from aalpy.learning_algs import run_KV, run_Lsharp, run_Lstar
     except ImportError as error:

@@ -50,7 +50,7 @@ def function() -> LanguageModel:
 
 
 def run(model: LanguageModel, oracle: ExactOracle, store: Path | None) -> tuple[float, Result]:
-    """Learn once, and give the seconds."""
+    """Learn once, and return the seconds."""
     begin = time.perf_counter()
     result = learn(model, by=BY, oracle=oracle, store=store, model_id="benchmark")
     return time.perf_counter() - begin, result
@@ -76,7 +76,7 @@ def measure(name: str, make: Callable[[], LanguageModel], target: PDFA) -> None:
 
 def main() -> None:
     """Print the table."""
-    learn(figure_3())  # what is imported at first use is no part of any time
+    learn(figure_3())  # what is imported at first use is not part of any time
     titles = ["model", "answers", "without, s", "with, s", "with / without", "goal"]
     print_header([*titles, "going on from a full store, s", "store, MB"])
     measure("automaton", automaton, TARGET)

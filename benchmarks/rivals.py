@@ -25,7 +25,7 @@ SEEDS = (1, 2, 3, 4, 5)
 
 
 def job(name: str, target: PDFA) -> Callable[[], Result]:
-    """Give a job that learns a target by one of the three, with κ = 1000 or t = 1/κ."""
+    """Return a job that learns a target by one of the three, with κ = 1000 or t = 1/κ."""
     by = Quantization(KAPPA) if name == "QuaNT" else Tolerance(1 / KAPPA)
     return partial(learn, target, learner=LEARNERS[name], by=by, audit=0)
 
@@ -33,7 +33,7 @@ def job(name: str, target: PDFA) -> Callable[[], Result]:
 def medians(
     targets: Sequence[PDFA], names: Sequence[str], runs: int
 ) -> dict[str, tuple[float, float]]:
-    """Give the median seconds and structure size of learners over targets, run in turns."""
+    """Return the median seconds and structure size of learners over targets, run in turns."""
     measured = [in_turns([job(name, target) for name in names], runs) for target in targets]
     for results in measured:
         sizes = [len(result.pdfa) for _, result in results]
@@ -54,12 +54,12 @@ def present() -> list[str]:
 
 
 def slope(sizes: Sequence[float], ratios: Sequence[float]) -> float:
-    """Give the slope of the line that fits ratios over sizes best."""
+    """Return the slope of the line that fits ratios over sizes best."""
     return float(np.polyfit(sizes, ratios, 1)[0])
 
 
 def _compare(title: str, families: dict[str, list[PDFA]]) -> tuple[list[float], list[float]]:
-    """Print a row for each family; give its median size and L_p*'s time over QuaNT's."""
+    """Print a row for each family; return its median size and L_p*'s time over QuaNT's."""
     names = present()
     others = names[1:]
     titles = [title, "states", *(f"{name}, s" for name in names)]
@@ -135,7 +135,7 @@ def main(words: Sequence[str] | None = None) -> None:
         if name not in TABLES:
             parser.error(f"there is no table {name!r}; there are {', '.join(TABLES)}")
     for name in present():
-        job(name, figure_3())()  # what is imported at first use is no part of any time
+        job(name, figure_3())()  # what is imported at first use is not part of any time
     for name in arguments.tables or TABLES:
         print(f"\n{name}: {TABLES[name].__doc__}\n")
         try:

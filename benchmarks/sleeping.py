@@ -25,7 +25,7 @@ class SleepingFunction:
     seconds: float = 0.0
 
     def __call__(self, words: list[tuple[Symbol, ...]]) -> ArrayLike:
-        """Sleep for the call and for each word, and give the distributions."""
+        """Sleep for the call and for each word, and return the distributions."""
         started = time.perf_counter()
         time.sleep(SECONDS_A_CALL + SECONDS_A_WORD * len(words))
         rows = self.target.next_distributions(words)
@@ -48,7 +48,7 @@ class SleepingRun:
         return self.total / self.inside
 
     def spread(self) -> list[float]:
-        """Give the smallest size, the three quartiles and the largest."""
+        """Return the smallest size, the three quartiles and the largest."""
         quartiles = statistics.quantiles(self.sizes, method="inclusive")
         return [min(self.sizes), *quartiles, max(self.sizes)]
 

@@ -133,7 +133,7 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
 
 
 def figures() -> tuple[float, int, int, int]:
-    """Give resident megabytes, open files, threads and child processes."""
+    """Return resident megabytes, open files, threads and child processes."""
     gc.collect()
     status = Path("/proc/self/status").read_text()
     kilobytes = int(status.split("VmRSS:")[1].split()[0])
@@ -143,7 +143,7 @@ def figures() -> tuple[float, int, int, int]:
 
 
 def soak(seconds: float, reports: int = 6) -> list[tuple[float, int, int, int]]:
-    """Learn for so long; give the figures at the end of each of so many equal parts."""
+    """Learn for a time; return the figures at the end of each of its equal parts."""
     random = np.random.default_rng(1)
     found = []
     with tempfile.TemporaryDirectory() as name:

@@ -71,13 +71,13 @@ def write(path: Path, given: list[Part], sync_seconds: float) -> None:
 
 
 def read(path: Path) -> int:
-    """Read all answers; give how many."""
+    """Read all answers; return how many."""
     with AnswerStore(path, read_only=True) as store:
         return sum(len(segment.nodes) for segment in store.segments("model"))
 
 
 def compressed(given: list[Part]) -> int:
-    """Compress all arrays as they would be in the file; give the bytes that are left."""
+    """Compress all arrays as they would be in the file; return the bytes that are left."""
     arrays = (
         array.astype(np.float64 if array.dtype.kind == "f" else np.int32)
         for part in given

@@ -15,11 +15,11 @@ Result = TypeVar("Result")
 
 
 _MOMENT = 0.05
-"""Jobs that take less than so many seconds are run several times in a turn."""
+"""Jobs that take less than this many seconds are run several times in a turn."""
 
 
 def in_turns(jobs: Sequence[Callable[[], Result]], runs: int) -> list[tuple[float, Result]]:
-    """Time jobs in turns, so that noise hits them all; give each one's median and last result."""
+    """Time jobs in turns, so that noise hits them all; return each one's median and last result."""
     seconds: list[list[float]] = [[] for _ in jobs]
     results: list[Result] = []
     for _ in range(runs):
@@ -41,7 +41,7 @@ def _timed(job: Callable[[], Result], seconds: list[float]) -> Result:
 
 
 def median_seconds(job: Callable[[], object], runs: int = 3) -> float:
-    """Time a job several times and give the median."""
+    """Time a job several times and return the median."""
     return in_turns([job], runs)[0][0]
 
 
@@ -52,13 +52,13 @@ class Growth:
         self._above: tuple[int, float] | None = None
 
     def to(self, size: int, figure: float) -> float | str:
-        """Give the growth from the row above to this one; nothing in the first row."""
+        """Return the growth from the row above to this one; nothing in the first row."""
         above, self._above = self._above, (size, figure)
         return "" if above is None else figure / above[1] / (size / above[0])
 
 
 def peak_gigabytes() -> float:
-    """Give the most memory that this process has held so far (on Linux).
+    """Return the most memory that this process has held so far (on Linux).
 
     ``getrusage`` would not do: its peak counts the parent's memory at the fork.
     """

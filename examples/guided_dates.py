@@ -67,7 +67,7 @@ class Trigrams:
                 self._counts[first, second, third] += 1
 
     def __call__(self, words: Sequence[Sequence[object]]) -> Rows:
-        """Give the distribution after each word, terminal first."""
+        """Return the distribution after each word, terminal first."""
         contexts = [[0, 0, *(ALPHABET.encode(word[-2:]) + 1)][-2:] for word in words]
         first, second = np.array(contexts).T
         counts = self._counts[first, second]
@@ -76,7 +76,7 @@ class Trigrams:
 
 
 def enumerated(model: Trigrams, strings: Sequence[str]) -> dict[str, Rows]:
-    """Give the distribution after every prefix of the strings, only towards these strings."""
+    """Return the distribution after every prefix of the strings, restricted to these strings."""
     prefixes = list(dict.fromkeys(text[:end] for text in strings for end in range(len(text) + 1)))
     allowed = {prefix: np.zeros(len(ALPHABET) + 1, dtype=bool) for prefix in prefixes}
     for prefix in prefixes[1:]:
@@ -88,7 +88,7 @@ def enumerated(model: Trigrams, strings: Sequence[str]) -> dict[str, Rows]:
 
 
 class EveryWord:
-    """An equivalence oracle that compares all words, which it can, as there are only so many."""
+    """An equivalence oracle that compares all words, as there are few enough of them."""
 
     certificate = Certificate("exact", "every word that the guide allows was compared")
 
@@ -97,7 +97,7 @@ class EveryWord:
         self._keys = by.keys(np.array(list(truth.values())))
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the first words after which the classes differ."""
+        """Return the first words after which the classes differ."""
         ends = hypothesis.states_after(self._words)
         keys = self._by.keys(hypothesis.probabilities)[ends]
         wrong = (ends < 0) | (keys != self._keys).any(axis=1)
@@ -105,7 +105,7 @@ class EveryWord:
 
 
 def distribution(truth: dict[str, Rows]) -> Rows:
-    """Give the probability of every date, from the distributions after its prefixes."""
+    """Return the probability of every date, from the distributions after its prefixes."""
     codes = {text: [*(ALPHABET.encode(text) + 1), 0] for text in EVERY_DATE}
     return np.array(
         [

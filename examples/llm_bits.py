@@ -39,7 +39,7 @@ SYMBOLS = 400
 """How many symbols distilling may ask."""
 SIZES = (1, 2, 3, 4, 6, 8)
 ALL_TO = 8
-"""All words of up to so many bits are asked."""
+"""All words of up to this many bits are asked."""
 
 
 def show(llm: LLM, pictures: Path | None = None) -> None:

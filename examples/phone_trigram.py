@@ -35,7 +35,7 @@ def write_arpa(path: Path) -> None:
 
 
 def learnt_at(kappa: int, truth: PDFA) -> tuple[PDFA, list[int]]:
-    """Learn the trigram from its answers alone; give the first figures of a row of the table."""
+    """Learn the trigram from its answers alone; return the first figures of a row of the table."""
     by = Quantization(kappa)
     model = FunctionModel(truth.next_distributions, truth.alphabet)
     result = learn(model, by=by, oracle=ExactOracle(truth, by=by))

@@ -69,7 +69,7 @@ def trained(words: Sequence[Word], alphabet: Alphabet, seed: int) -> RecurrentMo
 
 
 def padded(codes: list[Codes]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Give the tokens that a batch of words goes in as, and those that should come out.
+    """Return a batch of words as the tokens that go in, and the tokens that should come out.
 
     A word goes in with 0 before it and should come out with 0 after it; where a word has ended,
     -100 tells the loss to look away.
@@ -91,7 +91,7 @@ def learnt_at(kappa: int, model: LanguageModel) -> Result:
 
 
 def row(name: str, kappa: int, result: Result, truth: PDFA, words: Sequence[Word]) -> list[str]:
-    """Give a row of the table."""
+    """Return a row of the table."""
     by = Quantization(kappa)
     more = " or more" if result.certificate.kind == "stopped" else ""
     is_grammar = distinguish(result.pdfa, truth, by=by) is None

@@ -29,7 +29,7 @@ from pdfalearn import (
 TRAINING = 4000
 KAPPAS = (3, 10, 100)
 SYMBOLS = 4000
-"""So many symbols may be asked, each time."""
+"""At most this many symbols may be asked, each time."""
 SHOWN = (1, 2, 3, 4, 8)
 """The sizes of distilled automata that are printed."""
 TITLES = ["from the network", "states", "symbols asked", "KL per symbol", "L1", "WER"]

@@ -80,7 +80,7 @@ class AutomatonLLM:
         masses = np.zeros(len(self.vocabulary))
         if state >= 0:
             self._spread(masses, self._pdfa.probabilities[state], begun)
-        if not masses.any():  # the text is no word, of which an LLM thinks something all the same
+        if not masses.any():  # not a word, but an LLM answers it too
             return np.full(len(masses), -math.log(len(masses)))
         waste = 0.0 if begun else self._waste
         masses *= (1 - waste) / masses.sum()

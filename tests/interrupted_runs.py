@@ -24,7 +24,7 @@ RUNS = 1000
 
 
 def pressed(model: WatchedModel, oracle: ExactOracle, name: str, delay: float) -> Result | None:
-    """Learn while somebody presses Ctrl-C; give what came out, if it was pressed in time."""
+    """Learn while somebody presses Ctrl-C; return what came out, if it was pressed in time."""
     timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()

@@ -39,7 +39,7 @@ class OpenRow:
         return np.array([*tables, *halves]) / self.denominator
 
     def _shared_out(self, random: np.random.Generator) -> Integers:
-        """Give the rest to unlisted symbols, as much as each may have or a little less."""
+        """Return the rest shared among unlisted symbols, each with at most its ceiling."""
         parts = self.parts.copy()
         places = random.permutation((~self.listed).nonzero()[0])
         parts[places] = 0

@@ -41,7 +41,7 @@ def need_module(name: str) -> ModuleType:
 
 @contextmanager
 def without_privileges() -> Iterator[None]:
-    """Act as a user whom permissions bind, where the tests are run by one whom they do not."""
+    """Act as a user with ordinary permissions, even if root runs the tests."""
     if os.geteuid() != 0:
         yield
         return
@@ -53,13 +53,13 @@ def without_privileges() -> Iterator[None]:
 
 
 def examples(count: int) -> settings:
-    """Try so many examples of a property, and a twentieth of them in the quick suite."""
+    """Try this many examples of a property, and a twentieth of them in the quick suite."""
     share = settings().max_examples / 100
     return settings(max_examples=max(1, round(share * count)))
 
 
 def mostly_slow(values: Collection[object], quick: int = 1) -> list[object]:
-    """Give the values of a parameter; all but the first few are left out of the quick suite."""
+    """Return the values of a parameter; all but the first few are left out of the quick suite."""
     first, rest = list(values)[:quick], list(values)[quick:]
     return [*first, *(pytest.param(value, marks=pytest.mark.slow) for value in rest)]
 
@@ -67,4 +67,4 @@ def mostly_slow(values: Collection[object], quick: int = 1) -> list[object]:
 def _skip(reason: str) -> None:
     if os.environ.get("PDFALEARN_NO_SKIPS") == "1":
         pytest.fail(f"{reason}, and PDFALEARN_NO_SKIPS is set")
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)

@@ -154,6 +154,7 @@ PRICE = st.builds(
 )
 
 
+@pytest.mark.slow
 @LEARNERS
 @pytest.mark.parametrize("room", [None, 3, 9])
 @settings(max_examples=60, deadline=None)
@@ -258,6 +259,7 @@ def test_seconds(learner: str) -> None:
         assert_whole(result, noted, target)
 
 
+@pytest.mark.slow
 def test_a_large_run_stops_in_the_middle() -> None:
     target, noted = random_pdfa(20_000, seed=2), Noted("quant")
     result = learn(target, by=BY, learner=noted, budget=Budget(max_words=15_000))

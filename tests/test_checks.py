@@ -56,7 +56,7 @@ def test_metrics_refuse_what_is_no_distribution(row: list[float], fault: str) ->
     assert l1_distances(good, good).tolist() == [0.0, 0.0, 0.0]
     for measure in (word_errors, l1_distances):
         with pytest.raises(
-            InputError, match=f"row 1 of the candidate is no distribution: .*{fault}"
+            InputError, match=f"row 1 of the candidate is not a distribution: .*{fault}"
         ):
             measure(good[:2], [good[0], row])
         with pytest.raises(InputError, match="row 0 of the target"):

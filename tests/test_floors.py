@@ -14,7 +14,7 @@ ROOT = Path(pdfalearn.__file__).parent
 
 FLOORS = [
     {"errors", "registry", "frozen", "text"},
-    {"arrays", "files", "memory"},
+    {"arrays", "files", "memory", "plotting"},
     {"words"},
     {"alphabet"},
     {"checks"},
@@ -31,7 +31,7 @@ FLOORS = [
     {"learners", "oracles", "metrics"},
     {"learning", "distilling"},
     {"analysis"},
-    {"experiments", "testing"},
+    {"experiments", "testing", "viewing"},
     {"cli"},
     {"__main__"},
 ]
@@ -46,7 +46,7 @@ def room_of(path: Path) -> str:
 
 
 def imported(path: Path) -> Iterator[list[str]]:
-    """Give the modules of this package that a file imports, wherever in it, as lists of names."""
+    """Yield the modules of this package that a file imports anywhere, as lists of names."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert not node.level, "relative imports hide where they lead"

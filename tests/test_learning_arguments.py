@@ -105,6 +105,7 @@ def test_an_error_of_closing_is_only_noted() -> None:
     assert "Stuck.close raised OSError: the line is busy" in note
 
 
+@pytest.mark.slow
 def test_all_words_of_a_function_are_forgotten() -> None:
     opened: list[ReferenceType[Session]] = []
 

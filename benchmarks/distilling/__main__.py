@@ -24,7 +24,7 @@ from pdfalearn import PDFA, Budget, LanguageModel, ModelWords
 SYMBOLS = (2_000, 20_000)
 MOST_SYMBOLS = 200_000
 FRESH, MOST_CELLS = 50_000, 10_000_000
-"""So many fresh prefixes are measured on, and fewer of large alphabets."""
+"""Automata are measured on this many fresh prefixes, on fewer for large alphabets."""
 
 
 def fresh_words(model: LanguageModel) -> Answers:
@@ -39,7 +39,7 @@ def measured(candidate: Candidate, fresh: Answers) -> Point:
 
 
 def of_rivals(task: Task, fresh: Answers, names: Sequence[str]) -> Iterator[Point]:
-    """Measure the automata of rivals, and say how long that took."""
+    """Measure the automata of rivals, and print how long that took."""
     for name in names:
         started = time.perf_counter()
         yield from (measured(candidate, fresh) for candidate in RIVALS[name](task))

@@ -103,7 +103,7 @@ def counted(transitions: Table, words: Words, alphabet: Alphabet, prior: float) 
     alphabet : Alphabet
         The symbols.
     prior : float
-        Rows are drawn to the mean row as if this had been seen so many times more.
+        Rows are drawn to the mean row as if it had been seen this many times more.
 
     Examples
     --------

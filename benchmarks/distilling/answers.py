@@ -85,7 +85,7 @@ def _ranges(begins: Integers, ends: Integers) -> Integers:
 
 
 def asked(model: LanguageModel, prefixes: int, seed: int) -> Answers:
-    """Draw words of a model until they have so many distinct prefixes together, and no more."""
+    """Draw words of a model until they have exactly this many distinct prefixes together."""
     random = np.random.default_rng(seed)
     with ObservationTree(model, Exact()) as tree:
         words = model_words(_FIRST, LONGEST, tree, random)
@@ -101,7 +101,7 @@ def _appended(words: Words, others: Words) -> Words:
 
 
 def _fitting(tree: ObservationTree, words: Words, prefixes: int) -> Words:
-    """Return the first words, as many as have at most so many distinct prefixes; one at least."""
+    """Return the first words that have at most this many distinct prefixes; at least one word."""
     firsts = np.unique(tree.path(words), return_index=True)[1]
     new = np.bincount(np.searchsorted(words.ends, firsts), minlength=len(words))
     return words.part(0, max(1, int(np.searchsorted(np.cumsum(new), prefixes, "right"))))

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 LEAST_END, MOST_END = 0.05, 0.15
 """Between these are the terminal's probabilities in `random_target`: words have ten symbols."""
 REMEMBERED = 4
-"""So many last symbols decide the noise of a `NoisyAutomaton`."""
+"""The last symbols, this many, decide the noise of a `NoisyAutomaton`."""
 
 
 class BlackBox(LanguageModel):
@@ -78,7 +78,7 @@ class _Led(Session):
 def random_target(
     states: int, symbols: int = 3, *, distributions: int | None = None, seed: int = 0
 ) -> PDFA:
-    """Draw a minimal random PDFA of exactly so many states, whose words have about ten symbols.
+    """Draw a minimal random PDFA of exactly this many states, whose words have about ten symbols.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class NoisyAutomaton:
     states, symbols, distributions, seed
         As of `random_target`.
     strength : float
-        The noise multiplies every probability by the exponential of so many times a normal draw;
+        The noise multiplies every probability by the exponential of this times a normal draw;
         rows are scaled to 1 again.
 
     Examples

@@ -24,7 +24,7 @@ META = "<s>"
 WINDOW = 40
 HALF = np.float32(0.5)
 BATCH = 256
-"""So many windows are computed at once: their states stay in the processor's cache."""
+"""At most this many windows are computed at once: their states stay in the processor's cache."""
 TINY = np.float32(1e-7)
 """Keras' epsilon, which its authors add to the sum of attention."""
 

@@ -34,7 +34,7 @@ class Point(NamedTuple):
 
 
 def best_at_most(points: Sequence[Point], states: float = inf) -> Point | None:
-    """Return the point of least divergence with at most so many states; None if there is none.
+    """Return the point of least divergence with at most this many states; None if there is none.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def print_curves(points: Sequence[Point], sizes: Sequence[int]) -> None:
 
 
 def conclusions(points: Sequence[Point], sizes: Sequence[int], best: Point) -> list[str]:
-    """Say at which sizes what was distilled is below all rivals, and whether its best is.
+    """Return in words at which sizes distilling is below all rivals, and whether its best is.
 
     Parameters
     ----------

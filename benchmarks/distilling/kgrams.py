@@ -25,7 +25,7 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KGrams:
-    """Contexts of up to so many symbols of the same words, the shorter ones to fall back on.
+    """Contexts of up to this many symbols of the same words, with the shorter ones to fall back on.
 
     The beginning of a word is a symbol of its own: a word that is shorter than a context is one.
 
@@ -64,7 +64,7 @@ class KGrams:
             The length of contexts. One that was never seen falls back to its longest suffix.
         shrink : float
             The row of a context is drawn to that of the next shorter one, as if this had been seen
-            so many times more.
+            this many times more.
         """
         used = self.orders[: order + 1]
         sizes = [len(each.shorter) for each in used]

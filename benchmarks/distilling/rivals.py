@@ -41,7 +41,7 @@ KAPPAS = (2, 3, 5, 10, 20, 50, 100, 1000)
 TOLERANCES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 THRESHOLDS = (0.0, 0.01)
 PARTS = (1.0, 1 / 16)
-"""So many prefixes may have all their continuations asked, of those that the symbols allow."""
+"""At most this many prefixes have all their continuations asked, if the symbols allow it."""
 SIZES = (1, 2, 4, 8, 15, 30, 60, 120, 250, 500, 1000, 2000)
 """The sizes at which curves are read."""
 

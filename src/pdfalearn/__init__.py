@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.price import Price as Price
+    from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
@@ -150,6 +151,10 @@ if TYPE_CHECKING:
     from pdfalearn.stores.store import AnswerStore as AnswerStore
     from pdfalearn.stores.store import StoredModel as StoredModel
     from pdfalearn.tree_nodes import TreeNode as TreeNode
+    from pdfalearn.viewing.drawing import draw as draw
+    from pdfalearn.viewing.page import Page as Page
+    from pdfalearn.viewing.pictures import Picture as Picture
+    from pdfalearn.viewing.view import view as view
     from pdfalearn.words import Words as Words
 
 _NAMES_BY_MODULE = {
@@ -227,6 +232,7 @@ _NAMES_BY_MODULE = {
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
     "models.price": ["Price"],
+    "models.program.model": ["ProgramModel"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
     "models.replicas.model": ["Replicas"],
@@ -250,6 +256,10 @@ _NAMES_BY_MODULE = {
     "samplers.mixture": ["Mixture"],
     "stores.store": ["AnswerStore", "StoredModel"],
     "tree_nodes": ["TreeNode"],
+    "viewing.drawing": ["draw"],
+    "viewing.page": ["Page"],
+    "viewing.pictures": ["Picture"],
+    "viewing.view": ["view"],
     "words": ["Words"],
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -273,10 +283,18 @@ def __dir__() -> list[str]:
 
 
 _OFFERS = {
-    ("svg", "PDFA"): "pdfalearn.formats.dot:notebook_svg",
+    ("picture", "PDFA"): "pdfalearn.viewing.drawing:default_picture",
     ("networkx", "PDFA"): "pdfalearn.formats.frames:to_networkx",
     ("frame", "PDFA"): "pdfalearn.formats.frames:to_frame",
-    ("svg", "TreeNode"): "pdfalearn.formats.tree_dot:notebook_svg",
+    ("notebook", "PDFA"): "pdfalearn.viewing.notebook_pictures:pdfa_bundle",
+    ("notebook", "TreeNode"): "pdfalearn.viewing.notebook_pictures:tree_bundle",
+    ("html", "Bounds"): "pdfalearn.viewing.notebooks:bounds_html",
+    ("html", "Certificate"): "pdfalearn.viewing.notebooks:certificate_html",
+    ("html", "Divergence"): "pdfalearn.viewing.notebooks:divergence_html",
+    ("html", "Evaluation"): "pdfalearn.viewing.notebooks:evaluation_html",
+    ("html", "Frontier"): "pdfalearn.viewing.notebooks:frontier_html",
+    ("html", "Result"): "pdfalearn.viewing.notebooks:result_html",
+    ("html", "Simplified"): "pdfalearn.viewing.notebooks:simplified_html",
     ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
     ("save", "Result"): "pdfalearn.learning.run_files:save_run",
     ("save", "Frontier"): "pdfalearn.distilling.frontier_files:save_frontier",
@@ -285,6 +303,9 @@ _OFFERS = {
     ("check_can_save", "Frontier"): "pdfalearn.distilling.frontier_files:check_can_save",
     ("load", "run.json"): "pdfalearn.learning.run_files:read",
     ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
+    ("page", "PDFA"): "pdfalearn.viewing.view:view",
+    ("page", "Result"): "pdfalearn.viewing.view:view",
+    ("page", "Frontier"): "pdfalearn.viewing.view:view",
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }

@@ -72,7 +72,7 @@ class Alphabet(Frozen):
         return f"Alphabet({shortened(self.symbols)}, terminal={self.terminal!r})"
 
     def index(self, symbol: Symbol) -> int:
-        """Give the integer that stands for a symbol."""
+        """Return the integer that stands for a symbol."""
         try:
             return self._index[symbol]
         except (KeyError, TypeError) as error:
@@ -124,7 +124,7 @@ class Alphabet(Frozen):
         return [symbols[begin:end] for begin, end in pairwise(offsets)]
 
     def positions_in(self, other: Alphabet) -> Codes:
-        """Give every symbol's position in another alphabet of the same symbols."""
+        """Return every symbol's position in another alphabet of the same symbols."""
         if self.symbols == other.symbols:
             return np.arange(len(self), dtype=np.int32)
         lonely = [s for s in self.symbols if s not in other]

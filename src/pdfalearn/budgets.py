@@ -11,10 +11,10 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True)
 class Budget:
-    """Bounds on what learning may cost; None where there is none.
+    """Bounds on what learning may cost; None where a cost is not bounded.
 
-    Reaching a bound is not an error: learning stops, and returns the automaton as far as it has
-    come. The empty word is always asked, so that there is a state.
+    Reaching a bound is not an error: learning stops and returns the automaton learnt so far.
+    The empty word is always asked, so that there is a state.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ class Budget:
 
     @property
     def bounds_words(self) -> bool:
-        """Whether there is a bound that every word has to be held against."""
+        """Whether there is a bound that is checked for every word."""
         return self.bounds_questions or self.max_word_length is not None
 
 
-class BudgetReached(Exception):  # noqa: N818 (reaching a bound is no error)
+class BudgetReached(Exception):  # noqa: N818 (reaching a bound is not an error)
     """A bound is reached: what is asked next would go beyond it."""
 
     def __init__(self, bound: str, limit: float, where: tuple[object, ...] | None = None) -> None:

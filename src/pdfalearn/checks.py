@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 def wrong_rows(
     rows: NDArray[np.float64], *, rounding: float = ROUNDING, tolerance: float = SUM_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Mark the rows that are no distributions: with NaN, a negative value, or another sum than 1.
+    """Mark the rows that are not distributions: with NaN, a negative value, or a sum other than 1.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def wrong_rows(
 
 
 def row_fault(row: NDArray[np.float64], *, rounding: float = ROUNDING) -> str:
-    """Word what is wrong with a row that `wrong_rows` has marked.
+    """Return what is wrong with a row that `wrong_rows` has marked, in words.
 
     Examples
     --------
@@ -62,17 +62,17 @@ def row_fault(row: NDArray[np.float64], *, rounding: float = ROUNDING) -> str:
 
 
 def sums_to_one(total: float) -> bool:
-    """Say whether a sum of probabilities is 1 but for rounding."""
+    """Return whether a sum of probabilities is 1 but for rounding."""
     return abs(total - 1) <= SUM_TOLERANCE
 
 
 def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -> int:
-    """Give an integer as Python's own, or say that it is none or out of range."""
+    """Return an integer as Python's own type; refuse what is not an integer or out of range."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, SupportsIndex):
         raise InputError(f"{name} {value!r} is not an integer")
     try:
         number = operator.index(value)
-    except TypeError as error:  # an array, say, which has the method and is no integer
+    except TypeError as error:  # an array, say, which has the method and is not an integer
         raise InputError(f"{name} {value!r} is not an integer") from error
     if not low <= number <= high:
         raise InputError(f"{name} {number} is not an integer from {low} to {high}")
@@ -80,7 +80,7 @@ def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -
 
 
 def checked_number(value: object, name: str, low: float, high: float) -> float:
-    """Give a number as Python's own, or say that it is none or out of range."""
+    """Return a number as Python's own type; refuse what is not a number or out of range."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(f"{name} {value!r} is not a number")
     if not low <= value <= high:
@@ -89,7 +89,7 @@ def checked_number(value: object, name: str, low: float, high: float) -> float:
 
 
 def checked_share(value: object, name: str) -> float:
-    """Give a number between 0 and 1 as Python's own; neither 0 nor 1 will do."""
+    """Return a number between 0 and 1, both excluded, as Python's own type."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(f"{name} {value!r} is not a number")
     if not 0 < value < 1:
@@ -115,7 +115,7 @@ def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.fl
 
 
 def _bad_state(rows: NDArray[np.float64], state: int, alphabet: Alphabet) -> InputError:
-    """Make the error for a state whose row is no distribution."""
+    """Make the error for a state whose row is not a distribution."""
     for column, value in enumerate(rows[state].tolist()):
         if not value >= 0:
             symbol = alphabet.terminal if column == 0 else alphabet.symbols[column - 1]

@@ -1,4 +1,4 @@
-"""DFA: deterministic finite automata, which say of words only whether they are allowed."""
+"""DFA: deterministic finite automata, which only decide whether words are allowed."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class DFA(Frozen):
         return f"DFA({', '.join(sizes)}, initial={self.initial})"
 
     def accepts(self, word: Word) -> bool:
-        """Say whether a word is allowed."""
+        """Return whether a word is allowed."""
         end = int(visited_states(self.table, self.initial, self.alphabet.encode_words([word]))[-1])
         return end >= 0 and bool(self.accepting[end])
 

@@ -49,7 +49,7 @@ def over_alphabet(dfa: DFA, alphabet: Alphabet, name: str, owner: str) -> DFA:
 
 
 def completing(dfa: DFA) -> NDArray[np.bool_]:
-    """Return from which states an accepting one can be reached, by a search backwards.
+    """Return the states from which an accepting state can be reached, by a search backwards.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def completing(dfa: DFA) -> NDArray[np.bool_]:
 
 
 def trimmed(dfa: DFA) -> DFA | None:
-    """Keep the states that words reach and complete, breadth first; None if there is no word.
+    """Keep the states on the way to an accepting state, breadth first; None if no word is accepted.
 
     Examples
     --------

@@ -11,11 +11,11 @@ ASSUMED_MEMORY = 4 * 2**30
 """The bytes that count as available where the system does not say how many are."""
 
 _COPIES = 3
-"""While tables are made and checked, they are there about so many times."""
+"""While tables are made and checked, memory holds about this many copies of them."""
 
 
 def check_fits(states: int, symbols: int) -> None:
-    """Refuse a PDFA of so many states and symbols if there is no room for its tables."""
+    """Refuse a PDFA of this many states and symbols if its tables do not fit into memory."""
     check_tables_fit(
         states * (8 * (symbols + 1) + 4 * symbols),
         f"{states:,} states and {symbols:,} symbols",
@@ -24,7 +24,7 @@ def check_fits(states: int, symbols: int) -> None:
 
 
 def check_tables_fit(size: int, what: str, remedy: str) -> None:
-    """Refuse tables of so many bytes if there is no room for them."""
+    """Refuse tables of this many bytes if they do not fit into memory."""
     available = available_memory()
     if _COPIES * size > available:
         raise InputError(
@@ -34,7 +34,7 @@ def check_tables_fit(size: int, what: str, remedy: str) -> None:
 
 
 def available_memory() -> int:
-    """Give the bytes of memory that Linux says are available, and a guess elsewhere."""
+    """Return the bytes of memory that Linux says are available, and a guess elsewhere."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:

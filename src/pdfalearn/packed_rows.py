@@ -30,7 +30,7 @@ def packed(rows: Rows) -> list[bytes]:
 
 
 def unpacked(rows: list[bytes], width: int) -> Rows:
-    """Return the rows that `packed` has made bytes of.
+    """Return the rows from the bytes that `packed` has made.
 
     Examples
     --------

@@ -29,7 +29,15 @@ States = NDArray[np.int32]
 
 
 class Sample(NamedTuple):
-    """Words drawn from a PDFA; ``cut`` marks those that were stopped at the maximal length."""
+    """Words drawn from a PDFA; ``cut`` marks those that were stopped at the maximal length.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> drawn = figure_1().sample(3, seed=1, max_length=4)
+    >>> len(drawn.words), drawn.cut.tolist()
+    (3, [False, False, False])
+    """
 
     words: list[tuple[Symbol, ...]]
     cut: NDArray[np.bool_]
@@ -57,7 +65,7 @@ class PDFA(Frozen):
     Notes
     -----
     An undefined word has probability 0 and no next distribution, and so have all its
-    continuations. Undefined is never a state: ``state_after`` gives None, and -1 in arrays.
+    continuations. Undefined is never a state: ``state_after`` returns None; in arrays it is -1.
 
     Examples
     --------
@@ -110,12 +118,11 @@ class PDFA(Frozen):
         states = "1 state" if len(self) == 1 else f"{len(self)} states"
         return f"PDFA({states}, alphabet={symbols}, initial={self.initial})"
 
-    def _repr_svg_(self) -> str | None:
-        svg: str | None = shown("svg", self)
-        return svg
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        return shown("notebook", self)
 
     def __eq__(self, other: object) -> bool:
-        """Say whether two PDFA are the same to the last bit, state for state."""
+        """Return whether two PDFA are the same to the last bit, state for state."""
         if not isinstance(other, PDFA):
             return NotImplemented
         return (
@@ -134,7 +141,7 @@ class PDFA(Frozen):
         return self._hash
 
     def state_after(self, word: Word, *, state: int | None = None) -> int | None:
-        """Give the state τ*(q, s) after a word, or None where the word is undefined.
+        """Return the state τ*(q, s) after a word, or None where the word is undefined.
 
         Parameters
         ----------
@@ -147,13 +154,13 @@ class PDFA(Frozen):
         return None if end < 0 else end
 
     def states_after(self, words: Iterable[Word], *, state: int | None = None) -> States:
-        """Give the state after each of many words; -1 where a word is undefined."""
+        """Return the state after each of many words; -1 where a word is undefined."""
         batch = self.alphabet.encode_words(words)
         ends: States = self._run(batch, state)[batch.ends]
         return ends
 
     def next_distribution(self, word: Word, *, state: int | None = None) -> Floats | None:
-        """Give the distribution π*(s|q) after a word, terminal first; None where undefined.
+        """Return the distribution π*(s|q) after a word, terminal first; None where undefined.
 
         Examples
         --------
@@ -167,43 +174,43 @@ class PDFA(Frozen):
         return None if end is None else self.probabilities[end]
 
     def next_distributions(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
-        """Give the distribution after each of many words; a row of NaN where undefined."""
+        """Return the distribution after each of many words; a row of NaN where undefined."""
         ends = self.states_after(words, state=state)
         rows = self.probabilities[ends]
         rows[ends < 0] = np.nan
         return rows
 
     def probability(self, word: Word, *, state: int | None = None) -> float:
-        """Give the probability P(s|q) of a whole word, terminal included."""
+        """Return the probability P(s|q) of a whole word, terminal included."""
         return float(self.word_probabilities([word], state=state)[0])
 
     def word_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
-        """Give the probability of each of many whole words."""
+        """Return the probability of each of many whole words."""
         factors, words_begin = self._factors(words, state)
         return _reduced(np.multiply, factors, words_begin)
 
     def log_probability(self, word: Word, *, state: int | None = None) -> float:
-        """Give the natural logarithm of P(s|q): no underflow on long words, -inf for 0."""
+        """Return the natural logarithm of P(s|q): no underflow on long words, -inf for 0."""
         return float(self.log_probabilities([word], state=state)[0])
 
     def log_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
-        """Give the natural logarithm of the probability of each of many whole words."""
+        """Return the natural logarithm of the probability of each of many whole words."""
         factors, words_begin = self._factors(words, state)
         with np.errstate(divide="ignore"):
             logarithms = np.log(factors)
         return _reduced(np.add, logarithms, words_begin)
 
     def prefix_probability(self, word: Word, *, state: int | None = None) -> float:
-        """Give the probability that a word drawn from state q begins with this one."""
+        """Return the probability that a word drawn from state q begins with this one."""
         return float(self.prefix_probabilities([word], state=state)[0])
 
     def prefix_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
-        """Give the prefix probability of each of many words."""
+        """Return the prefix probability of each of many words."""
         factors, words_begin = self._factors(words, state, stop=False)
         return _reduced(np.multiply, factors, words_begin)
 
     def last_symbol_probability(self, word: Word, *, state: int | None = None) -> float:
-        """Give π^ℓ(sσ|q) = π*(s|q)(σ), σ the last symbol of the word or the terminal.
+        """Return π^ℓ(sσ|q) = π*(s|q)(σ), σ the last symbol of the word or the terminal.
 
         It is 0 where the word before the last symbol is undefined.
 
@@ -218,7 +225,7 @@ class PDFA(Frozen):
     def last_symbol_probabilities(
         self, words: Iterable[Word], *, state: int | None = None
     ) -> Floats:
-        """Give π^ℓ of each of many words, none empty; each may end with the terminal."""
+        """Return π^ℓ of each of many words, none empty; each may end with the terminal."""
         batch = self.alphabet.checked_batch(words)
         if not all(map(len, batch)):
             raise InputError("the empty word has no last symbol; give a word of one or more")
@@ -298,7 +305,7 @@ class PDFA(Frozen):
     def _factors(
         self, words: Iterable[Word], state: int | None, *, stop: bool = True
     ) -> tuple[Floats, NDArray[np.int64]]:
-        """Give the probability of every symbol of every word, then its terminal's (or 1.0).
+        """Return the probability of every symbol of every word, then its terminal's (or 1.0).
 
         Once a run is undefined its factors are arbitrary, but finite: the symbol that made it so
         has put a 0 among them.
@@ -351,7 +358,7 @@ def checked_pdfa(given: object, name: str) -> PDFA:
 
 
 def pdfa_remedy(given: object) -> str:
-    """Say how to come from what is no PDFA to one."""
+    """Return the advice on how to turn something that is not a PDFA into one."""
     if isinstance(given, str | os.PathLike):
         return "load(path) reads one from a file"
     if isinstance(getattr(given, "pdfa", None), PDFA):

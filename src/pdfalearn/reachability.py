@@ -35,7 +35,7 @@ class Reachable:
         return depth
 
     def numbers(self, states: int) -> NDArray[np.int32]:
-        """Give the place of each of all the states in this order; 0 for those not in it."""
+        """Return the place of every state in this order; 0 for states that are not in it."""
         numbers = np.zeros(states, dtype=np.int32)
         numbers[self.states] = np.arange(len(self.states), dtype=np.int32)
         return numbers
@@ -75,7 +75,7 @@ def reachable_in(transitions: NDArray[np.int32], initial: int) -> Reachable:
 
 
 def shortest_words(pdfa: PDFA, part: Reachable) -> Words:
-    """Give for every reachable state, breadth first, the least of the shortest words to it.
+    """Return for every reachable state, breadth first, the least of the shortest words to it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What higher floors offer for things of lower ones: how to show, save and load them.
 
-A lower floor never imports a higher one. It looks up here by name, and `pdfalearn/__init__` has put
-in where the function is; its module is imported at the first use.
+A lower floor never imports a higher one. It looks up a function here by name. `pdfalearn/__init__`
+has registered where the function is; its module is imported at the first use.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ def offer(verb: str, kind: str, place: str) -> None:
     Parameters
     ----------
     verb : str
-        What it does, such as "svg", "save" or "load".
+        What it does, such as "picture", "save" or "load".
     kind : str
         The name of the class that it does this for, or the ending of a file.
     place : str
-        Its module and its name, as in "pdfalearn.formats.dot:notebook_svg".
+        Its module and its name, as in "pdfalearn.viewing.drawing:default_picture".
     """
     _OFFERS[verb, kind] = place
 

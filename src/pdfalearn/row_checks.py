@@ -1,4 +1,4 @@
-"""Whether rows are distributions, and say enough."""
+"""Whether rows are distributions, and list enough symbols."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BadRowError(ValueError):
 
 
 class UndecidedError(ValueError):
-    """A row does not say enough of the symbols that it does not list.
+    """A row does not say enough about the symbols that it does not list.
 
     ``place`` is where it stands in the batch. If it was on the way to longer words, that is the
     place of the longer word, and ``length`` the number of its symbols before the row.
@@ -31,7 +31,7 @@ class UndecidedError(ValueError):
 
 
 def check_decided(rows: Rows, undecided: Flags, reason: str) -> None:
-    """Refuse the first of the rows that leave open what has to be known, and say why it has to."""
+    """Refuse the first row that leaves open what has to be known; the error says why it has to."""
     if not undecided.any():
         return
     place = int(undecided.argmax())
@@ -43,7 +43,7 @@ def check_decided(rows: Rows, undecided: Flags, reason: str) -> None:
 
 
 def given_rows(given: object, count: int, width: int) -> Rows:
-    """Return what a model has answered as rows, or refuse what has another form.
+    """Return a model's answer as rows; refuse an answer of another form.
 
     Parameters
     ----------

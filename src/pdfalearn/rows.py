@@ -20,10 +20,10 @@ class Rows:
     """Distributions, one a row, the terminal's probability in column 0.
 
     *Dense* rows are a table with a column for every symbol. *Sparse* rows list some columns, the
-    terminal's always among them, in ascending order. Of the symbols that a sparse row does not list
-    it says how much probability they have together (``rest``) and how much one of them can have at
-    most (``ceiling``). Where the rest is 0, the symbols that are not listed are undefined: no word
-    goes on with them. A symbol that is listed with probability 0 is not.
+    terminal's always among them, in ascending order. For the symbols that it does not list, a
+    sparse row says how much probability they have together (``rest``) and how much one of them
+    can have at most (``ceiling``). Where the rest is 0, the symbols that are not listed are
+    undefined: no word goes on with them. A symbol listed with probability 0 is not undefined.
 
     Make rows with `Rows.dense` or `Rows.sparse`. Nothing is checked here: the observation tree,
     which alone knows the words, checks every row and names the word of a bad one.
@@ -64,7 +64,7 @@ class Rows:
         self.ceiling = ceiling
         """The most that a symbol that is not listed can have; None where only the rest is known."""
         self.undefined = undefined
-        """Which rows are no distributions, but say that the word is undefined; None if none is."""
+        """Which rows are not distributions, but say that the word is undefined; None if none is."""
         self.outside = outside
         """The mass beside each row that is outside of the alphabet, as of an LLM; NaN where it is
         not known, None if there is none."""
@@ -162,7 +162,7 @@ class Rows:
 
     @property
     def ceilings(self) -> Floats:
-        """The most that a symbol can have that a row does not list."""
+        """The most that a symbol can have which a row does not list."""
         rests = self.rests
         return rests if self.ceiling is None else np.minimum(self.ceiling, rests)
 
@@ -181,7 +181,7 @@ class Rows:
 
     @property
     def row_numbers(self) -> Numbers:
-        """Of sparse rows: the row of each value."""
+        """The row of each value, for sparse rows."""
         return np.repeat(np.arange(len(self)), np.diff(self._offsets))
 
     @property
@@ -212,7 +212,7 @@ class Rows:
         return Rows(self.width, self.values[here], self.columns[here], offsets, *beside)
 
     def pieces(self, most: int) -> Iterator[Rows]:
-        """Cut rows into pieces of at most so many, one after the other."""
+        """Cut rows into pieces of at most this many rows, in their order."""
         for begin in range(0, len(self), most):
             yield self.take(np.arange(begin, min(begin + most, len(self))))
 

@@ -14,7 +14,7 @@ _FEW = 64
 def visited_states(
     table: NDArray[np.int32], start: int | NDArray[np.int64], words: Words
 ) -> NDArray[np.int32]:
-    """Give the states of the run of every word, from one state or from one each.
+    """Return the states of the run of every word, from one state or from one state each.
 
     Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``. The table's
     last row is all -1, so that undefined leads to undefined.
@@ -62,7 +62,7 @@ def states_along(
 def _tails(
     words: Words, chosen: NDArray[np.intp], position: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Give what some words have from a position on."""
+    """Return what some words have from a position on."""
     lengths = words.lengths[chosen] - position
     offsets = offsets_of(lengths)
     here = np.repeat(words.offsets[chosen] + position - offsets[:-1], lengths)
@@ -102,9 +102,9 @@ def sampled_words(
     max_length: int,
     random: np.random.Generator,
 ) -> tuple[Words, NDArray[np.bool_]]:
-    """Draw words symbol by symbol, all of them at once; say which were cut at the length.
+    """Draw words symbol by symbol, all at once; return also which were cut at the length.
 
-    They begin in one state, or in one each.
+    They begin in one state, or each in its own.
     """
     cumulative = np.cumsum(probabilities, axis=1)
     active = np.arange(count)
@@ -140,7 +140,7 @@ def drawn_columns(
 
 
 def collected_words(steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]], count: int) -> Words:
-    """Put words together: for every place the words that go on there, and each one's symbol."""
+    """Join the symbols of words: for every place, the words that go on there, and their symbols."""
     lengths = np.zeros(count, dtype=np.int64)
     for active, _ in steps:
         lengths[active] += 1

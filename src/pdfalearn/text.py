@@ -12,7 +12,7 @@ _REPR.maxstring = _REPR.maxother = 60
 
 
 def escaped(text: str) -> str:
-    r"""Escape all that is not seen but acts on terminals, such as colours, or hides in a line.
+    r"""Escape all characters that are invisible or act on terminals, such as colours.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def described(thing: object) -> str:
-    """Write on one short line what was given in the place of something else.
+    """Describe on one short line what was given instead of something else.
 
     Examples
     --------
@@ -94,5 +94,5 @@ def described(thing: object) -> str:
 
 
 def are_characters(symbols: Iterable[object]) -> bool:
-    """Say whether every symbol is one character, so that words need no spaces."""
+    """Return whether every symbol is one character, so that words need no spaces."""
     return all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols)

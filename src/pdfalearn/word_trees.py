@@ -1,4 +1,4 @@
-"""Many words that share their prefixes: however long they are, little is kept of each."""
+"""Many words that share their prefixes, which takes little memory even for long words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WordTree(ArrayValue):
         parents, symbols : array of int
             The larger tree; parents come before their children.
         nodes : array of int
-            Whose words to take.
+            The nodes whose words to take.
 
         Examples
         --------
@@ -70,7 +70,7 @@ class WordTree(ArrayValue):
         return cls(numbers[parents[needed]], last, numbers[nodes])
 
     def followed_by(self, others: WordTree) -> WordTree:
-        """Return these words, and after them others.
+        """Return these words followed by other words.
 
         Examples
         --------

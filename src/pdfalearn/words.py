@@ -17,6 +17,12 @@ class Words:
     """A batch of words as integers.
 
     Word ``i`` is ``symbols[offsets[i]:offsets[i + 1]]``; symbols are positions in an alphabet.
+
+    Examples
+    --------
+    >>> batch = Words.of([(0, 1), (), (1,)])
+    >>> len(batch), list(batch), batch.symbols.tolist()
+    (3, [[0, 1], [], [1]], [0, 1, 1])
     """
 
     symbols: Codes
@@ -53,7 +59,7 @@ class Words:
         return Words(self.symbols[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def parts(self, most: int) -> Iterator[tuple[int, int]]:
-        """Cut the batch into parts of so many prefixes, and of one word at least.
+        """Cut the batch into parts of at most this many prefixes, and of at least one word.
 
         Yields
         ------
@@ -75,7 +81,7 @@ class Words:
 
     @property
     def ends(self) -> NDArray[np.int64]:
-        """Where each word's last entry stands when every word is given one entry more."""
+        """The place of each word's last entry if every word has one entry more."""
         return self.offsets[1:] + np.arange(len(self))
 
     @property
@@ -92,7 +98,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def prefixes_of(words: Words, places: NDArray[np.integer], lengths: NDArray[np.int64]) -> Words:
-    """Give a prefix of each of the words at some places, of a length each.
+    """Return prefixes of the words at some places, with one length for each.
 
     Examples
     --------

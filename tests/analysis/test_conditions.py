@@ -15,12 +15,13 @@ from pdfalearn.analysis.languages import BeginsWith, Contains, HasLength
 from pdfalearn.analysis.lengths import length
 from pdfalearn.analysis.probabilities import probability
 from tests.analysis.brute import automata, words_with_mass
-from tests.support import examples
+from tests.support import examples, need_module
 
 
 @examples(100)
 @given(pdfa=automata(), pattern=st.sampled_from(["a*", "(ab)*", "a(a|b)*b|", "b+a?", "[ab]{0,3}"]))
 def test_words_have_their_probability_given_the_language(pdfa: PDFA, pattern: str) -> None:
+    need_module("interegular")
     whole = probability(pdfa, pattern)
     if whole == 0:
         with pytest.raises(InputError, match="has probability 0"):

@@ -22,6 +22,7 @@ from pdfalearn.analysis.languages import (
     language_dfa,
 )
 from tests.strategies import all_words
+from tests.support import need_module
 
 ALPHABET = Alphabet("ab")
 WORDS = all_words("ab", 6)
@@ -55,6 +56,7 @@ def test_a_set_of_words_has_these_alone(words: set[str]) -> None:
 
 @pytest.mark.parametrize("pattern", ["a*b", "(ab|ba)+", "[ab]{2,3}", "[a-z]*"])
 def test_regular_expressions_match_whole_words(pattern: str) -> None:
+    need_module("interegular")
     check(pattern, lambda word: re.fullmatch(pattern, word) is not None)
 
 
@@ -95,5 +97,7 @@ def test_symbols_come_in_the_order_of_the_alphabet() -> None:
     ],
 )
 def test_what_is_not_a_language_is_refused(language: Any, message: str) -> None:
+    if isinstance(language, str):
+        need_module("interegular")
     with pytest.raises(InputError, match=message):
         language_dfa(language, ALPHABET)

@@ -13,7 +13,7 @@ from pdfalearn import PDFA, InputError, random_pdfa
 from pdfalearn.analysis.languages import BeginsWith, Contains, EndsWith, HasLength, Not
 from pdfalearn.analysis.probabilities import probability
 from tests.analysis.brute import automata, words_with_mass
-from tests.support import examples
+from tests.support import examples, need_module
 
 LANGUAGES = ["a*", "(ab)*", "a(a|b)*b|", "b+a?", "[ab]{0,3}", "[ab]*", "a[ab]*|", "[ab]*bb[ab]*"]
 LONGEST = 9
@@ -22,6 +22,7 @@ LONGEST = 9
 @examples(100)
 @given(pdfa=automata(), pattern=st.sampled_from(LANGUAGES))
 def test_as_all_words_of_a_language_together(pdfa: PDFA, pattern: str) -> None:
+    need_module("interegular")
     words, rest = words_with_mass(pdfa, LONGEST)
     inside = sum(p for word, p in words.items() if re.fullmatch(pattern, word))
     assert inside - 1e-12 <= probability(pdfa, pattern) <= inside + rest + 1e-12
@@ -40,6 +41,7 @@ def test_a_language_and_the_others_are_all_words_that_end(pdfa: PDFA, part: str)
 @examples(80)
 @given(pdfa=automata(), pattern=st.sampled_from(LANGUAGES))
 def test_a_condition_divides(pdfa: PDFA, pattern: str) -> None:
+    need_module("interegular")
     short = HasLength(most=4)
     words, _ = words_with_mass(pdfa, 4)
     whole = sum(words.values())
@@ -51,6 +53,7 @@ def test_a_condition_divides(pdfa: PDFA, pattern: str) -> None:
     assert probability(pdfa, pattern, given=short) == pytest.approx(inside / whole, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_words_too_unlikely_for_a_number_are_still_compared() -> None:
     size = 3000
     onwards = [[min(state + 1, size), size] for state in range(size + 1)]

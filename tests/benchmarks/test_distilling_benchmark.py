@@ -42,7 +42,7 @@ def test_examples_run(name: str) -> None:
 
 
 def prefixes_of_words(answers: Answers) -> list[tuple[tuple[int, ...], int]]:
-    """Give every position of every word: the word up to it, and the place of its answer."""
+    """Return every position of every word: the word up to it, and the place of its answer."""
     children = {(int(p), int(s)): i for i, (p, s) in enumerate(_edges(answers))}
     found = []
     for word in answers.words:
@@ -196,7 +196,7 @@ def test_rows_are_refitted_and_missing_edges_filled() -> None:
 
 
 def one_state_over(pdfa: PDFA) -> PDFA:
-    """Give an automaton of one state over the same symbols."""
+    """Return an automaton of one state over the same symbols."""
     width = len(pdfa.alphabet) + 1
     return PDFA(
         alphabet=pdfa.alphabet,

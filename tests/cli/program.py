@@ -33,7 +33,7 @@ def run_json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
 
 
 def error_of(*arguments: object) -> str:
-    """Run a command that must fail on bad input, and give its one line of error."""
+    """Run a command that must fail on bad input, and return its one line of error."""
     result = run(*arguments, exit_code=2)
     assert not result.stdout
     return one_error(result.stderr)
@@ -46,7 +46,7 @@ def one_error(text: str) -> str:
 
 
 def unboxed(output: str) -> str:
-    """Give the text of tables on one line, without their lines."""
+    """Return the text of tables on one line, without their lines."""
     return " ".join(re.sub("[│╭╮╰╯─┬┴├┤┼]", " ", output).split())
 
 

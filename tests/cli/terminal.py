@@ -45,7 +45,7 @@ class Program:
         os.close(self._terminal)
 
     def finish(self) -> tuple[int, str]:
-        """Wait for the end; give the exit code and the standard output."""
+        """Wait for the end; return the exit code and the standard output."""
         output, _ = self.process.communicate(timeout=TIME_LIMIT)
         return self.process.returncode, output
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.black_boxes import FAILING
 from tests.cli.program import error_of
+from tests.support import need_module
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,8 @@ from tests.cli.program import error_of
     ],
 )
 def test_bad_input(black_boxes: Path, words: list[str], culprit: str) -> None:
+    if "--guide" in words:
+        need_module("interegular")
     (black_boxes / "empty.txt").write_text("")
     (black_boxes / "odd.txt").write_text("01\n0x1\n")
     (black_boxes / "raising.py").write_text("1 / 0\n")

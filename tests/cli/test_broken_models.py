@@ -220,6 +220,7 @@ def test_objects(body: str, folder: Path) -> None:
             run(*command)
 
 
+@pytest.mark.slow
 def test_the_program_itself(folder: Path) -> None:
     for source in (
         of_model("price = Unshown()"),

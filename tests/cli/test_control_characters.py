@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def printed(*arguments: str, exit_code: int = 0) -> str:
-    """Run a command; give what it prints, without control characters."""
+    """Run a command; return what it prints, without control characters."""
     result = run(*arguments, exit_code=exit_code)
     text = result.stdout + result.stderr
     assert not [c for c in text if c != "\n" and not c.isprintable()], ascii(text)

@@ -38,6 +38,7 @@ def loaded(path: Path) -> Frontier:
     return frontier
 
 
+@pytest.mark.slow
 def test_a_frontier_is_written_and_told(folder: Path) -> None:
     result = run_json("distill", "target.json", "--symbols", 600, "--seed", 3, "-o", "out.zip")
     frontier = loaded(folder / "out.zip")
@@ -53,6 +54,7 @@ def test_a_frontier_is_written_and_told(folder: Path) -> None:
     assert result["certificate"]["held_out_words"] == len(frontier.kept_lengths)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_the_table_and_the_words_below() -> None:
     output = run("distill", "target.json", "--symbols", 600, "-o", "out.zip").stdout
@@ -68,6 +70,7 @@ def test_the_table_and_the_words_below() -> None:
     assert max(map(len, output.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_one_automaton_is_written(folder: Path) -> None:
     frontier = distill(TARGET, budget=BUDGET, sizes=[1, 2, 4])
     output = run("distill", "target.json", "--symbols", 600, "--states", "2,1,4", "-o", "a.json")
@@ -88,6 +91,7 @@ def test_a_size_without_a_knee() -> None:
     assert run_json("distill", "target.json", "--symbols", 600, "--states", 1)["knee"] is None
 
 
+@pytest.mark.slow
 def test_where_words_come_from(folder: Path) -> None:
     common = ("distill", "target.json", "--symbols", 600, "--states", "1,4")
     run(*common, "--max-length", 7, "-o", "short.zip")
@@ -100,6 +104,7 @@ def test_where_words_come_from(folder: Path) -> None:
     assert "words of the corpus words.txt" in corpus.certificate.statement
 
 
+@pytest.mark.slow
 def test_bounds_and_constraints(folder: Path) -> None:
     run("distill", "target.json", "--words", 100, "--states", 2, "--top-k", 2, "-o", "a.zip")
     model = TopK(TARGET, 2)

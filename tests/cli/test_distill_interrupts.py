@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def interrupted(folder: Path, *arguments: str, at: str = "symbols left") -> tuple[str, str]:
-    """Interrupt distilling; give its message and its standard output."""
+    """Interrupt distilling; return its message and its standard output."""
     program = Program(*arguments, folder=folder)
     program.wait_for(at)
     program.interrupt()

@@ -122,6 +122,7 @@ def test_the_program_reports_bad_input_without_a_traceback(tmp_path: Path) -> No
     assert one_error(done.stderr) == "missing.json: No such file or directory"
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
     pipe = tmp_path / "never.json"
     os.mkfifo(pipe)

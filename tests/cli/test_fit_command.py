@@ -27,6 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_to_a_model(folder: Path) -> None:
     result = run_json("fit", "flat.json", "target.json", "-o", "out.json")
     assert result == {

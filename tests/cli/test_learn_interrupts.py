@@ -189,6 +189,7 @@ def saving(presses: int) -> Callable[[PDFA, Path], None]:
     return pressed
 
 
+@pytest.mark.slow
 def test_while_the_automaton_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(*COMMAND)
     whole = load("learnt.json")
@@ -200,6 +201,7 @@ def test_while_the_automaton_is_written(folder: Path, monkeypatch: pytest.Monkey
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.slow
 def test_a_second_time_it_ends_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdfalearn, "save", saving(presses=2))
     result = run(*COMMAND, exit_code=130)

@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def interrupted(folder: Path, *options: str) -> tuple[str, str]:
-    """Interrupt learning; give its message and its standard output."""
+    """Interrupt learning; return its message and its standard output."""
     program = Program(*SLOW, *options, folder=folder)
     program.wait_for("equivalence queries")
     program.interrupt()
@@ -37,6 +37,7 @@ def interrupted(folder: Path, *options: str) -> tuple[str, str]:
     return message.strip(), output
 
 
+@pytest.mark.slow
 def test_an_interrupt_saves_the_hypothesis(folder: Path) -> None:
     message, output = interrupted(folder, "-o", "learnt.json", "--tree", "tree.dot")
     states = len(load(folder / "learnt.json"))

@@ -83,6 +83,7 @@ def test_options_mean_what_arguments_mean(
     assert found.alphabet == expected.alphabet
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_every_command_takes_a_folder() -> None:
     model = TransformerModel("my_llm", None, SIDES, prompt="the coin shows")

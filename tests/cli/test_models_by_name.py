@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from tests.cli.black_boxes import BESIDE, NAMED
 from tests.cli.program import error_of, run, run_json, run_program
 from tests.cli.test_help_examples import MODULE, examples_of
 from tests.support import need_module
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture
@@ -215,6 +218,7 @@ def test_the_page_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     save(PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.4, 0.3, 0.3]]), "learnt.json")
     for name in ("my_file", "my_module", "my_network"):
         Path(f"{name}.py").write_text(MODULE)
+    shutil.copy(EXAMPLES / "programs" / "parity.py", "my_program")
     text = run("models").stdout
     assert run_json("models") == {"models": [kind._asdict() for kind in KINDS]}
     for kind in KINDS:

@@ -52,6 +52,7 @@ def test_it_says_where_it_is_not_known(folder: Path) -> None:
     assert "unknown for 2" in run("learn", "unknown.py:model", *options).output
 
 
+@pytest.mark.slow
 def test_distill_shows_it(folder: Path) -> None:
     options = ("--words", 200)
     outside = run_json("distill", "leaking.py:model", *options)["certificate"]["outside"]

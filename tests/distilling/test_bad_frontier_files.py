@@ -143,6 +143,7 @@ def test_every_truncation(folder: Path) -> None:
             load_bytes(whole[:length], folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
 def test_flipped_bytes_give_the_same_frontier_or_an_error(mask: int, folder: Path) -> None:
     whole = bytes_of(FRONTIER, folder)
@@ -157,6 +158,7 @@ def test_flipped_bytes_give_the_same_frontier_or_an_error(mask: int, folder: Pat
     assert refused > len(whole) / 22
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(changes=mutations())
 def test_mutated_files(changes: Changes, folder: Path) -> None:

@@ -19,7 +19,7 @@ from tests.support import examples
 MARK = -1
 """Stands before the first symbol of every word."""
 PRIOR_WEIGHT = 0.2
-"""As if so many words had shown the row of the context one symbol shorter."""
+"""As if this many words had shown the row of the context one symbol shorter."""
 
 
 @pytest.fixture(autouse=True, scope="module")

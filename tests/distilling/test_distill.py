@@ -56,6 +56,7 @@ def is_sound(frontier: Frontier) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_same_seed_same_frontier() -> None:
     model = BlackBox(random_pdfa(5, 2, seed=1))
     first, again, other = (distill(model, budget=SMALL, sizes=FEW, seed=s) for s in (1, 1, 2))

@@ -57,6 +57,7 @@ def test_no_symbol_beyond_the_budget(symbols: int, audit: int) -> None:
         assert details["words_asked"] == len(model.asked) == len(set(model.asked))
 
 
+@pytest.mark.slow
 def test_a_bound_on_words() -> None:
     model = watched()
     frontier = distill(model, budget=Budget(max_words=200), sizes=FEW)
@@ -64,6 +65,7 @@ def test_a_bound_on_words() -> None:
     assert frontier.certificate.details["answers"] == len(set(model.asked))
 
 
+@pytest.mark.slow
 def test_a_bound_on_cost() -> None:
     price = Price(call=5, word=1, symbol=2)
     model = watched(price=price)
@@ -83,6 +85,7 @@ def test_a_bound_on_cost_ends_words_that_are_all_known() -> None:
     assert frontier.certificate.details["words_drawn"] == 300
 
 
+@pytest.mark.slow
 def test_a_bound_on_seconds() -> None:
     def slow(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
         time.sleep(0.002 * len(words))
@@ -202,6 +205,7 @@ def drawn_with_store(folder: Path, seed: int) -> int:
     return sampling.words
 
 
+@pytest.mark.slow
 def test_a_budget_ends_words_at_the_same_place_with_stored_answers(tmp_path: Path) -> None:
     for seed in range(8):
         assert drawn_with_store(tmp_path, seed) == drawn_with_store(tmp_path, seed)

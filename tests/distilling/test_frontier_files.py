@@ -91,6 +91,7 @@ def test_copies_are_equal(name: str, copied: Callable[[Frontier], Frontier]) -> 
     assert_same(frontier, other)
 
 
+@pytest.mark.slow
 def test_frontiers_that_differ_are_not_equal() -> None:
     frontier = frontier_of("figure 3")
     first, *others = frontier.points

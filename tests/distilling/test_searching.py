@@ -191,6 +191,7 @@ def searched(true: PDFA, sizes: list[int], **options: bool) -> dict[int, Fit]:
     return dict(search(tree_of(true, 500, seed=1).evidence(), sizes, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cycles", [True, False])
 def test_searching_all_sizes(cycles: bool) -> None:
     true = figure_3()

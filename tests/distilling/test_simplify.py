@@ -40,6 +40,7 @@ def test_as_good_as_the_best_of_all_partitions_of_seven_states() -> None:
     assert max(found) <= 1.15
 
 
+@pytest.mark.slow
 def test_the_divergence_is_exact() -> None:
     pdfa = random_pdfa(30, 2, seed=4)
     one = simplify(pdfa, states=4)
@@ -79,6 +80,7 @@ def check_supports(pdfa: PDFA, result: PDFA) -> None:
     assert not (result.transitions >= 0)[~defined].any()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(pdfas(7, 3), st.integers(1, 6))
 def test_any_automaton(pdfa: PDFA, size: int) -> None:
@@ -103,6 +105,7 @@ def test_undefined_stays_undefined() -> None:
         check_supports(pdfa, one.pdfa)
 
 
+@pytest.mark.slow
 def test_a_curve_never_rises_and_has_the_order_of_its_sizes() -> None:
     pdfa = random_pdfa(25, seed=5)
     curve = simplify(pdfa, states=(3, 30, 1, 12))
@@ -141,6 +144,7 @@ def test_copies_of_a_state_are_found_again() -> None:
     )
 
 
+@pytest.mark.slow
 def test_many_states_are_thinned_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(futures, "MOST_COMPARED", 100)
     pdfa = random_pdfa(150, 2, seed=7)

@@ -53,7 +53,7 @@ def judge(first: PDFA, second: PDFA, by: Equivalence | Tolerance) -> Judge:
 def naive_differences(
     first: PDFA, second: PDFA, by: Equivalence | Tolerance
 ) -> Iterator[list[Word]]:
-    """Give the words of every level that has any; follow what merges, or was not seen."""
+    """Yield the words of every level that has any; follow what merges, or was not seen."""
     classes = list(range(len(first) + len(second)))
     seen: set[Pair] = set()
     level: list[tuple[Pair, Word]] = [((first.initial, second.initial), [])]

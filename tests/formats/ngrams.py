@@ -85,7 +85,7 @@ class RandomModel:
             # Some words are in longer n-grams only.
             if share or symbol == "a" or self._random.random() < 0.5:
                 self._add((symbol,), share)
-        self._add((START,), self._random.choice([0.0, 1.0]))
+        self._add((START,), float(self._random.choice([0.0, 1.0])))
 
     def _add_context(self, context: Words) -> None:
         """List words after a context, with a back-off weight or with the mass they had before."""
@@ -94,7 +94,7 @@ class RandomModel:
             return
         mass = sum(self._model.probability(context[1:], symbol) for symbol in listed)
         if context in self._model.weights and mass < 0.9 and self._random.random() < 0.7:
-            share = self._random.choice([0.1, 0.5, 1.0])
+            share = float(self._random.choice([0.1, 0.5, 1.0]))
             self._add(context, None, weight=(1 - share) / (1 - mass))
             mass = share
         for symbol, share in zip(listed, self._shares(len(listed)), strict=True):

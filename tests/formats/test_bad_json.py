@@ -1,4 +1,4 @@
-"""JSON files that are no PDFA: one line that names the file and the culprit."""
+"""JSON files that are not a PDFA: one line that names the file and the culprit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BAD = {
     '{"a":' * 10**6: "nested too deeply",
     text(initial=0)[:-1] + ', "initial": 1}': "key 'initial' occurs twice",
     text(alphabet=[{"x": 1}]).replace('"x": 1', '"x": 1, "x": 2'): "key 'x' occurs twice",
-    text(probabilities=[[float("nan"), 0, 1]] * 2): "holds NaN, which is no probability",
+    text(probabilities=[[float("nan"), 0, 1]] * 2): "holds NaN, which is not a probability",
     text(probabilities=[[float("inf"), 0, 1]] * 2): "holds Infinity",
     text(probabilities=[[float("-inf"), 0, 1]] * 2): "holds -Infinity",
     text(initial="x").replace('"x"', "9" * 5000): "number of thousands of digits",

@@ -1,4 +1,4 @@
-"""NumPy archives that are no PDFA."""
+"""NumPy archives that are not a PDFA."""
 
 from __future__ import annotations
 

@@ -48,6 +48,7 @@ def steps_to_the_end(pdfa: PDFA) -> tuple[list[float], float, float]:
     return at_most, total, float(visits[int(reached[: pdfa.initial].sum())])
 
 
+@pytest.mark.slow
 @examples(60)
 @given(pdfa=pdfas(max_states=5))
 def test_storm_computes_what_the_automaton_says(pdfa: PDFA, folder: Path) -> None:

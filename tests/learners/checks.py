@@ -33,7 +33,7 @@ def untimed(progress: Progress) -> Progress:
 
 
 def leaves(node: TreeNode, path: Path | None = None) -> Iterator[tuple[TreeNode, Path]]:
-    """Give every leaf with the arcs that lead to it."""
+    """Yield every leaf with the arcs that lead to it."""
     path = path or {}
     if node.suffix is None:
         yield node, path
@@ -43,7 +43,7 @@ def leaves(node: TreeNode, path: Path | None = None) -> Iterator[tuple[TreeNode,
 
 
 def shape(node: TreeNode) -> tuple[int, int]:
-    """Give the depth of a tree and the number of its inner nodes."""
+    """Return the depth of a tree and the number of its inner nodes."""
     if node.suffix is None:
         return 0, 0
     shapes = [shape(child) for child in node.children.values()]
@@ -51,7 +51,7 @@ def shape(node: TreeNode) -> tuple[int, int]:
 
 
 def label_after(target: PDFA, word: Word, by: Equivalence) -> ArcLabel:
-    """Give the key of the target's class after a word; None where it is undefined."""
+    """Return the key of the target's class after a word; None where it is undefined."""
     row = target.next_distribution(word)
     return None if row is None else tuple(by.keys(row[None])[0].tolist())
 

@@ -12,7 +12,7 @@ from pdfalearn import PDFA, Exact, Quantization, chain, combination_lock, random
 from pdfalearn.equivalence.relations import Equivalence
 
 Family = Callable[[Generator, int], PDFA]
-"""Draws a target of about so many states."""
+"""Draws a target of about this many states."""
 
 
 def _draw(random: Generator, low: int, high: int) -> int:
@@ -126,7 +126,7 @@ FAMILIES: dict[str, Family] = {
 
 
 def drawn(family: str, size: int, seed: int) -> tuple[PDFA, Equivalence]:
-    """Draw a target of at most about so many states, and an equivalence to learn it by."""
+    """Draw a target of at most about this many states, and an equivalence to learn it by."""
     random = np.random.default_rng([list(FAMILIES).index(family), size, seed])
     target = FAMILIES[family](random, _draw(random, 1, size))
     kappas = [*range(1, 8), 10, 16, 99, 100, 999, 1000, _draw(random, 1, 3000), 2999, 3000]

@@ -10,7 +10,7 @@ from pdfalearn.oracles.protocol import EquivalenceOracle
 
 
 def hypotheses(learner: Learner, oracle: EquivalenceOracle) -> Iterator[PDFA]:
-    """Give the hypothesis of every round; learner and oracle share an alphabet."""
+    """Yield the hypothesis of every round; learner and oracle share an alphabet."""
     learner.start()
     while True:
         hypothesis = learner.hypothesis()

@@ -20,12 +20,12 @@ def need_learner(name: str) -> None:
 
 
 def is_within(learnt: PDFA, target: PDFA, by: Tolerance) -> bool:
-    """Say whether the distributions are similar on all pairs of states that a word reaches."""
+    """Return whether the distributions are similar on all pairs of states that a word reaches."""
     return distinguish(learnt, target, by=by) is None
 
 
 def are_separated(target: PDFA, by: Tolerance) -> bool:
-    """Say whether a word tells any two classes of states apart by more than twice the tolerance.
+    """Return whether a word tells any two classes of states apart by more than twice the tolerance.
 
     Then no state of an automaton within the tolerance can stand for two of them.
     """

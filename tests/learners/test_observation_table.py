@@ -25,7 +25,7 @@ def node_of(table: ObservationTable, word: str) -> int:
 
 
 def assert_cells(table: ObservationTable, target: PDFA) -> None:
-    """Check every cell, and that undefined words are no prefixes."""
+    """Check every cell, and that undefined words are not prefixes."""
     suffixes = [table.suffix(number) for number in range(table.width)]
     for place, node in enumerate(table.nodes.tolist()):
         prefix = table.observations.word(node)

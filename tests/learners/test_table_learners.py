@@ -155,7 +155,7 @@ def test_a_word_that_is_no_counterexample_is_refused(name: str, wrong: str) -> N
         ) -> Words:
             return TARGET.alphabet.encode_words([wrong])
 
-    with pytest.raises(OracleError, match="is no counterexample"):
+    with pytest.raises(OracleError, match="is not a counterexample"):
         learn(TARGET, learner=name, by=BY, oracle=Stubborn(TARGET, by=BY))
 
 

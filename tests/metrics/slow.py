@@ -68,7 +68,7 @@ def different(row: Row, other: Row, by: Equivalence | Tolerance) -> float:
 
 
 def row_after(pdfa: PDFA, word: Sequence[object], symbols: Sequence[object]) -> Row:
-    """Give the distribution after a word with its symbols in a given order."""
+    """Return the distribution after a word with its symbols in a given order."""
     row = pdfa.next_distribution(word)
     if row is None:
         return None

@@ -12,7 +12,7 @@ Form = Callable[[Any], Any]
 
 
 def needed_torch() -> Any:
-    """Give torch with one thread, which is fastest for networks this small."""
+    """Return torch set to one thread, which is fastest for networks this small."""
     torch = need_module("torch")
     torch.set_num_threads(1)
     return torch
@@ -68,7 +68,7 @@ FORMS: dict[str, tuple[Form, Form]] = {
 
 
 def memory_for(words: int, bytes_of_a_state: int, symbols: int) -> int:
-    """Say how many bytes make room for so many words."""
+    """Return how many bytes make room for a number of words."""
     return -(-words * 3 * (bytes_of_a_state + 8 * (symbols + 1) + 8) // 2)
 
 

@@ -95,6 +95,7 @@ def test_few_hidden_states_give_the_same_automaton() -> None:
         assert result.certificate.kind == "pac"
 
 
+@pytest.mark.slow
 def test_a_store_knows_the_network_again(torch: Any, tmp_path: Path) -> None:
     path = tmp_path / "answers.db"
 
@@ -143,7 +144,7 @@ class Pair(NamedTuple):
 @pytest.mark.parametrize("form", ["dictionary", "named"])
 def test_states_are_matched_by_name(form: str, torch: Any) -> None:
     class Swapping:
-        """Gives its state back in another order; what is zero stays zero."""
+        """Returns its state in another order; what is zero stays zero."""
 
         def start(self, count: int) -> tuple[Any, Any]:
             zero, one = torch.zeros(count), torch.ones(count)

@@ -100,6 +100,7 @@ def test_nan_stays_in_its_row() -> None:
     assert rows.values[1].sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_whole_vocabulary_is_one_node() -> None:
     spelling = Spelling({token: [token] for token in range(1, 50_000)}, ends=[0])
     assert spelling.prefixes == ((),)

@@ -53,6 +53,7 @@ def test_wrappers_keep_to_the_protocol() -> None:
     check_model(TopK(made(tiny("llama"), {token: [token] for token in range(3, 40)}), 4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_transformer_by_hand_gives_its_quotient(seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -225,6 +226,7 @@ def test_what_is_not_a_causal_model() -> None:
         made(headless)
 
 
+@pytest.mark.slow
 def test_a_model_that_reads_ahead() -> None:
     import torch
     from transformers import BertConfig, BertForMaskedLM
@@ -260,6 +262,7 @@ def test_a_model_in_training_mode() -> None:
         made(model)
 
 
+@pytest.mark.slow
 def test_models_that_keep_something_else_are_refused() -> None:
     from transformers import BloomConfig, BloomForCausalLM, MambaConfig, MambaForCausalLM
 

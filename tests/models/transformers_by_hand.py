@@ -87,7 +87,7 @@ def transformer_by_hand(rows: NDArray[np.float64]) -> Any:
 
 
 def _undo(norm: Any, ones: int, width: int) -> None:
-    """Have a norm give back what it gets, if that has so many ones and else zeros."""
+    """Make a norm return its input, if that has this many ones and else zeros."""
     mean = ones / width
     norm.weight.fill_(np.sqrt(mean - mean**2 + norm.eps))
     norm.bias.fill_(mean)

@@ -34,7 +34,7 @@ Batch = list[tuple[Symbol, ...]]
 
 
 class MoodyModel(WatchedModel):
-    """Gives other answers to words that it is asked again, as a function of the right ones."""
+    """Answers words that it is asked again otherwise, by a function of the right answers."""
 
     def __init__(self, capacity: int | None, second: NDArray[np.float64]) -> None:
         super().__init__(AutomatonModel(TARGET), room=capacity)

@@ -41,7 +41,7 @@ def stopping(symbols: int = 2) -> PDFA:
 
 
 class LyingModel(HookedModel):
-    """Says that words are undefined after the last symbol, whatever its probability."""
+    """Claims that words are undefined after the last symbol, whatever its probability."""
 
     def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
         found = inner.extend(handles, words)

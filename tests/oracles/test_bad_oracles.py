@@ -1,4 +1,4 @@
-"""Oracles that give words which are no counterexamples: an error, never an endless loop."""
+"""Oracles that give words which are not counterexamples: an error, never an endless loop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.strategies import all_words
 BY = Quantization(1000)
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 ROUNDS = 200
-"""Nothing here takes so many rounds, unless it is endless."""
+"""Nothing here takes this many rounds, unless it is endless."""
 
 
 class ChangedOracle:
@@ -59,7 +59,7 @@ def test_a_stubborn_oracle_is_refused(wrong: str, name: str) -> None:
     oracle = ChangedOracle(TARGET, lambda _: [tuple(wrong)])
     with pytest.raises(OracleError) as caught:
         learn(TARGET, by=BY, oracle=oracle, learner=name)
-    assert f"the word {tuple(wrong)} is no counterexample" in str(caught.value)
+    assert f"the word {tuple(wrong)} is not a counterexample" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -70,21 +70,21 @@ def test_a_word_that_is_none_is_refused_among_others(name: str, place: int) -> N
         return [*found[:place], (), *found[place:]] if len(found) >= place else found
 
     oracle = ChangedOracle(TARGET, insert_empty_word)
-    with pytest.raises(OracleError, match=r"the word \(\) is no counterexample"):
+    with pytest.raises(OracleError, match=r"the word \(\) is not a counterexample"):
         learn(TARGET, by=BY, oracle=oracle, learner=name)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_last_word_may_be_wrong(name: str) -> None:
     oracle = ChangedOracle(TARGET, lambda found: found or [("1", "1")])
-    with pytest.raises(OracleError, match=r"the word \('1', '1'\) is no counterexample"):
+    with pytest.raises(OracleError, match=r"the word \('1', '1'\) is not a counterexample"):
         learn(TARGET, by=BY, oracle=oracle, learner=name)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_finer_oracle_is_refused(name: str) -> None:
     oracle = ExactOracle(TARGET, by=Quantization(2000))
-    with pytest.raises(OracleError, match="is no counterexample"):
+    with pytest.raises(OracleError, match="is not a counterexample"):
         learn(TARGET, by=Quantization(1), oracle=oracle, learner=name)
 
 

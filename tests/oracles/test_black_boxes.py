@@ -40,6 +40,7 @@ def black_box(target: PDFA) -> FunctionModel:
     return FunctionModel(target.next_distributions, target.alphabet)
 
 
+@pytest.mark.slow
 def test_the_targets_of_experiment_1_are_learnt_exactly() -> None:
     for name, target in targets("exp1"):
         oracle = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(20), seed=1)

@@ -78,5 +78,5 @@ def test_bad_chains_are_refused() -> None:
 
 @pytest.mark.parametrize("member", ["exact", None, StoredAnswersOracle().certificate])
 def test_members_have_to_be_oracles(member: EquivalenceOracle) -> None:
-    with pytest.raises(InputError, match="is no equivalence oracle"):
+    with pytest.raises(InputError, match="is not an equivalence oracle"):
         ChainOracle(StoredAnswersOracle(), member)

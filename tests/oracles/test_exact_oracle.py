@@ -27,6 +27,7 @@ from tests.strategies import equivalences, pdfas, shuffled
 from tests.support import examples
 
 
+@pytest.mark.slow
 @examples(200)
 @given(st.data(), equivalences())
 def test_counterexamples_are_true_and_found_iff_there_are_any(

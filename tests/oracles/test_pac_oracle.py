@@ -207,7 +207,7 @@ def test_bad_shares_are_refused(name: str, value: float) -> None:
 
 @pytest.mark.parametrize("sampler", [None, "uniform", 5])
 def test_what_is_no_sampler_is_refused(sampler: Sampler) -> None:
-    with pytest.raises(InputError, match="is no sampler"):
+    with pytest.raises(InputError, match="is not a sampler"):
         PACOracle(epsilon=0.1, delta=0.1, sampler=sampler)
 
 

@@ -179,7 +179,7 @@ def test_bad_stop_probabilities_are_refused(stop: float) -> None:
         ([(UniformWords(3), float("nan"))], "weight nan is not positive"),
         ([(UniformWords(3), "1")], "weight '1' is not a number"),
         ([(UniformWords(3), True)], "weight True is not a number"),
-        ([("uniform", 1)], "'uniform' is no sampler"),
+        ([("uniform", 1)], "'uniform' is not a sampler"),
         ([UniformWords(3)], "not pairs"),
         (UniformWords(3), "not pairs"),
     ],

@@ -1,4 +1,4 @@
-"""Archives that are no run."""
+"""Archives that are not a run."""
 
 from __future__ import annotations
 
@@ -55,11 +55,21 @@ INNER = int(TREE.parents[-1])
         ("history", npy(np.full((1, 8), 0.5)), "history.npy, states, is 0.5, not an integer"),
         ("history", npy(np.full((1, 8), -1.0)), "history.npy, states, is -1.0"),
         ("history", npy(np.full((1, 8), np.inf)), "history.npy, states, is inf"),
+        ("counterexamples", npy(np.array([3])), r"counterexamples.npy has the shape \(1,\)"),
+        ("counterexamples", npy(np.array([[3, -1]])), "counterexamples.npy holds -1"),
         ("unresolved", npy(np.array([[4, 0]])), "unresolved.npy holds 4, which is not from 0 to 3"),
         ("unresolved", npy(np.array([[0, 2]])), "unresolved.npy holds 2, which is not from 0 to 1"),
         ("unresolved", npy(np.array([0, 0])), r"unresolved.npy has the shape \(2,\)"),
-        ("word_parents", changed(WORDS.parents, 1, 1), "word_parents.npy, entry 1: 1 is no earlie"),
-        ("word_parents", changed(WORDS.parents, 2, -1), "word_parents.npy, entry 2: -1 is no earl"),
+        (
+            "word_parents",
+            changed(WORDS.parents, 1, 1),
+            "word_parents.npy, entry 1: 1 is not an",
+        ),
+        (
+            "word_parents",
+            changed(WORDS.parents, 2, -1),
+            "word_parents.npy, entry 2: -1 is not an",
+        ),
         ("word_parents", changed(WORDS.parents, 0, -1), "word_parents.npy does not begin with 0"),
         ("word_parents", npy(np.empty(0, np.int32)), "word_parents.npy does not begin with 0"),
         ("word_symbols", changed(WORDS.symbols, 1, 2), "word_symbols.npy holds 2"),
@@ -73,7 +83,11 @@ INNER = int(TREE.parents[-1])
         ("distances", npy(DISTANCES.distances[1:]), "distance_counts.npy has the shape"),
         ("distance_counts", changed(DISTANCES.counts, 0, 10**6), "do not grow"),
         ("tree_parents", changed(TREE.parents, 0, 0), "tree_parents.npy does not begin with -1"),
-        ("tree_parents", changed(TREE.parents, 2, 2), "tree_parents.npy, entry 2: 2 is no earlier"),
+        (
+            "tree_parents",
+            changed(TREE.parents, 2, 2),
+            "tree_parents.npy, entry 2: 2 is not an",
+        ),
         ("tree_parents", npy(TREE.parents[:2]), r"tree_labels.npy has the shape \(6,\), not \(2,"),
         ("tree_labels", changed(TREE.labels, 1, 99), "tree_labels.npy holds 99"),
         ("tree_labels", changed(TREE.labels, -1, 99), "tree_labels.npy holds 99"),
@@ -85,7 +99,11 @@ INNER = int(TREE.parents[-1])
         ("tree_states", changed(TREE.states, 1, 4), "tree_states.npy holds 4"),
         ("suffix_firsts", changed(TREE.firsts, 1, 2), "suffix_firsts.npy holds 2"),
         ("suffix_firsts", changed(TREE.firsts, 1, -1), "suffix_firsts.npy holds -1"),
-        ("suffix_rests", changed(TREE.rests, 1, 1), "suffix_rests.npy, entry 1: 1 is no earlier"),
+        (
+            "suffix_rests",
+            changed(TREE.rests, 1, 1),
+            "suffix_rests.npy, entry 1: 1 is not an",
+        ),
         ("class_keys", npy(np.zeros(3)), r"class_keys.npy has the shape \(3,\)"),
         ("class_keys", npy(TREE.keys[:1]), "holds [12], which is not from -1 to 0"),
         ("class_keys", npy(np.zeros((3, 3), complex)), "class_keys.npy is not an array of bool or"),
@@ -121,8 +139,9 @@ def test_a_trace_that_is_there_twice(members: dict[str, bytes], tmp_path: Path) 
     ("change", "complaint"),
     [
         ({"format": "run"}, "its format is 'run', not 'pdfalearn run': no run"),
-        ({"version": 2}, "version 2 is newer than 1, .*; upgrade pdfalearn"),
-        ({"version": True}, "version is True, not 1"),
+        ({"version": 3}, "version 3 is newer than 2, .*; upgrade pdfalearn"),
+        ({"version": True}, "version is True, not 2"),
+        ({"version": 1}, r"holds or lacks \['counterexamples.npy'\]"),
         ({"more": 1}, r"run.json is \{.*\}, not an object with the keys"),
         ({"statistics": {}}, "statistics is {}, not an object with the keys"),
         ({"history": ["states"]}, r"history is \['states'\], not \["),
@@ -155,15 +174,15 @@ def test_bad_texts(
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        (b'"words": 14', b'"words": NaN', "run.json holds NaN, which is no number"),
+        (b'"words": 14', b'"words": NaN', "run.json holds NaN, which is not a number"),
         (b'"words": 14', b'"words": 1e999', "run.json holds '1e999', which is too large"),
-        (b'"words": 14', b'"words": ' + b"9" * 5000, "run.json is no JSON, or cut off"),
+        (b'"words": 14', b'"words": ' + b"9" * 5000, "run.json is not JSON, or cut off"),
         (b'"words": 14', b'"words": -1', "words is -1, not an integer of 0 or more"),
         (b'"words": 14', b'"words": true', "words is True, not an integer of 0 or more"),
         (b'"words": 14', b'"words": 14, "words": 14', "run.json has the key 'words' twice"),
-        (b"{", b"{" * 10**5, "run.json is no JSON|nested too deeply"),
+        (b"{", b"{" * 10**5, "run.json is not JSON|nested too deeply"),
         (b'"details": {', b'"details": ' + b"[" * 10**5, "nested too deeply"),
-        (b'"words"', b'"w\xff"', "run.json is no JSON"),
+        (b'"words"', b'"w\xff"', "run.json is not JSON"),
     ],
 )
 def test_bad_json(

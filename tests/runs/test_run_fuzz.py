@@ -47,6 +47,7 @@ def test_random_bytes(data: bytes, folder: Path) -> None:
     used_or_refused(data, folder)
 
 
+@pytest.mark.slow
 @KINDS
 @settings(max_examples=100)
 @given(changes=mutations())
@@ -79,6 +80,7 @@ def test_one_number_of_a_member_changed(
     used_or_refused(zipped((members | {name: changed}).items()), folder)
 
 
+@pytest.mark.slow
 def test_every_truncation(folder: Path) -> None:
     whole = bytes_of(run_of("figure 3"), folder)
     for length in range(0, len(whole), 7):

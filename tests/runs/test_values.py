@@ -64,6 +64,7 @@ def test_what_was_asked_for_is_not_pickled() -> None:
     assert fresh.tree is fresh.tree
 
 
+@pytest.mark.slow
 def test_other_processes_learn_and_send() -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
         result = executor.submit(learn, TARGET, by=Quantization(100)).result()

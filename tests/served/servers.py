@@ -61,7 +61,7 @@ class WatchedServer(CompletionsServer):
         self.stopped = Event()
 
     def stop_after(self, answers: int) -> None:
-        """Die after so many answers: no connection is served any more."""
+        """Die after this many answers: no connection is served any more."""
         self._stop_at = sum(self.answered.values()) + answers
 
     def next_fault(self) -> str | None:
@@ -102,7 +102,7 @@ def wait_until(is_so: Callable[[], bool], seconds: float = 60.0) -> None:
 
 
 class HangingServer(WatchedServer):
-    """Answers so many requests, and lets all others wait for a minute."""
+    """Answers this many requests, and lets all others wait for a minute."""
 
     count = 40
 

@@ -105,6 +105,7 @@ class BrokenServer(WatchedServer):
         return super().complete(body)
 
 
+@pytest.mark.slow
 def test_answers_of_a_batch_that_failed_are_kept() -> None:
     words = Words.of([[0] * length for length in range(30)])
     with BrokenServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
@@ -234,6 +235,7 @@ except LearningInterrupted as stopped:
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_at_once(tmp_path: Path) -> None:
     with HangingServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
         process = subprocess.Popen(
@@ -294,6 +296,7 @@ def _interrupt_when(server: HangingServer) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_a_program_ends_quietly_while_a_model_is_there() -> None:
     with WatchedServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
         program = INTERRUPTED.split("try:")[0]

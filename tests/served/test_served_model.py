@@ -73,6 +73,7 @@ def test_rows_are_those_of_the_automaton() -> None:
     assert np.allclose(rows.outside, 0.25, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_served_model_keeps_to_the_protocol() -> None:
     with WatchedServer(AutomatonLLM(spelled_target(8, seed=1))) as server:
         check_model(served(server))
@@ -114,6 +115,7 @@ def test_prompts_that_begin_alike_are_next_to_each_other() -> None:
     assert max(len(request["prompt"]) for request in server.requests) == 4
 
 
+@pytest.mark.slow
 def test_more_tokens_than_a_request_may_ask_for_are_parted() -> None:
     symbols = [chr(0x4E00 + place) for place in range(300)]
     target = renamed(random_pdfa(4, 300, seed=2), symbols)
@@ -171,6 +173,7 @@ def test_a_blank_before_every_text_is_not_part_of_symbols() -> None:
         assert served(server, ends=[1]).spelling.tokens == expected
 
 
+@pytest.mark.slow
 def test_a_transformer_is_read_node_by_node() -> None:
     need_module("torch")
     llm = Transformer()
@@ -213,6 +216,7 @@ class OlderServer(WatchedServer):
         return super().complete({**body, "logprob_token_ids": None})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("refuses", "most"), [(False, 20), (True, 20), (True, 5)])
 def test_older_servers_list_the_likeliest_tokens(refuses: bool, most: int) -> None:
     target = spelled_target(9, seed=4)
@@ -312,6 +316,7 @@ def test_the_cost_is_counted_in_tokens() -> None:
     assert sent == result.statistics.cost == seen[-1]
 
 
+@pytest.mark.slow
 def test_the_identity_says_what_decides_the_answers() -> None:
     with WatchedServer(AutomatonLLM(spelled_target(5, seed=1))) as server:
         same = {served(server).identity, served(server, batch=3, price=Price(word=1)).identity}
@@ -328,6 +333,7 @@ def test_the_identity_says_what_decides_the_answers() -> None:
     assert len(others | same) == 5
 
 
+@pytest.mark.slow
 def test_a_store_keeps_the_answers(tmp_path: Path) -> None:
     target = spelled_target(20, seed=6)
     asked = []

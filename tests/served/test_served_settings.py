@@ -125,6 +125,7 @@ def test_addresses_that_are_none(url: object, complaint: str) -> None:
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_addresses_of_one_server() -> None:
     with WatchedServer(AutomatonLLM(TARGET)) as server:
         for end in ("", "/", "/v1", "/v1/"):

@@ -129,5 +129,5 @@ def read(path: Path, key: str = "model") -> list[Segment]:
 
 
 def some(seed: int, count: int = 4) -> list[Part]:
-    """Give the first of the endless parts."""
+    """Return the first of the endless parts."""
     return list(islice(endless_parts(seed), count))

@@ -1,4 +1,4 @@
-"""Files that are no stores, and stores that cannot be used: clear errors, and nothing is lost."""
+"""Files that are not stores, and stores that cannot be used: clear errors, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -341,6 +341,7 @@ def test_a_damaged_batch_is_named(path: Path) -> None:
         assert_same(next(store.segments("model")), some(1))
 
 
+@pytest.mark.slow
 def test_connections_are_closed_whatever_happens(path: Path, tmp_path: Path) -> None:
     def descriptors() -> set[str]:
         names = set()

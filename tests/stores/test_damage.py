@@ -25,7 +25,7 @@ CONTENT = content()
 
 
 def is_noticed(path: Path) -> bool:
-    """Say whether the damage is reported; if it is not, everything is as it was written."""
+    """Return whether the damage is reported; if it is not, everything is as it was written."""
     try:
         segments = read(path)
     except StoreError:
@@ -86,7 +86,7 @@ def test_a_description_that_is_no_text(tmp_path: Path) -> None:
         ({"symbols": [2]}, "symbol 2 is not below 2"),
         ({"nodes": [2]}, "node 2 is not one of the 2"),
         ({"numbers": [1]}, "number 1 is not one of 1 rows"),
-        ({"rows": [[0.5, 0.5, 0.5]]}, "row 0 is no distribution"),
+        ({"rows": [[0.5, 0.5, 0.5]]}, "row 0 is not a distribution"),
         ({"nodes": [0, 1]}, "2 nodes with answers, but 1 numbers"),
     ],
 )

@@ -67,6 +67,7 @@ def test_killed_writers_lose_nothing_that_they_have_acknowledged(tmp_path: Path)
         assert_same(segment, some(seed, stored_count))
 
 
+@pytest.mark.slow
 def test_a_store_is_whole_at_every_moment_of_another_process_writing(tmp_path: Path) -> None:
     path = stored(tmp_path / "answers.db", some(1))
     with Writing(path, seed=2) as writing, AnswerStore(path, read_only=True) as store:

@@ -217,10 +217,10 @@ def test_symbols_that_files_cannot_hold(tmp_path: Path) -> None:
         ({"numbers": [-2]}, "not from -1"),
         ({"rows": [[0.5, 0.5]]}, r"shape \(1, 2\), not \(rows, 3\)"),
         ({"rows": [0.5, 0.25, 0.25]}, r"shape \(3,\)"),
-        ({"rows": [[0.5, 0.25, 0.5]]}, "row 2 is no distribution"),
-        ({"rows": [[1.5, -0.25, -0.25]]}, "row 2 is no distribution"),
-        ({"rows": [[np.nan, 0.5, 0.5]]}, "row 2 is no distribution"),
-        ({"rows": [[np.inf, -np.inf, 1]]}, "row 2 is no distribution"),
+        ({"rows": [[0.5, 0.25, 0.5]]}, "row 2 is not a distribution"),
+        ({"rows": [[1.5, -0.25, -0.25]]}, "row 2 is not a distribution"),
+        ({"rows": [[np.nan, 0.5, 0.5]]}, "row 2 is not a distribution"),
+        ({"rows": [[np.inf, -np.inf, 1]]}, "row 2 is not a distribution"),
     ],
 )
 def test_bad_parts_are_refused_and_leave_nothing(

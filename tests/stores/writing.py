@@ -64,7 +64,7 @@ class Writing:
         self.process.stdin.flush()
 
     def wait_for(self, count: int) -> None:
-        """Let it begin, and wait until so many parts are stored."""
+        """Let it begin, and wait until this many parts are stored."""
         self.begin()
         assert self.process.stdout is not None
         while self._count < count:
@@ -73,7 +73,7 @@ class Writing:
             self._count = int(line)
 
     def kill(self) -> int:
-        """End it as a power failure would; give how many parts it has said are stored."""
+        """End it as a power failure would; return how many parts it has said are stored."""
         self.process.kill()
         output, _ = self.process.communicate()
         whole = output[: output.rfind("\n") + 1].split()
@@ -86,7 +86,7 @@ class Writing:
 
 
 def main(path: str, key: str, seed: str, count: str) -> None:
-    """Say ready, wait for a line, and write."""
+    """Print "ready", wait for a line, and write."""
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()

@@ -42,6 +42,7 @@ def test_automata(pdfa: PDFA, seed: int) -> None:
     check_model(AutomatonModel(pdfa), words=50, seed=seed)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(pdfas(), st.sampled_from(ROOMS), st.booleans(), st.integers(0, 9))
 def test_owned_handles(pdfa: PDFA, room: int | None, sparse: bool, seed: int) -> None:
@@ -88,6 +89,7 @@ class Whole(LanguageModel):
         return Rows.dense(self._pdfa.probabilities[states], undefined=undefined)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(pdfas(), st.booleans(), st.integers(0, 9))
 def test_models_of_whole_words(pdfa: PDFA, sparse: bool, seed: int) -> None:
@@ -149,13 +151,14 @@ def test_networks_in_single_precision(kind: str) -> None:
 
 
 class SaysPossible(OwningSession):
-    """Says which symbols may follow, as lists."""
+    """Returns which symbols may follow, as lists."""
 
     def possible(self, handles: Any) -> Words:
         table = self.model.pdfa.transitions[[self.states[handle] for handle in handles.tolist()]]
         return Words.of([np.flatnonzero(row >= 0).tolist() for row in table])
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(pdfas(), st.sampled_from(ROOMS))
 def test_lists_of_what_is_possible(pdfa: PDFA, room: int | None) -> None:

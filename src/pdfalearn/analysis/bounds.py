@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -21,17 +22,26 @@ from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
 from pdfalearn.learning.results import Result
 from pdfalearn.pdfa import PDFA
+from pdfalearn.registry import shown
 from pdfalearn.text import described
 
 _NEARLY = 1e-9
 _FAR = 0.5
-"""A bound so near to 0 or 1, with the other so far from it, says nothing."""
+"""A bound at 0 or 1 says nothing if the other bound is at least this far from it."""
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a value is at least and at most, and for which models that holds."""
+    """What a value is at least and at most, and for which models that holds.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_1
+    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
+    >>> round(bounds.low, 9), round(bounds.high, 9), bounds.confidence
+    (0.75, 0.8125, 1.0)
+    """
 
     low: float
     high: float
@@ -44,14 +54,17 @@ class Bounds:
     blame: those in which the classes allow words to go on for ever, or if there are none, those
     whose classes leave the most open."""
 
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
+
     def __str__(self) -> str:
         text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
         if not self.blamed:
             return text
         more = f" and {len(self.blamed) - _SHOWN} more" if len(self.blamed) > _SHOWN else ""
         states = "states" if len(self.blamed) > 1 else "state"
-        shown = ", ".join(map(str, self.blamed[:_SHOWN]))
-        return f"{text}; it says so little because of the {states} {shown}{more}"
+        blamed = ", ".join(map(str, self.blamed[:_SHOWN]))
+        return f"{text}; it says so little because of the {states} {blamed}{more}"
 
 
 def probability_bounds(
@@ -132,8 +145,8 @@ def length_bounds(automaton: PDFA | Result | Frontier, *, by: Relation | None = 
     Raises
     ------
     InputError
-        As `probability_bounds`; and for every PAC certificate, as the words of which nothing is
-        known may have any length.
+        As `probability_bounds`; and for every PAC certificate, as the words about which
+        nothing is known may have any length.
 
     Examples
     --------
@@ -165,7 +178,7 @@ def _reach(pdfa: PDFA, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
 
 
 def _widened(bounds: tuple[float, float], epsilon: float) -> tuple[float, float]:
-    """Allow for a share of words of which nothing is known.
+    """Allow for a share of words about which nothing is known.
 
     Up to such words, the model draws as one that the classes allow (a coupling of the two).
     """

@@ -1,4 +1,4 @@
-"""For which models bounds hold: what a certificate says of the model behind an automaton."""
+"""For which models bounds hold: what a certificate says about the model behind an automaton."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _NO_CLAIM = {
 
 @dataclass(frozen=True)
 class Claim:
-    """An automaton, the relation that holds it near models, and for which models that is so."""
+    """An automaton, the relation between it and models, and the models for which that holds."""
 
     pdfa: PDFA
     by: Relation
     statement: str
     """For which models bounds hold."""
     epsilon: float = 0.0
-    """The share of the model's words of which nothing is known."""
+    """The share of the model's words about which nothing is known."""
     confidence: float = 1.0
-    """The probability with which that share is no larger."""
+    """The probability that the share is at most ``epsilon``."""
 
     @classmethod
     def of(cls, automaton: PDFA | Result | Frontier, by: Relation | None) -> Claim:
-        """Find out what is known; refuse an automaton of which nothing is."""
+        """Find out what is known; refuse an automaton about which nothing is known."""
         if isinstance(automaton, Frontier):
             raise _nothing_known("distilled")
         if isinstance(automaton, Result):

@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _MOST_ROUNDS = 64
-"""After so many passes over all edges, one place after the other is settled instead."""
+"""After this many passes over all edges, places are settled one after the other instead."""
 
 
 def least_costs(sources: Indices, successors: Indices, steps: Floats, ends: Floats) -> Floats:

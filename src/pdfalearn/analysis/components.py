@@ -70,8 +70,8 @@ def _rounding(chain: IntervalChain) -> float:
 def collapsed(chain: IntervalChain, components: Indices) -> tuple[IntervalChain, Indices]:
     """Make one place of every end component, and return the chain and the number of each place.
 
-    Who may stay may leave when and where it is best: to every target outside that a place inside
-    may lead to, or never, which is as good as ``no``.
+    A way that may stay in a component may leave it when and where it is best: to every target
+    outside that a place inside may lead to; or it never leaves, which counts as ``no``.
     """
     single = components < 0
     numbers = np.where(single, np.cumsum(single) - 1, int(single.sum()) + components)

@@ -1,4 +1,4 @@
-"""The automaton of the words that are in a language, exactly as likely as they are given that."""
+"""The automaton of the words that are in a language, with their exact conditional probabilities."""
 
 from __future__ import annotations
 

@@ -19,7 +19,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Distances:
-    """How far the distributions over words of two automata are apart."""
+    """How far the distributions over words of two automata are apart.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> far = distances(figure_1(), figure_1(0.25))
+    >>> round(far.total_variation_low, 3), round(far.total_variation_high, 3), far.pairs
+    (0.138, 0.32, 2)
+    """
 
     hellinger: float
     """√(½ Σ (√P(w) - √Q(w))²), from 0 to 1."""

@@ -21,7 +21,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Entropy:
-    """The entropy of words drawn from an automaton, in nats."""
+    """The entropy of words drawn from an automaton, in nats.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> found = entropy(figure_1())
+    >>> round(found.per_word, 6), found.by_state.round(6).tolist(), found.endless_states
+    (1.386294, [0.0, 0.693147], ())
+    """
 
     per_word: float
     """E -ln P(w); infinite if words may go on being uncertain without end."""
@@ -35,7 +43,15 @@ class Entropy:
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """How often one word is expected to visit states and to take transitions."""
+    """How often one word is expected to visit states and to take transitions.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> visits = expected_visits(figure_1())
+    >>> visits.states.round(6).tolist(), visits.transitions.round(6).tolist()
+    ([1.0, 2.0], [[1.0], [1.0]])
+    """
 
     states: Floats
     """Of every state; infinite where words come back for ever."""

@@ -78,7 +78,7 @@ def least_steps(chain: IntervalChain) -> float:
 
     Notes
     -----
-    Every step to a place costs 1, so that whoever stays for ever pays without end. Values V are
+    Every step to a place costs 1, so that a way that never ends costs infinitely much. Values V are
     lowered to (1 - η)·V; then what one step costs, η times at least the least probability r to go
     on, makes up for what rounding may have added: η·r ≥ (1 - η)·(V - min(1 + xᵀV)).
     """
@@ -133,7 +133,7 @@ def _extreme(
     Parameters
     ----------
     chain : IntervalChain
-        A chain in which no choice leads round for ever, or none that is worth while.
+        A chain in which no choice goes round for ever, or no such choice is worth while.
     gain : float
         What a step to another place brings.
     yes : float

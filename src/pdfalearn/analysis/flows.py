@@ -31,7 +31,7 @@ _ROUNDING = 2.0**-51
 _SLOWEST = 0.999
 """Passes that shrink changes by no more than this are not worth while."""
 _LEAPS = 3
-"""After so many of the first rounds the changes to come are guessed."""
+"""The changes to come are extrapolated after each of this many first rounds."""
 _MOST_REFINEMENTS = 4
 
 

@@ -83,7 +83,7 @@ class _Step(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A place of a word: after so many symbols, with so much weight and cost."""
+    """A place of a word, with the symbols, the weight and the cost so far."""
 
     place: int
     position: int

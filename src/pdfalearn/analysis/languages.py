@@ -22,7 +22,18 @@ from pdfalearn.text import described
 
 
 class Language(ABC):
-    """A set of words that is described without an alphabet."""
+    """A set of words that is described without an alphabet.
+
+    Examples
+    --------
+    >>> from pdfalearn import DFA, figure_1, probability
+    >>> class EvenLength(Language):
+    ...     def dfa(self, alphabet):
+    ...         table = [[1] * len(alphabet), [0] * len(alphabet)]
+    ...         return DFA(alphabet=alphabet, transitions=table, accepting=[True, False])
+    >>> round(probability(figure_1(), EvenLength()), 6)
+    0.333333
+    """
 
     @abstractmethod
     def dfa(self, alphabet: Alphabet) -> DFA:
@@ -94,7 +105,7 @@ class Contains(Language):
 
 @dataclass(frozen=True)
 class HasLength(Language):
-    """The words with at least and at most so many symbols; ``most`` None is any number.
+    """The words with ``least`` to ``most`` symbols; ``most`` None is any number.
 
     Examples
     --------

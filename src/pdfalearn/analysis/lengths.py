@@ -30,7 +30,15 @@ _MOST_WORK = 2**33
 
 @dataclass(frozen=True, eq=False)
 class Length:
-    """The length of words drawn from an automaton, the terminal not counted."""
+    """The length of words drawn from an automaton, the terminal not counted.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> found = length(figure_1())
+    >>> round(found.mean, 6), round(found.deviation, 6), found.quantile(0.9), found.endless_mass
+    (2.0, 1.414214, 4.0, 0.0)
+    """
 
     mean: float
     """Infinite if words may never end."""
@@ -73,9 +81,9 @@ class Length:
         return probabilities
 
     def quantile(self, share: float) -> float:
-        """Return the least length that so great a share of the words does not exceed.
+        """Return the least length such that at least this share of the words is not longer.
 
-        It is infinite if so many words never end.
+        It is infinite if the words that end have a smaller share than this.
 
         Examples
         --------

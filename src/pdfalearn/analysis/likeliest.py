@@ -18,7 +18,15 @@ from pdfalearn.pdfa import PDFA, checked_pdfa
 
 @dataclass(frozen=True)
 class LikelyWord:
-    """A word and its probability."""
+    """A word and its probability.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> (likeliest,) = most_likely(figure_1(), 1)
+    >>> likeliest.word, likeliest.probability, round(likeliest.log_probability, 6)
+    (('a',), 0.5, -0.693147)
+    """
 
     word: tuple[Symbol, ...]
     probability: float
@@ -28,7 +36,7 @@ class LikelyWord:
 def most_likely(
     pdfa: PDFA, count: int | None = None, language: LanguageLike | None = None
 ) -> Iterator[LikelyWord]:
-    """Find the likeliest words, in exact order, one when it is asked for.
+    """Find the likeliest words in exact order, each one when it is asked for.
 
     Parameters
     ----------
@@ -58,7 +66,7 @@ def most_likely(
 
 
 def most_likely_prefixes(pdfa: PDFA, length: int, count: int | None = None) -> Iterator[LikelyWord]:
-    """Find the likeliest beginnings of a length, in exact order, one when it is asked for.
+    """Find the likeliest beginnings of a length in exact order, each one when it is asked for.
 
     Parameters
     ----------
@@ -72,7 +80,7 @@ def most_likely_prefixes(pdfa: PDFA, length: int, count: int | None = None) -> I
     Returns
     -------
     iterator of LikelyWord
-        The probability is that of all words which begin so, endless ones included.
+        The probability is that of all words with this beginning, endless ones included.
 
     Examples
     --------

@@ -24,7 +24,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WordDifference:
-    """A word whose probabilities differ."""
+    """A word whose probabilities differ.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> (found,) = differences(figure_1(), figure_1(0.25), 1).words
+    >>> found.word, found.probability_a, found.probability_b
+    (('a',), 0.5, 0.75)
+    """
 
     word: tuple[Symbol, ...]
     share: float
@@ -35,7 +43,15 @@ class WordDifference:
 
 @dataclass(frozen=True)
 class PrefixDifference:
-    """A beginning of words after which the two rows differ."""
+    """A beginning of words after which the two rows differ.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> (found,) = differences(figure_1(), figure_1(0.25), 1).prefixes
+    >>> found.prefix, found.symbol, found.probability_a, found.probability_b
+    (('a',), 'a', 0.5, 0.25)
+    """
 
     prefix: tuple[Symbol, ...]
     share: float
@@ -49,7 +65,15 @@ class PrefixDifference:
 
 @dataclass(frozen=True)
 class Differences:
-    """Where two automata part."""
+    """Where two automata part.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> found = differences(figure_1(), figure_1(0.25), 2)
+    >>> round(found.squared_hellinger, 6), [one.word for one in found.words]
+    (0.05271, [('a',), ('a', 'a', 'a', 'a')])
+    """
 
     squared_hellinger: float
     words: tuple[WordDifference, ...]
@@ -66,7 +90,7 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
     a, b : PDFA
         Automata over the same symbols, in any order. Their rows are divided by their sums.
     count : int
-        How many words and how many prefixes at most. There are fewer words if it takes more than
+        How many words and how many prefixes at most. Fewer words are found if it takes more than
         50,000 steps to be sure of the next one.
     most_pairs : int
         More pairs of states are refused.

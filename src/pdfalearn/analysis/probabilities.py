@@ -70,7 +70,7 @@ def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None =
 
 
 def _plain(pdfa: PDFA, dfa: DFA) -> float:
-    """Walk only as far as it is open whether a word is in the language; then it has but to end."""
+    """Walk only while it is open whether a word is in the language; then it only has to end."""
     settled = _settled(dfa)
     transitions = np.where(settled[:, None], np.int32(-1), dfa.transitions)
     cut = DFA(

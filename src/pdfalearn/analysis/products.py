@@ -22,7 +22,7 @@ _PART = 2**14
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """The pairs of a PDFA's and a DFA's states that words reach which may still be accepted.
+    """The pairs of a PDFA's and a DFA's states that words reach and that can still be accepted.
 
     Pair 0 is the initial one, and others follow breadth first. Transitions stand in the order of
     their sources. Where the DFA has no transition the word is lost, and there is no pair.
@@ -92,7 +92,7 @@ class Product:
 
     @cached_property
     def endings(self) -> Floats:
-        """The probability that a word ends in a pair at once, be it in the language or not."""
+        """The probability that a word ends in a pair at once, in the language or not."""
         return np.asarray(self._rows[self.walk.lefts, 0])
 
     @cached_property

@@ -22,16 +22,23 @@ from pdfalearn.words import Words
 Floats = NDArray[np.float64]
 
 _BATCH = 2**12
-"""Words are run through the automaton so many at once."""
+"""At most this many words are run through the automaton at once."""
 _FEW = 64
-"""So many words are faster run one after the other than side by side."""
+"""At most this many words run faster one after the other than side by side."""
 _SHOWN = 100
-"""Of this many impossible words the step is kept."""
+"""The impossible step is kept for at most this many words."""
 
 
 @dataclass(frozen=True)
 class ImpossibleWord:
-    """A word of probability 0, and the step at which it becomes so."""
+    """A word of probability 0, and the step at which it becomes so.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> score(figure_1(), ["a", ""]).first_impossible
+    (ImpossibleWord(number=2, position=0, symbol='$'),)
+    """
 
     number: int
     """Its place in the corpus, or its line in the file; the first is 1."""
@@ -43,7 +50,15 @@ class ImpossibleWord:
 
 @dataclass(frozen=True)
 class Score:
-    """How likely an automaton finds the words of a corpus, in nats."""
+    """How likely an automaton finds the words of a corpus, in nats.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> found = score(figure_1(), ["a", "aa"])
+    >>> found.words, found.symbols, found.positions, round(found.surprise, 6)
+    (2, 3, 5, 1.039721)
+    """
 
     words: int
     symbols: int

@@ -1,4 +1,4 @@
-"""Tell which of equal keys comes first, in array passes."""
+"""Find which of equal keys comes first, in array passes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Places = NDArray[np.int64]
 
 
 def firsts(table: NDArray[Any], keys: NDArray[np.integer]) -> Places:
-    """Give the place of the first of each key.
+    """Return the place of the first of each key.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def firsts(table: NDArray[Any], keys: NDArray[np.integer]) -> Places:
 
 
 def grown(table: NDArray[Any], size: int) -> NDArray[Any]:
-    """Give a table of at least a size, with -1 in all that is new."""
+    """Return a table of at least a size, with -1 in all that is new."""
     if size <= len(table):
         return table
     larger = np.empty(max(64, 2 * size), dtype=table.dtype)

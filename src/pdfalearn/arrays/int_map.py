@@ -23,7 +23,7 @@ _MASK = 2**64 - 1
 
 
 class IntMap:
-    """Gives every key a number: 0, 1, … as keys are first seen.
+    """Numbers keys 0, 1, … in the order in which they are first seen.
 
     A dictionary while there are few keys; then a table with open addressing and linear probing,
     never more than a third full, over which whole arrays of keys are looked up at once. Numbers
@@ -44,7 +44,7 @@ class IntMap:
         return self._size
 
     def get_or_add(self, keys: Keys) -> Values:
-        """Give the number of every key; keys that are new get the next numbers."""
+        """Return the number of every key; keys that are new get the next numbers."""
         if self._small is not None:
             if len(keys) < _MANY and self._size + len(keys) <= _SMALL:
                 known = self._small
@@ -59,7 +59,7 @@ class IntMap:
         return self._placed(keys)
 
     def get(self, keys: Keys) -> Values:
-        """Give the number of every key; -1 where it has none."""
+        """Return the number of every key; -1 where it has none."""
         if self._small is not None:
             known = self._small
             return np.array([known.get(key, -1) for key in keys.tolist()], dtype=np.int64)
@@ -75,7 +75,7 @@ class IntMap:
         return numbers
 
     def get_one(self, key: int) -> int:
-        """Give the number of one key; -1 if it has none."""
+        """Return the number of one key; -1 if it has none."""
         if self._small is not None:
             return self._small.get(key, -1)
         slot = (key * _MULTIPLIER & _MASK) >> self._shift
@@ -84,7 +84,7 @@ class IntMap:
         return value
 
     def get_or_add_one(self, key: int) -> int:
-        """Give the number of one key; if it is new, the next number."""
+        """Return the number of one key; if it is new, the next number."""
         if self._small is not None:
             number = self._small.setdefault(key, self._size)
             if number == self._size:
@@ -141,7 +141,7 @@ class IntMap:
         return (products >> np.uint64(self._shift)).view(np.int64)
 
     def _placed(self, keys: Keys) -> Values:
-        """Find the slot of every key, taking empty ones for new keys; give its number."""
+        """Find the slot of every key, taking empty ones for new keys; return its number."""
         slots = self._slots(keys)
         known = self._size
         numbers = np.empty(len(keys), dtype=np.int64)
@@ -161,7 +161,7 @@ class IntMap:
         return numbers
 
     def _take(self, places: Keys, slots: Values, keys: Keys) -> Keys:
-        """Give empty slots to the keys at places, of equal slots to the first; say which won."""
+        """Put the keys at places into empty slots, the first key of each slot; return these."""
         self._values[slots[::-1]] = places[::-1]
         first = self._values[slots] == places
         winners: Keys = places[first]

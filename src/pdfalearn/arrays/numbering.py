@@ -27,7 +27,7 @@ def numbered_rows(rows: NDArray[np.generic]) -> NDArray[np.int64]:
 
 
 def row_hashes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Give a 64-bit hash of every row; a row of one word is its own."""
+    """Return a 64-bit hash of every row; a row of one word is its own."""
     hashes = words[:, 0] if words.shape[1] == 1 else words @ _multipliers(words.shape[1])
     return hashes.view(np.int64)
 
@@ -45,7 +45,7 @@ def as_words(rows: NDArray[np.generic]) -> NDArray[np.uint64]:
 
 @lru_cache(maxsize=8)
 def _multipliers(count: int) -> NDArray[np.uint64]:
-    """Give well-mixed odd numbers (the finaliser of SplitMix64 over 1, 2, …)."""
+    """Return well-mixed odd numbers (the finaliser of SplitMix64 over 1, 2, …)."""
     mixed = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -55,7 +55,7 @@ def _multipliers(count: int) -> NDArray[np.uint64]:
 def _numbered(
     values: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.bool_]]:
-    """Number the different values; give also their sorted order and where a new value opens."""
+    """Number the different values; return also their sorted order and where a new value opens."""
     order = np.argsort(values)
     ordered = values[order]
     opens = np.ones(len(values), dtype=bool)

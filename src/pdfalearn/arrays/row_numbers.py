@@ -15,7 +15,7 @@ _SMALL_BYTES = 2**17
 
 
 class RowNumbers:
-    """Gives every row of bytes a number: 0, 1, … as they are first seen.
+    """Numbers rows of bytes 0, 1, … in the order in which they are first seen.
 
     A dictionary of bytes while there are few rows. Then rows of up to 64 bits are their own key;
     wider ones are found by a 64-bit hash and compared whole, and a row whose hash is taken by
@@ -37,7 +37,7 @@ class RowNumbers:
         return len(self._map) if self._small is None else len(self._small)
 
     def get_or_add(self, rows: NDArray[np.generic]) -> NDArray[np.int64]:
-        """Give the number of every row; rows that are new get the next numbers."""
+        """Return the number of every row; rows that are new get the next numbers."""
         if self._small is not None:
             width = rows.shape[1] * rows.itemsize
             size = len(self._small) + len(rows)

@@ -27,7 +27,7 @@ class UnionFind:
         self._parent = self._parents.data
 
     def merge(self, lefts: Nodes, rights: Nodes) -> NDArray[np.intp]:
-        """Merge the classes of pair after pair; give the places of those that were needed for it.
+        """Merge the classes of pair after pair; return the places of those that were needed for it.
 
         The other pairs follow from earlier ones by transitivity.
         """
@@ -53,7 +53,7 @@ class UnionFind:
             needed[rest[left_goes | right_goes]] = True
 
     def merge_one(self, left: int, right: int) -> bool:
-        """Merge the classes of a pair; say whether they were two."""
+        """Merge the classes of a pair; return whether they were two."""
         left, right = self._root(left), self._root(right)
         if left == right:
             return False

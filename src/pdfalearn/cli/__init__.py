@@ -35,6 +35,7 @@ COMMANDS = (
     "sample",
     "convert",
     "draw",
+    "view",
     "store",
     "experiments",
 )
@@ -55,7 +56,7 @@ class CommandLine(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; a reader who has seen enough (``| head -1``) is no failure to report."""
+        """Run a command; a reader that stops early (``| head -1``) is not reported as a failure."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
@@ -85,11 +86,11 @@ class CommandLine(click.Group):
 def cli(context: click.Context) -> None:
     """Make, learn, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
 
-    Files are .json, .json.gz or .npz, .zip for frontiers, and .dot, .svg, .png or .pdf to look at;
-    .arpa, .pautomac and .pickle files of other programs can be read too (see convert --help).
-    Models that can only be asked are named as 'pdfalearn models' says. Every command has --help
-    with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2 for bad
-    input.
+    Files are .json, .json.gz or .npz, .zip for frontiers, and .dot, .svg, .png, .pdf or .html to
+    look at; .arpa, .pautomac and .pickle files of other programs can be read too (see convert
+    --help). Models that can only be asked are named as 'pdfalearn models' says. Every command has
+    --help with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2
+    for bad input.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from pdfalearn import Budget
 
 _BOUNDS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
-    "max_words": (click.IntRange(min=1), "so many words asked of the model"),
-    "max_symbols": (click.IntRange(min=0), "so many symbols that the model is led through"),
+    "max_words": (click.IntRange(min=1), "this many words asked of the model"),
+    "max_symbols": (click.IntRange(min=0), "this many symbols that the model is led through"),
     "max_cost": (click.FloatRange(min=0), "this cost of asking, by the model's own price"),
-    "max_seconds": (click.FloatRange(min=0), "so many seconds"),
-    "max_states": (click.IntRange(min=1), "so many states"),
-    "max_word_length": (click.IntRange(min=0), "so many symbols in a word"),
-    "max_equivalence_queries": (click.IntRange(min=0), "so many equivalence queries"),
+    "max_seconds": (click.FloatRange(min=0), "this many seconds"),
+    "max_states": (click.IntRange(min=1), "this many states"),
+    "max_word_length": (click.IntRange(min=0), "this many symbols in a word"),
+    "max_equivalence_queries": (click.IntRange(min=0), "this many equivalence queries"),
 }
 
 BOUNDS = tuple(_BOUNDS)
@@ -41,16 +41,16 @@ budget_options = all_of(
 """Adds an option for each bound."""
 
 _SPENDING: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
-    "symbols": (click.IntRange(min=1), "Lead the model through at most so many symbols."),
-    "words": (click.IntRange(min=1), "Ask at most so many words."),
+    "symbols": (click.IntRange(min=1), "Lead the model through at most this many symbols."),
+    "words": (click.IntRange(min=1), "Ask at most this many words."),
     "cost": (click.FloatRange(min=0), "Ask for at most this cost, by the model's own price."),
     "seconds": (
         click.FloatRange(min=0),
-        "Ask for half of so many seconds; searching comes after.",
+        "Ask for half of this many seconds; the search comes after that.",
     ),
 }
 DEFAULT_SYMBOLS = 20_000
-"""How many symbols are asked where nothing is said."""
+"""How many symbols are asked if no bound is given."""
 _DEFAULT = f"{DEFAULT_SYMBOLS} if no other bound is given"
 
 spending_options = all_of(

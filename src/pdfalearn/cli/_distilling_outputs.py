@@ -61,7 +61,7 @@ class Output(NamedTuple):
             save_pdfa(frontier.best, self.path)
 
     def print_name(self) -> None:
-        """Tell where what was written is."""
+        """Print the names of the files that were written."""
         if self.path is not None:
             print_line(f"{self.path}: {self._content}")
 
@@ -74,7 +74,7 @@ class Output(NamedTuple):
         return "the best automaton"
 
     def interruption_text(self, frontier: Frontier | None, store: Path | None) -> str:
-        """Say after Ctrl-C what was saved, and where."""
+        """Return the text that says after Ctrl-C what was saved, and where."""
         lost = "nothing" if store is None else "no automaton"
         if frontier is None:
             text = f"interrupted before there was anything to measure: {lost} was saved"

@@ -38,7 +38,7 @@ def escape_tracebacks() -> None:
 
 
 def exit_code_of(run: Callable[[], object]) -> int:
-    """Run a command and give its exit code; whatever the user can mend is one line of error."""
+    """Run a command and return its exit code; what the user can mend is one line of error."""
     try:
         result = run()
     except click.Abort:

@@ -87,7 +87,7 @@ def _module(name: str) -> ModuleType:
 
 @contextmanager
 def _import_errors(module: str) -> Iterator[None]:
-    """Say in one line why a user's module cannot be imported."""
+    """Turn a failed import of a user's module into an error of one line."""
     try:
         yield
     except KeyboardInterrupt:

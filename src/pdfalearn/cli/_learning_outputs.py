@@ -41,14 +41,14 @@ class Outputs(NamedTuple):
             pdfalearn.save_tree(result.tree, self.tree)
 
     def print_names(self) -> None:
-        """Tell where what was written is."""
+        """Print the names of the files that were written."""
         if self.pdfa is not None:
             print_line(f"{self.pdfa}: the learnt PDFA")
         if self.tree is not None:
             print_line(f"{self.tree}: the classification tree")
 
     def interruption_text(self, result: Result | None, store: Path | None) -> str:
-        """Say after Ctrl-C what was saved, and where."""
+        """Return the text that says after Ctrl-C what was saved, and where."""
         lost = "nothing" if store is None else "no automaton"
         if result is None:
             text = f"interrupted before the first answer: {lost} was saved"

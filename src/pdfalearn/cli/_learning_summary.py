@@ -74,14 +74,14 @@ def _unresolved(result: Result) -> dict[str, str]:
 
 
 def _growth(result: Result) -> dict[str, str]:
-    """Say that no end was in sight; nothing if there was."""
+    """Return the line that says that no end was in sight; nothing if one was."""
     if not result.certificate.details.get("is_growing"):
         return {}
     return {"end": "not in sight, states grew with the questions; 'pdfalearn distill' may help"}
 
 
 def _near_boundary(result: Result) -> dict[str, str]:
-    """Say how many probabilities might fall into another class; nothing if there are no bounds."""
+    """Return how many probabilities might fall into another class; nothing without bounds."""
     if not result.has_boundaries:
         return {}
     count = result.near_boundary(_NEAR)
@@ -89,7 +89,7 @@ def _near_boundary(result: Result) -> dict[str, str]:
 
 
 def outside_facts(certificate: Certificate) -> dict[str, str]:
-    """Tell how much mass was outside of the alphabet; nothing if the model has none."""
+    """Return how much mass was outside of the alphabet; nothing if the model has none."""
     outside = certificate.details.get("outside")
     if not isinstance(outside, dict):
         return {}

@@ -144,7 +144,7 @@ def _text_or_tokens(text: str) -> str | list[int]:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Tell in one line each what the library warns of when a model is made."""
+    """Print each warning that is raised while a model is made as a note of one line."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield

@@ -1,4 +1,4 @@
-"""The models that the command line can name: files, objects of Python files and modules, LLMs."""
+"""The models that the command line can name: files, objects of Python files, programs, LLMs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pdfalearn.cli._constraints import CONSTRAINT_OPTIONS
 from pdfalearn.cli._importing import imported
 from pdfalearn.cli._llms import LLM_OPTIONS, OPTION_NAMES, is_llm, llm
 from pdfalearn.cli._options import all_of
+from pdfalearn.cli._programs import is_program, program
 from pdfalearn.errors import InputError
 from pdfalearn.text import described
 
@@ -34,7 +35,8 @@ model_options = all_of(
         click.option(
             "--alphabet",
             metavar="SYMBOLS",
-            help="The symbols of a function's words: ab, or 'yes no' if they are longer.",
+            help="The symbols of the words of a function or program: ab, or 'yes no' if they are "
+            "longer.",
         ),
         *LLM_OPTIONS,
         *CONSTRAINT_OPTIONS,
@@ -68,6 +70,13 @@ class Described:
     replicas: int | None = None
     scheduler: str | None = None
 
+    @property
+    def symbols(self) -> Sequence[str] | None:
+        """The alphabet's symbols, which stand side by side or are separated by blanks."""
+        if self.alphabet is None:
+            return None
+        return self.alphabet.split() if " " in self.alphabet else self.alphabet
+
     @classmethod
     def taken_from(cls, chosen: dict[str, Any]) -> Described:
         """Take the values of these options out of those of a command."""
@@ -97,11 +106,10 @@ def models_of(
     Parameters
     ----------
     names : sequence of str
-        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``, ``hf:FOLDER`` or
-        ``served:URL#MODEL``.
+        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``,
+        ``command:PROGRAM``, ``hf:FOLDER`` or ``served:URL#MODEL``.
     described_as : Described
-        The symbols of functions' words, characters side by side or separated by blanks; and what
-        goes with the names of LLMs.
+        The symbols of the words of functions and programs; and what goes with the names of LLMs.
     identity : str, optional
         The identity of models that have none of their own.
     """
@@ -111,10 +119,12 @@ def models_of(
     _check_llm_options(names, described_as)
     with prints_aside():
         things = [_found(name, described_as) for name in names]
-        if alphabet is not None and all(map(_is_model, things)):
+        own = not any(map(is_program, names)) and all(map(_is_model, things))
+        if alphabet is not None and own:
             raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
         named = zip(names, things, strict=True)
-        return [_model(thing, name, alphabet, identity) for name, thing in named]
+        symbols = described_as.symbols
+        return [_model(thing, name, symbols, identity) for name, thing in named]
 
 
 def _replicas(name: str, described_as: Described, identity: str | None) -> LanguageModel:
@@ -126,7 +136,7 @@ def _replicas(name: str, described_as: Described, identity: str | None) -> Langu
 
 def automaton_of(name: str) -> PDFA:
     """Make an automaton of its name, for a command that looks into it."""
-    model = None if is_llm(name) else looked_into(model_of(name))
+    model = None if is_llm(name) or is_program(name) else looked_into(model_of(name))
     if model is None:
         raise InputError(
             f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
@@ -146,7 +156,7 @@ def _check_llm_options(names: Sequence[str], described_as: Described) -> None:
     for option in OPTION_NAMES:
         if getattr(described_as, option) is not None and not any(map(is_llm, names)):
             raise InputError(
-                f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL; {names[0]} is none"
+                f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL, not for {names[0]}"
             )
 
 
@@ -154,6 +164,8 @@ def _found(name: str, described_as: Described) -> Model | Function:
     """Find what a name stands for: a model, or a function of words."""
     if is_llm(name):
         return llm(name, vars(described_as))
+    if is_program(name):
+        return program(name, described_as.symbols)
     if name.startswith("torch:"):
         return _of_torch(name)
     place, colon, member = name.rpartition(":")
@@ -240,7 +252,9 @@ def _makes(thing: object, *, has_alphabet: bool) -> TypeGuard[Function]:
     return all(one.kind in several or one.default is not one.empty for one in parameters)
 
 
-def _model(thing: Model | Function, name: str, alphabet: str | None, identity: str | None) -> Model:
+def _model(
+    thing: Model | Function, name: str, symbols: Sequence[str] | None, identity: str | None
+) -> Model:
     """Make a model whose failures are told in one line; an automaton has none."""
     from pdfalearn.cli._explained import ExplainedModel, explained
 
@@ -248,9 +262,8 @@ def _model(thing: Model | Function, name: str, alphabet: str | None, identity: s
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, identity)
-    if alphabet is None:
+    if symbols is None:
         raise InputError(f"{name} is a function: say with --alphabet what its symbols are")
-    symbols = alphabet.split() if " " in alphabet else alphabet
     return pdfalearn.FunctionModel(
         explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity
     )

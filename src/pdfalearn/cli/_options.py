@@ -90,13 +90,13 @@ def examples(*lines: str) -> str:
 
 
 def equivalence(exact: bool, kappa: int | None) -> Exact | Quantization:
-    """Give the equivalence that the options name."""
+    """Return the equivalence that the options name."""
     _refuse_several(exact, kappa)
     return pdfalearn.Exact() if kappa is None else pdfalearn.Quantization(kappa)
 
 
 def relation(exact: bool, kappa: int | None, tolerance: float | None) -> Relation:
-    """Give the equivalence or the similarity that the options name."""
+    """Return the equivalence or the similarity that the options name."""
     _refuse_several(exact, kappa, tolerance)
     if tolerance is not None:
         return pdfalearn.Tolerance(tolerance)

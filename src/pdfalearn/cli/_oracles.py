@@ -20,23 +20,23 @@ _OPTIONS = (
     click.option(
         "--oracle",
         type=click.Choice(["exact", "pac", "walks", "words"]),
-        help="Who looks for differences: exact, for a PDFA (the default there); pac, "
-        "sampled words with a promise (the default else); walks, random ones from every state; "
-        "words, all up to --max-length.",
+        help="How differences are looked for. exact: for a PDFA, its default. pac: sampled words, "
+        "with a certificate; the default of all other models. walks: random walks from every "
+        "state. words: all words up to --max-length.",
     ),
     click.option(
         "--epsilon",
         type=float,
         show_default="0.01",
         metavar="E",
-        help="pac: at most this share of the sampler's words shows a difference …",
+        help="pac: the largest share of the sampler's words that may show a difference.",
     ),
     click.option(
         "--delta",
         type=float,
         show_default="0.01",
         metavar="D",
-        help="… with probability at least 1 - D.",
+        help="pac: with a probability of at most D the share is larger than --epsilon.",
     ),
     click.option(
         "--sampler",
@@ -52,14 +52,14 @@ _OPTIONS = (
         type=click.IntRange(min=0),
         show_default="20",
         metavar="N",
-        help="The length of sampled words and walks, or of all words.",
+        help="The greatest length of sampled words, of walks, or of all words.",
     ),
     click.option(
         "--walks-per-state",
         type=click.IntRange(min=1),
         show_default="20",
         metavar="N",
-        help="walks: how many from each state.",
+        help="walks: how many walks begin at each state.",
     ),
 )
 

@@ -36,9 +36,9 @@ class ProgressLine(Protocol):
 
 @contextmanager
 def live_progress(line: ProgressLine | None) -> Iterator[Callable[[Any], None] | None]:
-    """Show a line while the block runs; give what to call with progress.
+    """Show a line while the block runs; yield what to call with progress.
 
-    That is None, and nothing is shown, if there is no line or the standard error is no terminal.
+    It is None, and nothing is shown, if there is no line or the standard error is not a terminal.
     """
     if line is None or sys.stderr is None or not sys.stderr.isatty():
         yield None

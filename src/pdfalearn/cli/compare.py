@@ -52,7 +52,7 @@ def compare(
     tolerance: float | None,
     as_json: bool,
 ) -> None:
-    """Say whether two PDFA are the same.
+    """Print whether two PDFA are the same.
 
     They are if they have the same distribution after every word, where --exact, --kappa or
     --tolerance says what the same is. If not, you see a word that tells A and B apart and both

@@ -1,4 +1,4 @@
-"""``pdfalearn evaluate``: measure how well a model stands in for another."""
+"""``pdfalearn evaluate``: measure how well a model predicts another."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def evaluate(
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    """Measure how well the model B stands in for the model A.
+    """Measure how well the model B predicts the model A.
 
     Both are named as 'pdfalearn models' says. The two are compared after every prefix of words
     drawn from A, and after whole words only. Word error rate: how often B's likeliest symbol is not

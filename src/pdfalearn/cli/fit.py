@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     metavar="N",
     show_default=str(DEFAULT_SYMBOLS),
-    help="Ask at most so many symbols of SOURCE.",
+    help="Ask at most this many symbols of SOURCE.",
 )
 @click.option(
     "--max-length",

@@ -71,8 +71,8 @@ _DEFAULT_KAPPA = 1000
     "--learner",
     type=click.Choice(_LEARNERS),
     default=_LEARNERS[0],
-    help="The fast QuaNT, the same with shorter but more words, the paper's to the letter, or its "
-    "rivals L_p* and WL*.",
+    help="quant: the fast QuaNT. quant-classes: the same with more, shorter words. quant-paper: as "
+    "in the paper. lpstar, wlstar: the rivals L_p* and WL*.",
 )
 @oracle_options
 @budget_options
@@ -112,8 +112,8 @@ def learn(
     """Learn a PDFA from MODEL by asking it for distributions.
 
     MODEL is a file of a PDFA or of an n-gram model (.arpa); or FILE.py:NAME or module:NAME, a
-    model, a function of words, or a function that makes one of these; or hf:FOLDER or
-    served:URL#MODEL, an LLM; 'pdfalearn models' says more.
+    model, a function of words, or a function that makes one of these; or command:PROGRAM, a program
+    in any language; or hf:FOLDER or served:URL#MODEL, an LLM; 'pdfalearn models' says more.
 
     Reaching a bound is not an error: what has been learnt is written, and the certificate says
     where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given; the exit

@@ -53,6 +53,11 @@ KINDS = (
         "pdfalearn learn torch:my_network.py:make_model --kappa 10 --max-words 5000",
     ),
     Kind(
+        "command:PROGRAM",
+        "a program in any language with its arguments, asked over pipes; with --alphabet",
+        "pdfalearn learn 'command:./my_program --fast' --alphabet ab --kappa 10 --max-words 5000",
+    ),
+    Kind(
         "hf:FOLDER",
         "a causal LLM of Hugging Face, a local folder; with --vocabulary, --prompt, --chat, --ends",
         "pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --max-words 50",
@@ -75,13 +80,17 @@ before a word). Where a symbol is to have another name than its text, or has cha
 can hold, a line is the name, a tab, and the text or its tokens:
     red<tab> red
     new line<tab>[198]
-A server's key is read from the environment variable PDFALEARN_API_KEY."""
+A server's key is read from the environment variable PDFALEARN_API_KEY.
+
+A program reads a line of JSON for each batch of words, and answers with one line, at once:
+    {"words": [["a", "b"], []]}
+    {"rows": [[0.5, 0.2, 0.3], [0.1, 0.4, 0.5]]}"""
 
 
 @click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))
 @options.json_option
 def models(as_json: bool) -> None:
-    """Say how to name a model, with an example each."""
+    """Print how to name a model, with an example for each kind."""
     if as_json:
         print_json({"models": [kind._asdict() for kind in KINDS]})
         return

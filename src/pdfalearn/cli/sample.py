@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 def sample(name: str, count: int, seed: int, max_length: int, as_json: bool, **chosen: Any) -> None:
     """Draw words from a model and print one a line.
 
-    MODEL is a file of a PDFA, FILE.py:NAME, module:NAME, hf:FOLDER or served:URL#MODEL: see
-    'pdfalearn models'.
+    MODEL is a file of a PDFA, FILE.py:NAME, module:NAME, command:PROGRAM, hf:FOLDER or
+    served:URL#MODEL: see 'pdfalearn models'.
 
     The symbols of a word are side by side if each is one character, and have blanks between them
     otherwise: symbols with blanks are then quoted. What cannot be seen is escaped. A word that did

@@ -42,9 +42,9 @@ def simplify(
     """Find a smaller automaton that stays near a PDFA.
 
     What is lost is the Kullback-Leibler divergence KL(PDFA ‖ result) per symbol, in nats: how much
-    less likely the PDFA's words become in the result. It is computed exactly, and as small as it
-    was found to be for the number of states; 'pdfalearn divergence' says where it arises. All that
-    the PDFA allows is allowed by the result.
+    less likely the PDFA's words become in the result. It is computed exactly, and is the
+    smallest that the search found for the number of states; 'pdfalearn divergence' says where it
+    arises. The result allows all that the PDFA allows.
 
     'pdfalearn quotient' merges only states that are equal, and loses nothing.
     """

@@ -86,7 +86,7 @@ def info(file: Path, as_json: bool) -> None:
 @options.json_option
 @click.pass_context
 def verify(context: click.Context, file: Path, as_json: bool) -> None:
-    """Say whether a store holds what was written to it.
+    """Check that a store holds what was written to it.
 
     SQLite's own structures, the checksum of every batch, and whether its words and distributions
     can be right. The exit code is 0 for yes and 1 for no.
@@ -157,7 +157,7 @@ def export(file: Path, key: str | None, output: Path | None) -> None:
 
 
 def _chosen_key(opened: AnswerStore, key: str | None) -> str | None:
-    """Give the key of the only model, or the one that was asked for; None in an empty store."""
+    """Return the key of the only model, or the one that was asked for; None in an empty store."""
     keys = [model.key for model in opened.models()]
     if key in keys or (key is None and len(keys) <= 1):
         return key or next(iter(keys), None)
@@ -182,6 +182,6 @@ def _time_text(time: str) -> str:
 
 
 def _size(file: Path) -> int:
-    """Give the bytes of a store with its write-ahead log."""
+    """Return the bytes of a store with its write-ahead log."""
     files = [file, file.with_name(f"{file.name}-wal")]
     return sum(part.stat().st_size for part in files if part.exists())

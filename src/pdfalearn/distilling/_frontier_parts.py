@@ -70,7 +70,7 @@ def text_of(frontier: Frontier) -> bytes:
 
 
 def text_in(data: bytes) -> FrontierText:
-    """Read the JSON object, or say what is wrong with it."""
+    """Read the JSON object, or refuse it."""
     document = parsed_object(data, NAME)
     check_kind(document, FORMAT, VERSION)
     keys = {"states", "sizes", "figures", "model_perplexity", "certificate", "notes"}
@@ -112,7 +112,7 @@ def arrays_of(frontier: Frontier) -> dict[str, NDArray[Any]]:
 
 
 def frontier_of(text: FrontierText, arrays: Arrays) -> Frontier:
-    """Make a frontier of what its file holds, or say what is wrong with it."""
+    """Make a frontier from what its file holds, or refuse the file."""
     count = len(text.states)
     lengths = shaped(arrays, "lengths.npy", (None,))
     check_range(lengths, "lengths.npy", 1, _LARGEST)
@@ -151,7 +151,7 @@ def _automaton(states: int, arrays: Arrays) -> PDFA:
 
 
 def _growing(value: object, name: str) -> list[int]:
-    """Return a list of integers that grow, of which there is at least one."""
+    """Return a list of at least one integer, each larger than the one before."""
     if not isinstance(value, list) or not all(type(each) is int for each in value) or not value:
         raise wrong(name, value, "a list of integers")
     if value[0] < 1 or value[-1] > _LARGEST or sorted({*value}) != value:

@@ -1,4 +1,4 @@
-"""Put a frontier together: automata, what held-out words say of them, and the certificate."""
+"""Put a frontier together: automata, their measures on held-out words, and the certificate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def frontier_of(
 ) -> Frontier:
     """Measure automata on the held-out words, and certify what was done.
 
-    Of every node of the evidence, ``drawn`` is how many words passed it that were drawn.
+    ``drawn`` is the number of drawn words that passed each node of the evidence.
     """
     held_out = HeldOut(sampling.held_out, observations)
     chosen, room = _envelope(fits), held_out.room

@@ -63,7 +63,7 @@ class Original:
     def fitted(self, states: States, *, most: int | None = None) -> tuple[States, float]:
         """Average the rows over the words that reach each state; leave out what none reaches.
 
-        Missing transitions that words need lead to what stands for the original's successor.
+        A missing transition that words need leads to what stands for the original's successor.
         Also return the divergence per symbol.
         """
         states, chain = self.walked(states, most=most)
@@ -106,7 +106,7 @@ class Original:
             states = states._replace(transitions=transitions)
 
     def pdfa_of(self, states: States) -> PDFA:
-        """Make a PDFA of states that have been fitted; what has probability 0 is as it was."""
+        """Make a PDFA of fitted states; what has probability 0 stays as it was."""
         rows = normalised(states.rows)
         return PDFA(alphabet=self.pdfa.alphabet, transitions=states.transitions, probabilities=rows)
 
@@ -123,7 +123,7 @@ class Original:
     def _quick_visits(self, chain: Chain) -> Floats | None:
         """Iterate from visits that are right for each of the original's states.
 
-        What is wrong with them fades as fast as the result forgets, however long words are.
+        Their error fades as fast as the result forgets, however long words are.
         """
         if not self._ends:
             return None

@@ -1,4 +1,4 @@
-"""Lead the transitions of a small automaton to where least is lost, and split its states."""
+"""Move the transitions of a small automaton to where least is lost, and split its states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _SWEEPS = 8
-"""So many symbols of the future are looked at."""
+"""Futures are compared this many symbols ahead."""
 _ROUNDS = 12
 _MOST_WORK = 2e8
 """Rounds times all pairs of states, and ten times the reached ones, times symbols."""
@@ -64,7 +64,7 @@ def _moved(original: Original, fit: Fit) -> Fit | None:
 def _gains(original: Original, states: States) -> tuple[Floats, Indices]:
     """Return what each transition would gain, and where it should lead.
 
-    An undefined one stays so.
+    An undefined transition stays undefined.
     """
     chain = original.walked(states)[1]
     flows = flow_matrix(chain, original.weights(chain))
@@ -84,7 +84,7 @@ def _gains(original: Original, states: States) -> tuple[Floats, Indices]:
 def costs_to_go(original: Original, states: States) -> Floats:
     """Return the expected divergence of the next symbols from each pair of states on.
 
-    The last row is of 0, for undefined successors of the original.
+    The last row is 0, for undefined successors of the original.
     """
     logs = np.log(np.maximum(states.rows, _LEAST))
     local = original.negative_entropies[:, None] - original.rows @ logs.T

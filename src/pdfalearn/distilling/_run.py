@@ -53,7 +53,7 @@ class Run:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     sampler : Sampler
         What draws the words.
     sizes : list of int or None
@@ -61,9 +61,9 @@ class Run:
     seed : int
         The seed.
     progress : callable, optional
-        What to tell about progress.
+        What to call with the progress.
     interrupts : Interrupts
-        Where a Ctrl-C is held back.
+        What holds back a Ctrl-C.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Run:
     def finished(
         self, store: str | os.PathLike[str] | None, key: str | None, audit: int
     ) -> Frontier:
-        """Distil to the end, with a store if there is one; the model is let go in every case."""
+        """Distil to the end, with a store if there is one; the session is closed in every case."""
         try:
             with self._recorded(store, key):
                 self._draw(_WORDS)
@@ -151,17 +151,17 @@ class Run:
         self._sampling.draw_until(share)
         held_out = self._sampling.held_out
         if held_out.word_count >= 2 and not len(self._sampling.training.nodes):
-            raise InputError("words of no symbols tell nothing; give a sampler of longer ones")
+            raise InputError("words without symbols show nothing; give a sampler of longer words")
         if held_out.word_count < 2:
             length = self._word_length()
             raise InputError(
-                f"the budget holds out {held_out.word_count} words, and two are the least: with "
+                f"the budget holds out {held_out.word_count} words, and needs at least two: with "
                 f"{length:.0f} symbols a word it takes about {20 * (length + 1):.0f} symbols; a "
                 "larger budget, or ModelWords of a smaller max_length"
             )
 
     def _word_length(self) -> float:
-        """Return how long words are; if not even the first have ended, how long they may be."""
+        """Return the mean length of words; before the first has ended, the most it can be."""
         sampling, sampler = self._sampling, self._sampler
         if sampling.words:
             return len(sampling.training.nodes) / sampling.words
@@ -210,7 +210,7 @@ class Run:
             self._interrupts.check()
 
     def _evidence(self, most: int) -> tuple[Evidence, Nodes]:
-        """Return what is known, of about so many answers at most."""
+        """Return what is known from at most about this many answers."""
         training = first_words(self._sampling.training, most)
         weights = np.bincount(training.nodes, minlength=len(self._observations)).astype(float)
         weights[: len(self._probes)] = np.maximum(weights[: len(self._probes)], self._probes)
@@ -254,12 +254,12 @@ class Run:
         )
 
     def _report_fit(self, fit: Fit, evidence: Evidence) -> None:
-        """Report an automaton, and how it does on the words that are held out."""
+        """Report an automaton and its loss on the held-out words."""
         if self._progress is not None:
             self._report(len(fit.machine), fit.loss, self._held_out_loss(fit, evidence))
 
     def _held_out_loss(self, fit: Fit, evidence: Evidence) -> float | None:
-        """Return an automaton's divergence on held-out words; None if it is a very large one."""
+        """Return an automaton's divergence on held-out words; None for a very large automaton."""
         alphabet = self._observations.alphabet
         if len(fit.machine) * len(alphabet) > _REPORTED:
             return None

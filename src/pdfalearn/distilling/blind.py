@@ -11,11 +11,11 @@ from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Singles
 from pdfalearn.distilling.machines import Fit
 
 _SEEN = 1.5
-"""A transition that words with this weight have taken is no question any more."""
+"""A transition that words of at least this weight have taken is not asked about."""
 
 
 def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Numbers, Numbers, Floats]:
-    """Return where words should go on, so that transitions are seen that hardly any has taken.
+    """Return where words should go on to see transitions that hardly any word has taken.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _likeliest(fit: Fit, evidence: Evidence, states: Numbers, symbols: Numbers) 
 
 
 def _columns(evidence: Evidence) -> Callable[[int], Singles]:
-    """Return what gives the weighted probabilities of one symbol in all answers."""
+    """Return a function for the weighted probabilities of one symbol in all answers."""
     weighted = evidence.weighted
     if isinstance(weighted, csr_array):
         by_column = weighted.tocsc()

@@ -15,7 +15,7 @@ from pdfalearn.distilling.machines import Machine, States
 _LONGEST = 10
 """Contexts have at most this many symbols, and the mark of the beginning."""
 _PRIOR_WEIGHT = 0.2
-"""The rows of contexts are drawn to those one symbol shorter as if so many words had shown them."""
+"""A context's row is drawn to the row one symbol shorter as if this many words had shown it."""
 
 
 class _Level(NamedTuple):
@@ -33,7 +33,7 @@ class _Level(NamedTuple):
 
 
 class Contexts:
-    """The last symbols of words, with a mark for the beginning, in the order of what they bring.
+    """The last symbols of words, with a mark for the beginning, the most useful ones first.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Contexts:
         self._order = _best_first(self._parents, self._prefixes, gains, most)
 
     def machine(self, most: int) -> Machine:
-        """Return the automaton of the contexts that bring most, each with the mean of its answers.
+        """Return the automaton of the most useful contexts, each with the mean of its answers.
 
         A transition leads to the longest suffix of context and symbol that is a context, so that
         unseen ones lead somewhere sensible too.

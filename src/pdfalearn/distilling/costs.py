@@ -1,4 +1,4 @@
-"""What the words below nodes cost, if these were in other states."""
+"""What the words below nodes would cost if the nodes were in other states."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def subtree_costs(machine: Machine, evidence: Evidence, groups: Numbers, count: 
 
 
 def _led(below: Singles, step: Step, targets: Numbers) -> Singles:
-    """Return what nodes cost if their parents were in every state."""
+    """Return what nodes would cost for each state in which their parents could be."""
     count, size = below.shape
     if count * size < _SHORT * len(step.runs):
         begins = np.arange(0, count * size, size)[:, None]

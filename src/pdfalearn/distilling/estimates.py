@@ -34,7 +34,7 @@ class Interval(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """How an automaton does on held-out words."""
+    """The measures of an automaton on held-out words."""
 
     losses: Floats
     """For every word, the sum of its finite divergences."""
@@ -82,7 +82,7 @@ class HeldOut:
 
     @property
     def room(self) -> float:
-        """What one word more would add to a mean, if it were followed as by a single state.
+        """What one more word would add to a mean, with the loss of an automaton of a single state.
 
         A word on which an automaton is lost may be too rare to be among the held-out ones.
         """
@@ -180,14 +180,14 @@ def standard_error(losses: Floats, lengths: Floats) -> float:
 
 
 def comparable(losses: Floats, infinite: Floats) -> Floats:
-    """Return losses by which automata can be compared, though some of them may be infinite."""
+    """Return losses that can be compared between automata, even if some of them are infinite."""
     return np.asarray(losses + _IMPOSSIBLE * infinite)
 
 
 def not_worse(losses: Floats, lengths: Floats) -> NDArray[np.bool_]:
     """Return which of some automata, in the order of size, no smaller one beats clearly.
 
-    Clearly is by two standard errors of the difference over the same words.
+    "Clearly" means by two standard errors of the difference over the same words.
     """
     kept = np.ones(len(losses), dtype=bool)
     best = 0

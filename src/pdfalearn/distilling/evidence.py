@@ -135,7 +135,7 @@ class Evidence:
         return states
 
     def sums(self, groups: NDArray[np.integer], count: int) -> tuple[Floats, Floats]:
-        """Return the weighted sums of answers, and of weights, by group; -1 is no group."""
+        """Return the weighted sums of answers, and of weights, by group; -1 is not a group."""
         sums = self.grouped(groups, count)
         dense = sums.toarray() if isinstance(sums, csr_array) else sums
         known = groups >= 0
@@ -150,7 +150,9 @@ class Evidence:
         return sums if isinstance(sums, csr_array) else np.asarray(sums)
 
 
-def weight_sums(groups: NDArray[np.integer], weights: Floats, count: int = 0) -> Floats:
+def weight_sums(
+    groups: NDArray[np.integer], weights: NDArray[np.floating], count: int = 0
+) -> Floats:
     """Return the sums of weights by group."""
     return np.bincount(groups, weights, count).astype(np.float64)
 

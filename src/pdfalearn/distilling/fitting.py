@@ -39,7 +39,7 @@ def fit(
     words: Sampler | None = None,
     seed: int = 0,
 ) -> PDFA:
-    """Re-estimate the rows of an automaton, and its transitions if asked, and keep its states.
+    """Re-estimate the rows of an automaton, and its transitions if wanted; its states stay.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The best automata by size, and what held-out words say of them."""
+"""The best automata by size, and their measures on held-out words."""
 
 from __future__ import annotations
 
@@ -18,14 +18,24 @@ from pdfalearn.distilling.knees import knee
 from pdfalearn.distilling.sizes import EVERY
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
+from pdfalearn.registry import shown
 
 _ANSWERS_A_STATE = 20
-"""Sizes with fewer answers a state than this are no knee: there words are learnt by heart."""
+"""A size with fewer answers per state than this is not a knee: it only memorises words."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One automaton of a frontier, measured on held-out words."""
+    """One automaton of a frontier, measured on held-out words.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
+    >>> point = frontier.point(2)
+    >>> point.states, len(point.pdfa), point.low <= point.divergence <= point.high
+    (2, 2, True)
+    """
 
     states: int
     pdfa: PDFA
@@ -52,7 +62,14 @@ class Frontier(ArrayValue):
     """The best automaton found for each of some sizes, the smallest first.
 
     It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Iterating
-    gives its points.
+    yields its points.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
+    >>> [point.states for point in frontier], frontier.knee, len(frontier.at_most(3))
+    ([1, 2, 3, 4], 4, 3)
     """
 
     points: tuple[Point, ...]
@@ -85,8 +102,11 @@ class Frontier(ArrayValue):
         first, last = self.points[0].states, self.points[-1].states
         return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
 
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
+
     def point(self, states: int) -> Point:
-        """Return the largest automaton of at most so many states, with its measures.
+        """Return the largest automaton of at most this many states, with its measures.
 
         Parameters
         ----------
@@ -103,7 +123,7 @@ class Frontier(ArrayValue):
         return fitting[-1]
 
     def at_most(self, states: int) -> PDFA:
-        """Return the automaton of the frontier with at most so many states.
+        """Return the largest automaton of the frontier with at most this many states.
 
         Parameters
         ----------
@@ -145,7 +165,7 @@ class Frontier(ArrayValue):
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw; new ones if not given.
+            Where to draw; new ones of pyplot if not given, which a notebook shows.
 
         Returns
         -------

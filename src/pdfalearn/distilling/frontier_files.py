@@ -1,4 +1,4 @@
-"""Files of frontiers: what `distill` gives, in a zip archive of a JSON text and arrays."""
+"""Files of frontiers: what `distill` returns, in a zip archive of a JSON text and arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENDING = ".zip"
 def save_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
     """Write a frontier to a file in .zip: `save` for frontiers."""
     if not isinstance(frontier, Frontier):
-        raise InputError(f"{reprlib.repr(frontier)} is not a Frontier, such as distill(…) gives")
+        raise InputError(f"{reprlib.repr(frontier)} is not a Frontier, such as distill(…) returns")
     _check_ending(path)
     named.write(frontier, path, {ENDING: write})
 

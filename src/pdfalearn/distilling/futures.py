@@ -14,11 +14,11 @@ Indices = NDArray[np.int64]
 Numbers = NDArray[np.floating[Any]]
 
 _SWEEPS = 6
-"""So many symbols of the future are looked at."""
+"""Futures are compared this many symbols ahead."""
 _BATCH = 0.15
 """The share of states that are merged at once where there are many."""
 FEW = 32
-"""So many states and fewer are merged one at a time."""
+"""At most this many states are merged one at a time."""
 MOST_COMPARED = 2_000
 """Of more states than these the least visited ones are merged first, by their rows alone."""
 _MOST_CELLS = 2**18
@@ -112,7 +112,7 @@ def local_costs(rows: Numbers, visits: Numbers) -> Numbers:
 def future_costs(transitions: Indices, rows: Numbers, local: Numbers) -> Numbers:
     """Return D(p ‖ q) = local(p, q) + Σ row_p(a)·D(τ(p,a) ‖ τ(q,a)) for all pairs.
 
-    Where q has no transition it would take that of p, and nothing more is lost.
+    Where q has no transition, it would take p's, and nothing more is lost.
     """
     count = len(rows)
     costs = np.zeros((count + 1, count + 1), local.dtype)  # the last is for -1, undefined
@@ -196,7 +196,7 @@ def joined(states: States, classes: Indices) -> States:
 
 
 def thinned(states: States, size: int) -> States:
-    """Merge the least visited states into those of the others whose rows are the nearest."""
+    """Merge each of the least visited states into the other state with the nearest row."""
     order = np.argsort(-states.visits, kind="stable")
     kept, others = order[:size], order[size:]
     mean = states.visits @ states.rows / states.visits.sum()

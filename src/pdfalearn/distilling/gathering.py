@@ -56,7 +56,7 @@ def positions_of(
 def evidence_of(
     observations: ObservationTree, weights: Floats, *, only_listed: bool = False
 ) -> tuple[Evidence, Nodes]:
-    """Return the evidence of the nodes that have a weight, and which node each of its nodes is.
+    """Return the evidence of the nodes that have a weight, and these nodes in its order.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _table(rows: Rows) -> Table:
 
 
 def first_words(positions: Positions, most: int) -> Positions:
-    """Return the positions of the first words, as many as have about so many different nodes."""
+    """Return the positions of the first words that together have about this many nodes."""
     firsts = np.sort(np.unique(positions.nodes, return_index=True)[1])
     if len(firsts) <= most:
         return positions

@@ -1,4 +1,4 @@
-"""Give transitions states of their own, where that brings most."""
+"""Add states: transitions get a state of their own where that helps most."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.distilling.costs import subtree_costs
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, weight_sums
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Singles, weight_sums
 from pdfalearn.distilling.machines import Fit, Machine
 from pdfalearn.distilling.polishing import Edges
 
@@ -19,12 +19,12 @@ class _Onward(NamedTuple):
     symbols: Numbers
     best: Numbers
     """The state that suits these words best."""
-    gains: Floats
+    gains: Singles
     """What that gains in nats."""
 
 
 def grown(fit: Fit, evidence: Evidence, count: int) -> Machine:
-    """Return a machine with up to so many states more.
+    """Return a machine with at most this many more states.
 
     Each new state is that of one transition: its row is the mean of the answers after it, and it
     goes on with every symbol to the state that suits best the words that take this transition.
@@ -60,7 +60,8 @@ def _onward(machine: Machine, edges: Edges, evidence: Evidence) -> _Onward:
     owners, symbols = np.divmod(pairs[1:], evidence.width)
     best, places = costs.argmin(axis=1), np.arange(len(owners))
     now = machine.transitions[edges.targets[owners], symbols]
-    return _Onward(owners, symbols, best, costs[places, now] - costs[places, best])
+    gains: Singles = costs[places, now] - costs[places, best]
+    return _Onward(owners, symbols, best, gains)
 
 
 def _divergences(means: Floats, logs: Floats) -> Floats:

@@ -163,7 +163,7 @@ def reached(machine: Machine) -> NDArray[np.bool_]:
 
 
 def pruned(fit: Fit, evidence: Evidence) -> Fit:
-    """Return a fit without states that no word leads to which has a probability."""
+    """Return a fit without states that no possible word reaches."""
     machine, size = fit.machine, len(fit.machine)
     taken = _taken(fit, evidence)
     states, symbols = (taken | (machine.rows[:, 1:] > 0)).nonzero()

@@ -1,4 +1,4 @@
-"""Merge prefixes of words into states, the surest first: a start that can express counting."""
+"""Merge prefixes of words into states, the surest first; such automata can count."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Folding:
         return left[places, symbols], right[places, symbols], owners[places]
 
     def _compared(self, lefts: Numbers, rights: Numbers) -> tuple[Floats, Floats]:
-        """Return what is lost by one mean for both beyond what is tolerated; and their weights."""
+        """Return what one mean for both loses beyond what is tolerated, and the weights."""
         left, right = self.weights[lefts], self.weights[rights]
         shared = left * right / (left + right)
         ours, theirs = self.sums[lefts], self.sums[rights]

@@ -1,4 +1,4 @@
-"""Distil a language model: the best automaton of every size for what one can ask."""
+"""Distil a language model: the best automaton of every size within a budget."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def distill(
     progress: Callable[[DistillingProgress], None] | None = None,
     audit: int = 16,
 ) -> Frontier:
-    """Find the best automaton of every size for what a budget allows to ask.
+    """Find the best automaton of every size within a budget of questions.
 
     Words are drawn from the model, and its answers after all their prefixes are the evidence: an
     automaton is good if its rows are near these answers. Automata of all sizes are searched for;
@@ -61,20 +61,20 @@ def distill(
     seed : int
         Seed of all random choices: same seed, same frontier.
     store : path, optional
-        A file that answers are written to as they come and taken from where they are there: a run
-        that was killed goes on where it stopped, and gives the same frontier.
+        A file that keeps answers. New answers are written to it, and answers that it has are not
+        asked again: a run that was killed goes on where it stopped, and finds the same frontier.
     model_id : str, optional
-        Under which name the store keeps the answers; needed for a model without identity.
+        The name under which the store keeps the answers; needed for a model without identity.
     progress : callable, optional
         Called with a `DistillingProgress` after every batch of questions and every automaton.
     audit : int
-        In the end so many words are asked again, as far as the budget goes, to catch a model that
+        In the end this many words are asked again, if the budget allows it, to catch a model that
         does not always give the same answer.
 
     Returns
     -------
     Frontier
-        The automata with their divergences, and a certificate that says what was measured how.
+        The automata with their divergences, and a certificate that says how they were measured.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from pdfalearn.distilling.machines import Fit, Machine, fitted
 _ROUNDS = 12
 """Polishing ends after this many rounds at the latest."""
 _WORTH_IT = 2e-3
-"""It ends when a round brings less than this share of the loss."""
+"""Polishing ends when a round lowers the loss by less than this share."""
 _RELUCTANCE = 0.5
 """A transition that one word or more takes is moved if it gains at least this many nats."""
 
@@ -40,7 +40,7 @@ class Edges:
 
 
 def polished(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
-    """Return a machine whose transitions and rows fit evidence better, if that can be.
+    """Return a machine whose transitions and rows fit evidence better, if there is one.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def polished(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fi
 
 
 def _moves(edges: Edges) -> tuple[Numbers, Numbers]:
-    """Return the transitions that are worth to be moved and where to, the best first."""
+    """Return the transitions that are worth moving and their targets, the best first."""
     places = np.arange(len(edges.numbers))
     news = edges.costs.argmin(axis=1)
     gains = edges.costs[places, edges.targets] - edges.costs[places, news]

@@ -13,7 +13,16 @@ Phase = Literal["words", "questions", "automata", "measuring"]
 
 @dataclass(frozen=True)
 class DistillingProgress:
-    """How far distilling has come."""
+    """How far distilling has come.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> seen = []
+    >>> _ = distill(figure_3(), budget=Budget(max_symbols=2000), progress=seen.append)
+    >>> seen[0].phase, seen[-1].phase, seen[-1].symbols <= 2000
+    ('words', 'measuring', True)
+    """
 
     phase: Phase
     """"words": words are drawn; "questions": blind spots are asked; "automata": these are searched;
@@ -35,7 +44,20 @@ class DistillingProgress:
 
 
 class DistillingInterrupted(KeyboardInterrupt):
-    """Distilling was interrupted; ``frontier`` is what was found until then, if anything was."""
+    """Distilling was interrupted; ``frontier`` is what was found until then, if anything was.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> def stop(progress):
+    ...     if progress.phase == "automata":
+    ...         raise KeyboardInterrupt
+    >>> try:
+    ...     distill(figure_3(), budget=Budget(max_symbols=2000), progress=stop)
+    ... except DistillingInterrupted as interrupted:
+    ...     print(type(interrupted.frontier).__name__)
+    Frontier
+    """
 
     def __init__(self, frontier: Frontier | None) -> None:
         super().__init__("distilling was interrupted")

@@ -16,7 +16,7 @@ from pdfalearn.observations.tree import Nodes, ObservationTree
 _FURTHER = 2
 """After a transition words go on by this many symbols, the likeliest each time."""
 _SMALL = 64
-"""But not in automata of more states than this, which differ by their rows."""
+"""In automata of more states than this words do not go on, as states differ by their rows."""
 
 
 def ask_blind_spots(
@@ -41,7 +41,7 @@ def ask_blind_spots(
     weights : array of float
         How much weight each node of the observations has.
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     spending : Spending
         How much has been spent.
     share : float

@@ -1,4 +1,4 @@
-"""Make automata smaller: lead what enters one state to another that serves its words as well."""
+"""Make automata smaller: lead what enters one state to another that suits its words as well."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from pdfalearn.distilling.polishing import Edges
 _SWEEPS = 3
 """Futures are compared this many symbols ahead."""
 _LIKELY = 0.02
-"""They follow only symbols that are at least as likely as this."""
+"""Futures follow only symbols that are at least this likely."""
 _AS_IF_SEEN = 0.3
-"""A merge costs as much more as if this many unseen words were in the state that goes."""
+"""A merge costs more, as if this many unseen words were in the state that is removed."""
 _WORST = 5.0
 """No unseen word costs more nats than this."""
 _ONE_BY_ONE = 16
-"""Up to this many states they go one at a time."""
+"""At most this many states are removed one at a time."""
 _TRIED = 3
-"""Then this many candidates are tried."""
+"""How many candidates are tried when states are removed one at a time."""
 _FEW = 128
 _SHARES = (0.08, 0.15)
-"""Above, this share of the states goes at a time: up to `_FEW` states, and beyond."""
+"""With more states, this share is removed at a time: up to `_FEW` states, and beyond."""
 
 
 def reduced(fit: Fit, evidence: Evidence, most: int) -> Fit:
-    """Return a machine of at most so many states.
+    """Return a machine of at most this many states.
 
     Which state goes is decided by what the words that enter it would cost in another state, and by
     how far the futures of the two differ, for words that were not seen.
@@ -91,7 +91,7 @@ def future_divergences(machine: Machine) -> Singles:
 
 
 def _targets(costs: Singles, count: int) -> States:
-    """Choose states to do without, the cheapest first, and the state that each is led to."""
+    """Choose states to remove, the cheapest first, and the state that takes the place of each."""
     size = len(costs)
     nearest = costs.argmin(axis=1)
     order = np.argsort(costs[np.arange(size), nearest], kind="stable").tolist()

@@ -19,16 +19,16 @@ from pdfalearn.samplers.drawing import ModelWords, Sampler
 _FIRST = 2
 """How many words are drawn at first."""
 _MOST_WORDS = 2**20
-"""Nor are more words drawn than this, or than the budget has symbols, words or cost for."""
+"""At most this many words are drawn, even if the budget allows more."""
 _SECONDS_FOR_ASKING = 0.5
 """The share of a bound on seconds in which the model is asked."""
 
 
 _LEAST_SYMBOLS = 50
 _WORDS_AT_LEAST = 50
-"""By default words are cut so that at least about this many can be drawn."""
+"""The default length of words allows at least about this many words in the budget."""
 _LENGTHS = (20, 1000)
-"""But no shorter, and no longer than this."""
+"""By default words are cut at a length in this range."""
 _LENGTH = 100
 """Where words are cut if only seconds are bounded."""
 _FOR_LEARNING = {
@@ -44,7 +44,7 @@ class Spending:
     Parameters
     ----------
     observations : ObservationTree
-        Where the model is asked.
+        The observation tree to ask.
     """
 
     def __init__(self, observations: ObservationTree) -> None:
@@ -74,7 +74,7 @@ class Spending:
         return max(shares)
 
     def _cost(self, answered: int) -> float:
-        """Return what so many answers cost; exact where each costs as much as any other."""
+        """Return what a number of answers costs; exact where all answers cost the same."""
         price, stored = self._observations.price, self._observations.counts.stored
         if price.word == price.prefix and not price.call and not price.cached_symbol:
             return price.cost(words=answered, symbols=answered - 1)
@@ -90,7 +90,7 @@ class Sampling:
     Parameters
     ----------
     observations : ObservationTree
-        Where the model is asked.
+        The observation tree to ask.
     sampler : Sampler
         What draws the words.
     seed : int
@@ -203,7 +203,7 @@ def _check_bounds(budget: Budget) -> None:
 
 
 def checked_sampler(words: Sampler | None, budget: Budget, price: Price) -> Sampler:
-    """Return what draws words: the model itself if nothing is said."""
+    """Return what draws words: by default the model itself."""
     if words is None:
         return ModelWords(_default_length(budget, price))
     if not hasattr(words, "draw"):
@@ -220,7 +220,7 @@ def _default_length(budget: Budget, price: Price) -> int:
 
 
 def _answer_bounds(budget: Budget, price: Price) -> list[int]:
-    """Return how many answers each bound allows about, where it can be said."""
+    """Return about how many answers each bound allows, where that is known."""
     bounds = [bound for bound in (budget.max_symbols, budget.max_words) if bound is not None]
     an_answer = price.word + price.symbol
     if budget.max_cost is not None and an_answer:

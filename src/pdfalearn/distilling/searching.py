@@ -13,13 +13,13 @@ from pdfalearn.distilling.polishing import polished
 from pdfalearn.distilling.reducing import reduced
 
 LARGEST_SEARCHED = 1500
-"""Larger automata are the contexts that bring most, as they are."""
+"""Larger automata are made of the most useful contexts, without a search."""
 _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
-"""Nor are automata of more transitions than this reduced, if they have this many states."""
+"""Automata of more transitions are not reduced either, unless they have at most 120 states."""
 _CYCLED = 64
 """Automata of up to this many states are made larger and smaller again."""
 _GROWTH = (0.3, 0.3, 0.6)
-"""By these shares, until one brings too little."""
+"""The shares by which they are made larger, until one helps too little."""
 _GROWN, _ANSWERS_A_STATE = 250, 20
 """An automaton of merged prefixes is made larger up to this many states, if there are this many
 answers for each."""
@@ -64,7 +64,7 @@ def search(
 
 
 def _at_most(size: int, fit: Fit, evidence: Evidence, *, cycles: bool) -> Fit:
-    """Return an automaton of at most so many states, by way of larger ones if it is small."""
+    """Return an automaton of at most this many states; a small one is also grown and reduced."""
     if len(fit.machine) > size:
         fit = pruned(polished(reduced(fit, evidence, size).machine, evidence), evidence)
     return pruned(cycled(fit, evidence), evidence) if cycles and size <= _CYCLED else fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, isinf
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from pdfalearn.equivalence.quotients import quotient, state_classes
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.divergences import directed_divergence
 from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.registry import shown
 
 _SMALL = 64
-"""Automata of at most so many states are split and reduced again."""
+"""Automata of at most this many states are split and reduced again."""
 _CYCLES = 4
 _SPLIT = 0.3
 _KAPPA = 1000
@@ -29,19 +30,30 @@ _HOPE = 1.5
 _STEP = 0.3
 """The share of states by which the search for a divergence goes down at most."""
 _TRIES = 8
-"""So many of the cheapest merges are tried."""
+"""The number of cheapest merges that are tried."""
 _TRIALS = 4e5
 """Tries of merges times transitions between pairs of states."""
 
 
 class Simplified(NamedTuple):
-    """A smaller automaton and what it loses."""
+    """A smaller automaton and what it loses.
+
+    Examples
+    --------
+    >>> from pdfalearn import random_pdfa
+    >>> small = simplify(random_pdfa(40, seed=1), states=5)
+    >>> small.states, len(small.pdfa), round(small.divergence, 4)
+    (5, 5, 0.0418)
+    """
 
     states: int
     """How many states it has."""
     pdfa: PDFA
     divergence: float
     """KL(original ‖ pdfa) per symbol, exact, in nats; see `divergence`."""
+
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
 
 
 @overload

@@ -12,7 +12,7 @@ from pdfalearn.errors import InputError
 EVERY = 32
 """All sizes up to this one are there."""
 _SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
-"""Then those whose first digits are these: each is about a fifth larger than the one before."""
+"""Larger sizes have these first digits: each is about a fifth larger than the one before."""
 _MOST_TRANSITIONS = 2**22
 """By default automata have at most this many transitions, but `_AT_LEAST` states."""
 _AT_LEAST = 120

@@ -95,11 +95,11 @@ class Merging(Judge):
         self._partition = UnionFind(len(rights) - 1)
 
     def differ(self, lefts: States, rights: States) -> NDArray[np.bool_]:
-        """Say for each pair whether its two classes differ."""
+        """Return for each pair whether its two classes differ."""
         return np.not_equal(self._lefts.take(lefts), self._rights.take(rights))
 
     def fresh(self, lefts: States, rights: States) -> NDArray[np.intp]:
-        """Give the pairs that merge what was not merged before."""
+        """Return the pairs that merge two states for the first time."""
         partners = self._partners.take(lefts)
         new = (partners != rights).nonzero()[0]
         lefts, rights = lefts.take(new), rights.take(new)
@@ -116,7 +116,7 @@ class Merging(Judge):
         return np.asarray(new.take(first))
 
     def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
-        """Give the pairs whose classes differ, and those that merge what was not merged before."""
+        """Return the pairs whose classes differ, and those that merge for the first time."""
         left_classes, right_classes = self._lefts.data, self._rights.data
         partners = self._partners.data
         differing, fresh = [], []
@@ -152,12 +152,12 @@ class Visiting(Judge):
         self._seen = {(-1, -1)}
 
     def differ(self, lefts: States, rights: States) -> NDArray[np.bool_]:
-        """Say for each pair whether its two distributions are not similar."""
+        """Return for each pair whether its two distributions are not similar."""
         similar = self._by.similar(self._lefts[lefts], self._rights[rights])
         return np.where((lefts < 0) | (rights < 0), lefts != rights, ~similar)
 
     def fresh(self, lefts: States, rights: States) -> NDArray[np.intp]:
-        """Give the pairs that were not seen before."""
+        """Return the pairs that were not seen before."""
         followed = []
         for place, pair in enumerate(zip(lefts.tolist(), rights.tolist(), strict=True)):
             if pair not in self._seen:
@@ -166,7 +166,7 @@ class Visiting(Judge):
         return np.array(followed, dtype=np.intp)
 
     def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
-        """Give the pairs that are not similar, and the others that were not seen before."""
+        """Return the pairs that are not similar, and the others that were not seen before."""
         pairs = np.array((lefts, rights), dtype=np.int32)
         differing = self.differ(*pairs)
         alike = (~differing).nonzero()[0]

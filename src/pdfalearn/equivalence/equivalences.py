@@ -29,6 +29,14 @@ class Equivalence(ABC):
 
     Where a distribution does not list all symbols, an equivalence decides only if the probabilities
     of the others cannot change the class; as long as it does not know better, if they have none.
+
+    Examples
+    --------
+    >>> class SameLikeliest(Equivalence):
+    ...     def keys(self, rows):
+    ...         return rows.argmax(axis=1)[:, None]
+    >>> SameLikeliest().classes(np.array([[0.2, 0.8], [0.3, 0.7], [0.9, 0.1]])).tolist()
+    [1, 1, 0]
     """
 
     @abstractmethod
@@ -78,6 +86,11 @@ class Exact(Equivalence):
     """Distributions are the same when they are equal: the paper's ≡.
 
     What is not listed must not have any probability.
+
+    Examples
+    --------
+    >>> Exact().classes(np.array([[0.5, 0.5], [0.1, 0.9], [0.5, 0.5]])).tolist()
+    [0, 1, 0]
     """
 
     def keys(self, rows: Floats) -> NDArray[np.generic]:

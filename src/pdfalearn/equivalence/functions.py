@@ -74,7 +74,7 @@ def _stepped(vector: _Vector, rows: list[list[float]], column: int) -> _Vector:
 
 
 def _vanishes(vector: _Vector) -> bool:
-    """Say whether the two weights are equal."""
+    """Return whether the two weights are equal."""
     left, right, ratio = vector
     if left is None or right is None:
         return left is right
@@ -95,7 +95,7 @@ class _Span:
         self._full = [False] * size
 
     def grows_by(self, vector: _Vector) -> bool:
-        """Add a vector; say whether it was outside the space so far."""
+        """Add a vector; return whether it was outside the space so far."""
         left, right, ratio = vector
         if left is None or right is None:
             alone = left if right is None else right
@@ -118,7 +118,7 @@ class _Span:
         return grows
 
     def _root(self, state: int) -> tuple[int, float]:
-        """Give the root of a state's class, and the state's potential against it."""
+        """Return the root of a state's class, and the state's potential against it."""
         path = []
         while self._parents[state] != state:
             path.append(state)

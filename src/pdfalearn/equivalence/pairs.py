@@ -22,7 +22,7 @@ _FEW_PAIRS = 48
 
 
 def in_order_of(alphabet: Alphabet, pdfa: PDFA) -> tuple[States, Floats]:
-    """Give an automaton's table and rows with the symbols in the order of an alphabet."""
+    """Return an automaton's table and rows with the symbols in the order of an alphabet."""
     if pdfa.alphabet.symbols == alphabet.symbols:
         return pdfa.table, pdfa.probabilities
     columns = alphabet.positions_in(pdfa.alphabet)
@@ -37,15 +37,15 @@ class Judge(ABC):
 
     @abstractmethod
     def differ(self, lefts: States, rights: States) -> NDArray[np.bool_]:
-        """Say for each pair whether its two distributions differ."""
+        """Return for each pair whether its two distributions differ."""
 
     @abstractmethod
     def fresh(self, lefts: States, rights: States) -> NDArray[np.intp]:
-        """Give the places of the pairs whose successors have to be looked at; none may differ."""
+        """Return the places of the pairs whose successors have to be looked at; none may differ."""
 
     @abstractmethod
     def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
-        """Give the places of the pairs that differ, and of the fresh ones among the others."""
+        """Return the places of the pairs that differ, and of the fresh ones among the others."""
 
 
 class Walk:
@@ -71,7 +71,7 @@ class Walk:
         self._rights = array("q")
 
     def differences(self, left: int, right: int) -> Iterator[Indices]:
-        """Give the pairs that differ, as the codes of the words that led there."""
+        """Yield the pairs that differ, as the codes of the words that led there."""
         code = -1  # of the first pair of a level
         few_lefts, few_rights = [left], [right]
         first, second = self._first.ravel().data, self._second.ravel().data
@@ -106,7 +106,7 @@ class Walk:
             few_lefts, few_rights = lefts.tolist(), rights.tolist()
 
     def rights_before(self, codes: Indices) -> Indices:
-        """Give the right states one symbol before pairs were reached; -1 where there is none."""
+        """Return the right states one symbol before pairs were reached; -1 where there is none."""
         before = np.full(len(codes), -1, dtype=np.int64)
         longer = codes >= 0
         places = codes[longer] // self._symbols
@@ -114,7 +114,7 @@ class Walk:
         return before
 
     def word(self, code: int) -> list[int]:
-        """Give the word that led to a pair, as the codes of its symbols."""
+        """Return the word that led to a pair, as the codes of its symbols."""
         word = []
         while code >= 0:
             place, symbol = divmod(code, self._symbols)
@@ -123,7 +123,7 @@ class Walk:
         return word[::-1]
 
     def words(self, codes: Indices) -> Words:
-        """Give the words that led to many pairs."""
+        """Return the words that led to many pairs."""
         if len(codes) < _FEW:
             return Words.of([self.word(code) for code in codes.tolist()])
         origins = np.frombuffer(self._origins, dtype=np.int64)

@@ -35,7 +35,7 @@ def state_classes(pdfa: PDFA, *, by: Equivalence) -> NDArray[np.int64]:
 
 
 def quotient(pdfa: PDFA, *, by: Equivalence) -> PDFA:
-    """Give the quotient of the reachable part of a PDFA: one state for each class.
+    """Return the quotient of the reachable part of a PDFA: one state for each class.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def quotient(pdfa: PDFA, *, by: Equivalence) -> PDFA:
 
 
 def is_weakly_minimal(pdfa: PDFA, *, by: Equivalence) -> bool:
-    """Say whether no two reachable states are equivalent.
+    """Return whether no two reachable states are equivalent.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _ROUNDS = 16
 
 
 def refined(transitions: NDArray[np.int32], classes: Integers) -> Integers:
-    """Give the coarsest refinement of a partition that transitions respect.
+    """Return the coarsest refinement of a partition that transitions respect.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def _round(
 ) -> Integers:
     """Split every class by the classes of its members' successors, in place.
 
-    Gives the numbers of the new classes; of every class that split, the largest part keeps the
+    Returns the numbers of the new classes; of every class that split, the largest part keeps the
     old one.
     """
     own = classes[active]
@@ -130,7 +130,7 @@ class _Hopcroft:
         return marked
 
     def _split(self, touched: int, marked: int, pending: list[int]) -> None:
-        """Give the smaller of the marked and the unmarked part of a class a new number."""
+        """Split a class: the smaller of its marked and unmarked parts gets a new number."""
         begin, end = self.begins[touched], self.ends[touched]
         if marked == end - begin:
             return

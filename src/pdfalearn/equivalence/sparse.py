@@ -14,7 +14,7 @@ from pdfalearn.words import offsets_of
 Keys = NDArray[np.generic]
 
 _NUMBERS_AT_ONCE = 2**21
-"""So many numbers of rows that are made dense are there at once."""
+"""Rows are made dense in parts of about this many numbers."""
 
 
 class SparseKeys(NamedTuple):
@@ -66,7 +66,7 @@ def keys_by_tables(rows: Rows, keys_of: Callable[[NDArray[np.float64]], Keys]) -
 
 
 def pieces_of(rows: Rows) -> Iterator[tuple[int, Rows]]:
-    """Cut rows into pieces that may be made dense; say where each begins."""
+    """Cut rows into pieces that may be made dense; return where each begins."""
     most = max(1, _NUMBERS_AT_ONCE // rows.width)
     return zip(range(0, len(rows), most), rows.pieces(most), strict=True)
 

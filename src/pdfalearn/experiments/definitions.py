@@ -48,7 +48,7 @@ class Experiment:
     def settings(
         self, values: Sequence[int] | None = None, tolerances: Sequence[float] | None = None
     ) -> list[Setting]:
-        """Give a setting for each value on the axis.
+        """Return a setting for each value on the axis.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Experiment:
         return [replace(setting, tolerance=paired[setting.kappa]) for setting in settings]
 
     def family(self, setting: Setting) -> str:
-        """Give the name that the targets of a setting share, such as n100."""
+        """Return the name that the targets of a setting share, such as n100."""
         field = self.named_by or self.varies
         return f"{SYMBOL_OF_FIELD[field]}{getattr(setting, field)}"
 
@@ -81,7 +81,7 @@ class Experiment:
 
 
 def _paired(kappas: list[int], tolerances: Sequence[float] | None) -> dict[int, float]:
-    """Give the tolerance that belongs to each κ."""
+    """Return the tolerance that belongs to each κ."""
     different = list(dict.fromkeys(kappas))
     if tolerances is None:
         return {kappa: 1 / kappa for kappa in different}
@@ -134,7 +134,7 @@ EXPERIMENTS = {
 
 
 def experiments_named(name: str) -> list[Experiment]:
-    """Give the experiment of a number, or all of them."""
+    """Return the experiment of a number, or all of them."""
     if name == "all":
         return list(EXPERIMENTS.values())
     for number, experiment in EXPERIMENTS.items():

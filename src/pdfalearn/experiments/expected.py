@@ -67,7 +67,7 @@ class Expected:
 def expected_runs(
     path: Path, experiments: Mapping[str, Mapping[str, object]]
 ) -> dict[int, Expected]:
-    """Say for each experiment which runs its parameters, read from a file, ask for.
+    """Return for each experiment the runs that its parameters, read from a file, ask for.
 
     Raises
     ------
@@ -110,5 +110,5 @@ def _expected(number: str, parameters: Mapping[str, object]) -> Expected:
 def _listed(parameters: Mapping[str, object], name: str) -> list[Any]:
     listed = parameters[name]
     if not isinstance(listed, list):
-        raise TypeError(f"{name} {listed!r} is no list")
+        raise TypeError(f"{name} {listed!r} is not a list")
     return listed

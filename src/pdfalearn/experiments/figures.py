@@ -116,7 +116,7 @@ class _Trend(NamedTuple):
 
 
 def _trend(drawing: Drawing, points: Points) -> _Trend | None:
-    """Give the ends of a trend line, which is straight on its axes, and its text."""
+    """Return the ends of a trend line, which is straight on its axes, and its text."""
     sizes = np.array([min(points[0]), max(points[0])], dtype=np.float64)
     is_linear = drawing.y == SPEED_UP
     fitted = linear_trend(*points) if is_linear else power_trend(*points)

@@ -45,7 +45,7 @@ _MOST_NAMED = 20
 def findings(
     runs: Sequence[Run], observations: Sequence[Observation], failures: Mapping[Key, str]
 ) -> Iterator[str]:
-    """Say what has come out."""
+    """Yield what the experiment has shown, a sentence each."""
     bad = imperfect(runs)
     if bad:
         yield f"Of {len(runs):,} runs, {len(bad):,} are not perfect in all metrics; see the table."
@@ -66,7 +66,7 @@ def findings(
 
 
 def _speed_up_finding(observations: Sequence[Observation]) -> Iterator[str]:
-    """Say by which slope the speed-up over L_p* grows."""
+    """Yield the slope by which the speed-up over L_p* grows."""
     slopes = {}
     for source in (OURS, AUTHORS):
         points = speed_ups(_chosen(observations, 1, source)).get((source, "lpstar"), ([], []))
@@ -83,7 +83,7 @@ def _speed_up_finding(observations: Sequence[Observation]) -> Iterator[str]:
 
 
 def _ratio_finding(observations: Sequence[Observation], number: int) -> Iterator[str]:
-    """Say how QuaNT compares with the others over the whole axis of an experiment."""
+    """Yield how QuaNT compares with the others over the whole axis of an experiment."""
     texts = []
     for source, whose in ((OURS, ""), (AUTHORS, " by the authors' runs")):
         for (_, learner), (_, factors) in ratios(
@@ -114,7 +114,7 @@ def _chosen(observations: Sequence[Observation], number: int, source: str) -> li
 
 
 def missing(runs: Sequence[Run], expected: Mapping[int, Expected]) -> Iterator[str]:
-    """Say how many of the runs that there are to be are there, if not all."""
+    """Yield how many of the planned runs are there, if some are missing."""
     for number, one in expected.items():
         done = sum(run.experiment == number for run in runs)
         if one.runs is not None and done < one.runs:
@@ -134,7 +134,7 @@ def failed(failures: Mapping[Key, str]) -> Iterator[str]:
 
 
 def disturbances(runs: Sequence[Run]) -> Iterator[str]:
-    """Say which timings are not those of a machine with nothing else to do."""
+    """Yield which timings were taken on a machine that was busy with something else."""
     places = ", ".join(sorted({run.executor for run in runs if run.is_disturbed}))
     if places:
         yield (
@@ -151,7 +151,7 @@ def disturbances(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def description(experiment: Experiment, parameters: Mapping[str, object]) -> str:
-    """Say how an experiment was run."""
+    """Return a sentence on how an experiment was run."""
     values, tolerances = (
         given if isinstance(given, list) else []
         for given in (parameters.get(experiment.axis), parameters.get("tolerances"))

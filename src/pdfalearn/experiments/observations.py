@@ -58,7 +58,7 @@ def observations_of(runs: Iterable[Run]) -> list[Observation]:
 
 
 def value_of(run: Run) -> int:
-    """Say where a run stands on its experiment's axis."""
+    """Return where a run stands on its experiment's axis."""
     varies = EXPERIMENTS[run.experiment].varies
     column = {"states": "nominal_states", "symbols": "alphabet_size"}.get(varies, varies)
     value: int = getattr(run, column)
@@ -68,7 +68,7 @@ def value_of(run: Run) -> int:
 def medians(
     observations: Sequence[Observation], x: str, y: str
 ) -> dict[Series, tuple[list[int], list[float]]]:
-    """Give for each series the median of one quantity at every value of another."""
+    """Return for each series the median of one quantity at every value of another."""
     groups: dict[Series, dict[int, list[float]]] = {}
     for one in observations:
         value = getattr(one, y)
@@ -84,14 +84,14 @@ def medians(
 def speed_ups(
     observations: Sequence[Observation],
 ) -> dict[Series, tuple[list[int], list[float]]]:
-    """Give how many times faster QuaNT is than each rival, for every actual size."""
+    """Return how many times faster QuaNT is than each rival, for every actual size."""
     return ratios(observations, "states")
 
 
 def ratios(
     observations: Sequence[Observation], x: str
 ) -> dict[Series, tuple[list[int], list[float]]]:
-    """Give how many times faster QuaNT is than each rival, on the targets that both have learnt."""
+    """Return how many times faster QuaNT is than each rival, on targets that both have learnt."""
     found = {}
     for source, learner in dict.fromkeys((one.source, one.learner) for one in observations):
         times = medians(_shared(observations, source, learner), x, "seconds")
@@ -120,7 +120,7 @@ def _shared(observations: Sequence[Observation], source: str, learner: str) -> l
 
 
 def power_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
-    """Fit a·xᵇ by least squares of the logarithms; give a and b, or None for a single place.
+    """Fit a·xᵇ by least squares of the logarithms; return a and b, or None for a single place.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def power_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]
 
 
 def linear_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
-    """Fit a + b·x by least squares; give a and b, or None for a single place.
+    """Fit a + b·x by least squares; return a and b, or None for a single place.
 
     Examples
     --------

@@ -58,14 +58,14 @@ def read_parameters(folder: Path) -> Parameters:
 def _machines(path: Path, content: Mapping[str, object]) -> list[str]:
     machines = content.get("machines", [])
     if not isinstance(machines, list):
-        raise FileFormatError(f"{path}: machines {machines!r} are no list")
+        raise FileFormatError(f"{path}: machines {machines!r} are not a list")
     return [str(machine) for machine in machines]
 
 
 def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
     """Write down the parameters of plans; refuse a folder that has results of other ones.
 
-    Gives all that are there now.
+    Returns all that are there now.
     """
     found = read_parameters(folder)
     held = found.experiments

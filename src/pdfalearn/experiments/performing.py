@@ -11,11 +11,11 @@ from pdfalearn.experiments.runs import Key, Run, Task, perform
 from pdfalearn.experiments.workers import Workers
 
 _MOST_LOSSES = 5
-"""So often may a run lose its worker before it is thought to be the cause."""
+"""A run that has lost its worker this many times is taken for the cause."""
 
 
 def performed(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, Run | InputError]]:
-    """Do runs; give each with its row, or with why it has failed, as it ends.
+    """Do runs; yield each as it ends, with its row or with why it has failed.
 
     A run whose worker is lost is done again.
 
@@ -69,5 +69,5 @@ class _Hand:
             return self._executor.submit(perform, task, self._workers.name)
 
     def stop(self) -> None:
-        """Give up what has not begun."""
+        """Cancel the runs that have not begun."""
         self._workers.stop(self._executor)

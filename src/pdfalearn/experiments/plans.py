@@ -25,7 +25,7 @@ class Plan:
     runs: int
 
     def tasks(self) -> Iterator[Task]:
-        """Give the runs; learners take turns, so that a busy hour troubles all of them alike."""
+        """Yield the runs; learners take turns, so that a busy hour slows all of them alike."""
         for target in self.targets:
             for run in range(1, self.runs + 1):
                 for learner in self.learners:
@@ -89,6 +89,6 @@ def _plan(experiment: Experiment, choices: Choices) -> Plan:
 
 
 def _digest(targets: Sequence[Target]) -> str:
-    """Tell given targets from others by what they are, wherever they are."""
+    """Return a digest of given targets, which depends on their content and not on their place."""
     names = [f"{target.name} {target.fingerprint}" for target in targets]
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]

@@ -83,7 +83,7 @@ def _observation(row: Mapping[str, str], experiment: int, learner: str) -> Obser
 
 
 def _value(row: Mapping[str, str], experiment: int, states: int) -> int:
-    """Say where a run stands on the axis; nominal sizes are not in the files."""
+    """Return where a run stands on the axis; nominal sizes are not in the files."""
     if experiment == 2:
         return int(row["Alphabet Size"])
     if experiment == 3:
@@ -94,7 +94,7 @@ def _value(row: Mapping[str, str], experiment: int, states: int) -> int:
 
 
 def _structure_size(row: Mapping[str, str], learner: str) -> int | None:
-    """Give table cells or tree nodes: the leaves, the inner nodes that are counted, the root."""
+    """Return table cells or tree nodes: the leaves, the inner nodes that are counted, the root."""
     if learner == "lpstar":
         return int(float(row["OT Prefixes"]) * float(row["OT Suffixes"]))
     if "Inner Nodes" not in row:

@@ -46,7 +46,18 @@ _SUBTITLE = (
 
 @dataclass(frozen=True)
 class Report:
-    """The files of a report, and lines of the table that could not be read."""
+    """The files of a report, and lines of the table that could not be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pdfalearn import run_experiments
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = run_experiments("1", folder, values=[10], learners=["quant"])
+    ...     report = write_report(folder)
+    ...     report.page.name, len(report.figures) > 0, report.complaints
+    ('report.html', True, ())
+    """
 
     page: Path
     figures: tuple[Path, ...]
@@ -71,6 +82,15 @@ def write_report(
         If the folder holds no runs.
     MissingExtraError
         If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pdfalearn import run_experiments
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = run_experiments("1", folder, values=[10], learners=["quant"])
+    ...     write_report(folder).page.name
+    'report.html'
     """
     place = Path(folder)
     parameters = read_parameters(place)

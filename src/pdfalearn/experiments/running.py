@@ -19,7 +19,17 @@ from pdfalearn.experiments.workers import workers
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has come of running experiments."""
+    """What has come of running experiments.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = run_experiments("1", folder, values=[10], learners=["quant"])
+    ...     again = run_experiments("1", folder, values=[10], learners=["quant"])
+    >>> first.runs, first.found, again.runs, again.found
+    (6, 0, 0, 6)
+    """
 
     runs: int
     """How many runs have been done."""
@@ -68,7 +78,7 @@ def run_experiments(
     seed : int
         Same seed, same targets and words for the metrics.
     jobs : int, optional
-        Do so many runs at a time, in processes of their own. A script that asks for them has to
+        How many runs to do at a time, in processes of their own. A script that asks for them has to
         do so under ``if __name__ == "__main__":``, as they import it.
     scheduler : str, optional
         The address of a Dask scheduler, whose workers do the runs.

@@ -117,7 +117,7 @@ class Run:
 
 
 def perform(task: Task, executor: str) -> Run:
-    """Learn a target, measure what came out, and give the row."""
+    """Learn a target, measure what came out, and return the row."""
     target, setting = task.target.pdfa(), task.target.setting
     _warm_up(task.learner)
     load = machine_load()
@@ -154,7 +154,7 @@ def perform(task: Task, executor: str) -> Run:
 
 
 def machine_load() -> float | None:
-    """Give the load of the last minute for each processor, where the system tells."""
+    """Return the load of the last minute per processor; None where the system does not tell."""
     if not hasattr(os, "getloadavg"):
         return None
     return round(os.getloadavg()[0] / (os.cpu_count() or 1), 3)

@@ -27,7 +27,7 @@ _PERFECT = {
     "kl": 0.0,
 }
 _ROUNDING = 1e-9
-"""Sums of many logarithms may be off by so much when nothing is wrong."""
+"""Sums of many logarithms may be off by this much when nothing is wrong."""
 
 
 def grouped(runs: Iterable[Run]) -> dict[Group, list[Run]]:
@@ -49,7 +49,7 @@ def cost_header(number: int, published: bool) -> list[str]:
 
 
 def cost_rows(runs: Iterable[Run], published: Sequence[Observation]) -> list[list[str]]:
-    """Give the medians of what learning has cost, beside the authors'."""
+    """Return the medians of what learning has cost, beside the authors'."""
     rows = []
     for (value, learner), group in grouped(runs).items():
         theirs = [one for one in published if (one.value, one.learner) == (value, learner)]
@@ -93,7 +93,7 @@ METRIC_HEADER = [
 
 
 def metric_rows(runs: Sequence[Run]) -> list[list[str]]:
-    """Give every metric at its worst over the runs of a learner at a value."""
+    """Return every metric at its worst over the runs of a learner at a value."""
     rows = []
     for number, experiment in EXPERIMENTS.items():
         mine = (run for run in runs if run.experiment == number)
@@ -107,13 +107,13 @@ def metric_rows(runs: Sequence[Run]) -> list[list[str]]:
 
 
 def perplexity_ratio(run: Run) -> float:
-    """Give how many times one perplexity is the other, the target's or the learnt one."""
+    """Return how many times one perplexity is the other, the target's or the learnt one."""
     ours, theirs = run.perplexity, run.target_perplexity
     return 1.0 if ours == theirs else max(ours / theirs, theirs / ours)
 
 
 def imperfect(runs: Iterable[Run]) -> list[Run]:
-    """Give the runs of which a metric is not perfect, or that are not known to be exact."""
+    """Return the runs with a metric that is not perfect, or that are not known to be exact."""
     return [
         run
         for run in runs
@@ -133,7 +133,7 @@ def _worst(group: Sequence[Run], name: str) -> float:
 
 
 def _theirs(published: Sequence[Observation], values: Iterable[float | None]) -> list[str]:
-    """Give the authors' median in a column, if there is such a column."""
+    """Return the authors' median in a column, if there is such a column."""
     known = [value for value in values if value is not None]
     if not published:
         return []

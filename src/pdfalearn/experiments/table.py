@@ -39,7 +39,7 @@ class Table:
 
 
 def read_table(path: Path, expected: Mapping[int, Expected] | None = None) -> Table:
-    """Read what can be read; a torn last line is no complaint.
+    """Read what can be read; a torn last line is not reported.
 
     Rows that are not expected, where that is known, count as rows that cannot be read.
 
@@ -117,9 +117,9 @@ def _run_of(line: str) -> Run:
         try:
             parsed[field.name] = _PARSERS[str(field.type)](value)
         except ValueError:
-            raise ValueError(f"{field.name} {value!r} is no {field.type}") from None
+            raise ValueError(f"{field.name} {value!r} is not of the type {field.type}") from None
         if isinstance(parsed[field.name], int | float) and not parsed[field.name] >= 0:
-            raise ValueError(f"{field.name} {value} is no number from 0 on")
+            raise ValueError(f"{field.name} {value} is not a number from 0 on")
     run = Run(**parsed)
     if run.experiment not in EXPERIMENTS or run.learner not in LEARNER_NAMES:
         raise ValueError(f"there is no {run.learner} in experiment {run.experiment}")

@@ -31,7 +31,7 @@ class Target:
     given: PDFA | None = None
 
     def pdfa(self) -> PDFA:
-        """Give the automaton."""
+        """Return the automaton."""
         if self.given is not None:
             return self.given
         if self.seed is None:
@@ -105,7 +105,7 @@ def _seeds(*numbers: int) -> tuple[int, int]:
 
 
 def _name(path: Path) -> str:
-    """Give a target's name, which has no endings."""
+    """Return a target's name, which has no endings."""
     return path.name.partition(".")[0]
 
 

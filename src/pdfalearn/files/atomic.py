@@ -15,7 +15,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a stream whose bytes replace the file when the block ends without an error.
 
     They go to a temporary file in the same folder first. Symbolic links are followed, and an
-    existing file keeps its mode. What is there and is no regular file (a pipe, a device) is
+    existing file keeps its mode. What is there and is not a regular file (a pipe, a device) is
     written to directly.
     """
     mode = _mode(path)
@@ -58,7 +58,7 @@ def _mode(path: Path) -> int | None:
 
 
 def _names(path: Path, mode: int | None) -> tuple[Path, Path]:
-    """Give the file to replace and a temporary one beside it."""
+    """Return the file to replace and a temporary file beside it."""
     target = path.resolve()
     if mode is not None:
         target.open("r+b").close()  # a file that may not be written to may not be replaced

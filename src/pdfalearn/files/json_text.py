@@ -33,7 +33,7 @@ def parsed_object(data: bytes, name: str) -> dict[str, Any]:
     {'a': [1, 2.5, None]}
     >>> parsed_object(b'{"a": NaN}', "x.json")
     Traceback (most recent call last):
-    pdfalearn.errors.FileFormatError: x.json holds NaN, which is no number
+    pdfalearn.errors.FileFormatError: x.json holds NaN, which is not a number
     """
     if len(data) > TEXT_LIMIT:
         raise FileFormatError(f"{name} has more than {mebibytes(TEXT_LIMIT)} of JSON text")
@@ -51,7 +51,7 @@ def parsed_object(data: bytes, name: str) -> dict[str, Any]:
     except RecursionError as error:
         raise FileFormatError(f"{name} is nested too deeply") from error
     except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
-        raise FileFormatError(f"{name} is no JSON, or cut off: {error}") from error
+        raise FileFormatError(f"{name} is not JSON, or cut off: {error}") from error
     if not isinstance(document, dict):
         raise FileFormatError(f"{name} holds {reprlib.repr(document)}, not a JSON object")
     return document
@@ -67,7 +67,7 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refused(constant: str) -> object:
-    raise InputError(f"holds {constant}, which is no number")
+    raise InputError(f"holds {constant}, which is not a number")
 
 
 def _finite(text: str) -> float:

@@ -53,7 +53,7 @@ def check_can_write(
 
 
 def checked_name(path: str | os.PathLike[str]) -> str:
-    """Give the name of a file, or refuse what is no path."""
+    """Return the name of a file; refuse what is not a path."""
     try:
         name = os.fspath(path)
         is_possible = isinstance(name, str) and b"\0" not in os.fsencode(name)
@@ -75,7 +75,7 @@ def by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
 
 
 def shown(name: str) -> str:
-    """Give a file's name so that it fits on one line."""
+    """Return a file's name in a form that fits on one line."""
     return name if name and name.isprintable() else repr(name)
 
 

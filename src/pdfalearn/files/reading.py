@@ -10,7 +10,7 @@ from typing import BinaryIO
 from pdfalearn.errors import FileFormatError, InputError
 
 PIECE = 2**20
-"""So many bytes are read or written at a time."""
+"""Files are read and written in pieces of this many bytes."""
 
 
 def read_all(stream: BinaryIO | gzip.GzipFile, limit: int, too_large: InputError) -> bytes:

@@ -10,7 +10,6 @@ from pdfalearn.errors import InputError
 from pdfalearn.files import named
 from pdfalearn.formats import (
     arpa,
-    dot,
     dot_text,
     drn,
     json_file,
@@ -23,7 +22,7 @@ from pdfalearn.formats import (
     pythautomata,
     zip_file,
 )
-from pdfalearn.formats._graphviz import check_can_draw, picture_writers
+from pdfalearn.formats.graphviz import check_can_draw, picture_writers
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.registry import kinds, offered_for, shown
 from pdfalearn.text import described
@@ -46,6 +45,10 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     zip_file.ENDING: zip_file.read,
 }
 
+_PAGES: dict[str, Callable[[Any, BinaryIO], None]] = {
+    ".html": lambda thing, stream: shown("page", thing).write(stream)
+}
+
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
     ".json": json_file.write,
     ".json.gz": json_file.write_gzipped,
@@ -58,7 +61,8 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
     ".syms": openfst.write_symbols,
     ".pautomac": pautomac_writing.write,
     ".pautomac_model.txt": pautomac_writing.write,
-    **picture_writers(dot.render),
+    **picture_writers(lambda pdfa, kind: shown("picture", pdfa).rendered(kind)),
+    **_PAGES,
 }
 
 
@@ -74,7 +78,8 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
-        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``. For other programs
+        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
+        by default, or an interactive page: ``.html`` (see `view`). For other programs
         ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
         ``.pautomac`` and ``.pautomac_model.txt``. For a `Result` or a `Frontier` ``.zip``. For a
         tree what `save_tree` writes.
@@ -102,6 +107,9 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     if isinstance(thing, PDFA):
         _check_is_no_archive(path)
         named.write(thing, path, _WRITERS)
+        return
+    if _is_page(path, type(thing)):
+        named.write(thing, path, _PAGES)
         return
     save_other = offered_for("save", type(thing))
     if save_other is None:
@@ -138,7 +146,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/learnt.json'
     """
     check_other = offered_for("check_can_save", kind)
-    if check_other is not None:
+    if check_other is not None and not _is_page(path, kind):
         check_other(path)
         return
     _check_is_no_archive(path)
@@ -200,6 +208,12 @@ def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
     loaded = load(path)
     pdfa: PDFA = loaded if isinstance(loaded, PDFA) else shown("pdfa", loaded)
     return pdfa
+
+
+def _is_page(path: str | os.PathLike[str], kind: type) -> bool:
+    """Return whether a file's name asks for a page, and things of a class have one."""
+    asks = named.checked_name(path).lower().endswith(tuple(_PAGES))
+    return asks and offered_for("page", kind) is not None
 
 
 def _check_is_no_archive(path: str | os.PathLike[str]) -> None:

@@ -20,7 +20,7 @@ from pdfalearn.errors import FileFormatError
 from pdfalearn.formats._lines import at_line, number_in, shown
 
 LARGEST_CORRECTION = 1e-2
-"""The probabilities of a context may sum to 1 with so much more or less."""
+"""The probabilities of a context may sum to 1 within this much."""
 
 LARGEST_WEIGHT = 300
 """The largest logarithm of a back-off weight: its power of ten is still a finite float."""
@@ -54,7 +54,7 @@ class Grams:
 
 
 def parsed(lines: list[bytes]) -> tuple[list[str], list[Grams]]:
-    """Give the vocabulary and the n-grams of every order."""
+    """Return the vocabulary and the n-grams of every order."""
     marks = _marks(lines)
     counts = _counts(lines, *marks[:2])
     _check_titles(lines, marks, highest=len(counts))

@@ -21,7 +21,7 @@ START, TERMINAL, UNKNOWN = "<s>", "</s>", ("<unk>", "<UNK>")
 
 
 def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, float]:
-    """Make a PDFA of all n-grams, and say how far from 1 a state's probabilities were at most."""
+    """Make a PDFA of all n-grams; return also how far from 1 a state's sum was at most."""
     orders = _without_impossible(orders, vocabulary)
     symbols = _symbols(orders, vocabulary)
     alphabet = Alphabet(symbols, TERMINAL)
@@ -60,7 +60,7 @@ def _without_impossible(orders: list[Grams], vocabulary: list[str]) -> list[Gram
 
 
 def _symbols(orders: list[Grams], vocabulary: list[str]) -> list[str]:
-    """Give the words that are symbols: all, but the unknown word only if it has a probability."""
+    """Return the words that are symbols: all, but the unknown word only if it has a probability."""
     is_symbol = np.zeros(len(vocabulary), dtype=bool)
     can_come = np.zeros(len(vocabulary), dtype=bool)
     for grams in orders:
@@ -85,7 +85,7 @@ def _recoded(orders: list[Grams], vocabulary: list[str], names: list[str]) -> li
 
 
 def _successors(contexts: Contexts, symbols: int) -> tuple[Nodes, States]:
-    """Give each context's longest suffix, and the context after it and each symbol."""
+    """Return each context's longest suffix, and the context after it and each symbol."""
     links = np.zeros(len(contexts), dtype=np.int64)
     successors = np.zeros((len(contexts), symbols), dtype=np.int32)
     for length, level in enumerate(contexts.levels[1:], start=1):
@@ -93,21 +93,21 @@ def _successors(contexts: Contexts, symbols: int) -> tuple[Nodes, States]:
         columns = level.words - 1
         if length > 1:
             links[nodes] = successors[links[level.parents], columns]
-        is_symbol = columns < symbols  # the start is no symbol, but a context
+        is_symbol = columns < symbols  # the start is not a symbol, but a context
         successors[level.parents[is_symbol], columns[is_symbol]] = nodes[is_symbol]
         _copy_rows(successors, links, level)
     return links, successors
 
 
 def _copy_rows(table: Floats | States, links: Nodes, level: Level) -> None:
-    """Give every context of a level the row of its longest suffix, which is in a level above."""
+    """Copy to every context of a level the row of its longest suffix, from a level above."""
     above, here = table[: level.begin], table[level.begin : level.end]
     # Any other mode, and a source that is not apart, would make a copy first.
     np.take(above, links[level.begin : level.end], axis=0, out=here, mode="clip")
 
 
 def _start(contexts: Contexts, start: int) -> int:
-    """Give the context of the start alone, or the empty one if there is no such context."""
+    """Return the context of the start alone, or the empty one if there is no such context."""
     for level in contexts.levels[1:2]:
         for place in np.flatnonzero(level.words == start).tolist():
             return level.begin + int(place)
@@ -128,7 +128,7 @@ def _reached(successors: States, start: int) -> NDArray[np.bool_]:
 
 
 def _probabilities(contexts: Contexts, links: Nodes, orders: list[Grams], symbols: int) -> Floats:
-    """Give what comes after each context, as the file says it; the start never does."""
+    """Return the probabilities after each context, as in the file; the start has no column."""
     rows = np.zeros((len(contexts), symbols + 1))
     for level, grams, before in zip(contexts.levels, orders, contexts.before, strict=True):
         if level.begin:

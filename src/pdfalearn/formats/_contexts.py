@@ -45,7 +45,7 @@ class Contexts:
         return self.levels[-1].end
 
     def path(self, context: int) -> tuple[list[int], int]:
-        """Give a context's words, and the line that an error should name."""
+        """Return a context's words, and the line that an error should name."""
         length = sum(level.begin <= context for level in self.levels) - 1
         line = int(self.levels[length].lines[context - self.levels[length].begin])
         words = []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pdfalearn.formats._labels import list_label, symbol_label
+from pdfalearn.formats.labels import list_label, symbol_label
 from pdfalearn.pdfa import PDFA
 
 MOST_LINES = 16
-"""Labels of edges are cut after so many lines."""
+"""Labels of edges are cut after this many lines."""
 
 _IMPOSSIBLE = ', style=dashed, color="#999999", fontcolor="#999999"'
 

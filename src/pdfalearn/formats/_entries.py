@@ -54,7 +54,7 @@ def probability_in(field: bytes, line: int) -> float:
 
 
 def initial_state(weights: Mapping[_State, tuple[float, int]]) -> _State:
-    """Give the only state in which words begin: its weight is 1, and all others are 0.
+    """Return the only state in which words begin: its weight is 1, and all others are 0.
 
     ``weights`` has the states' initial weights and the lines on which they stand.
     """

@@ -121,4 +121,4 @@ class _ObjectMaker:
 
 
 def _refused_constant(name: str) -> object:
-    raise FileFormatError(f"holds {name}, which is no probability")
+    raise FileFormatError(f"holds {name}, which is not a probability")

@@ -15,7 +15,7 @@ _LONGEST = 8
 _MASKS = np.array([2 ** (8 * count) - 1 for count in range(_LONGEST + 1)], dtype=np.uint64)
 _NEW_LINE, _BLANK = 10, 32
 _BITS, _MOST_SYMBOLS, _TRIALS = 16, 512, 200
-"""Up to so many symbols a table of 2¹⁶ slots has one for each, with one of so many multipliers."""
+"""A table of 2¹⁶ slots has one for each of at most 512 symbols; 200 multipliers are tried."""
 
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int64]

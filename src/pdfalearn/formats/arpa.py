@@ -26,6 +26,12 @@ class Ngram:
     largest_correction : float
         How far from 1 the probabilities of a state have summed, at most, before they were divided
         by their sum.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> Ngram(pdfa=figure_1(), order=2, largest_correction=0.0).pdfa.probability("a")
+    0.5
     """
 
     pdfa: PDFA

@@ -99,7 +99,7 @@ def _pdfa(text: bytes) -> PDFA:
 
 
 def _excess(text: bytes) -> str | None:
-    """Say what a text has too many of to be parsed; None if it may be."""
+    """Return what a text has too many of to be parsed; None if it may be parsed."""
     counts = {
         "lists": (text.count(b"["), LISTS_LIMIT),
         "keys": (text.count(b":"), KEYS_LIMIT),

@@ -98,7 +98,7 @@ def _check_sums(sections: dict[str, _Section]) -> None:
 
 
 def _transitions(sections: dict[str, _Section]) -> list[tuple[int, int, int, float]]:
-    """Give states, symbols, successors and probabilities."""
+    """Return states, symbols, successors and probabilities."""
     successors = _successors(sections["T"])
     chances = {
         key: (1 - _probability(sections["F"], key[0])) * entry.probability
@@ -114,7 +114,7 @@ def _transitions(sections: dict[str, _Section]) -> list[tuple[int, int, int, flo
 
 
 def _successors(moves: _Section) -> dict[tuple[int, int], int]:
-    """Give the successor of each state and symbol, the only one."""
+    """Return the successor of each state and symbol, the only one."""
     found: dict[tuple[int, int], tuple[int, _Entry]] = {}
     for (state, symbol, successor), entry in moves.items():
         if not entry.probability:

@@ -49,7 +49,7 @@ class WordLines:
 
 
 def encoded_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
-    """Read the words of a file so many at once, and forget them.
+    """Read the words of a file in batches of at most this many words, keeping none.
 
     Raises
     ------

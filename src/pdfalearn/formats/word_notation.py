@@ -50,11 +50,11 @@ class WordNotation:
         return text + self._mark if is_cut else text
 
     def is_cut(self, line: str) -> bool:
-        """Say whether a line has the mark of a word that was cut."""
+        """Return whether a line has the mark of a word that was cut."""
         return line.endswith((self._mark, f"\t{_CUT}"))
 
     def codes(self, line: str) -> list[int]:
-        """Read a word; a KeyError has what is no symbol of the alphabet."""
+        """Read a word; a KeyError names what is not a symbol of the alphabet."""
         if self.is_cut(line):
             line = line[: -len(self._mark)]
         try:
@@ -72,7 +72,7 @@ class WordNotation:
         return PlainLines(self._texts, are_joined=self._are_joined)
 
     def _searched(self, line: str) -> list[int]:
-        """Read a word some of whose symbols have escapes or quotes."""
+        """Read a word in which some symbols have escapes or quotes."""
         rest = self._pattern.sub("", line)
         if not self._are_joined:
             rest = rest.strip()

@@ -10,7 +10,7 @@ from pdfalearn.pdfa import PDFA
 
 
 def figure_1(epsilon: float = 0.0) -> PDFA:
-    """Give the paper's Figure 1: A, which maps aⁿ to 0.5ⁿ for n ≥ 1, or A_ε.
+    """Return the paper's Figure 1: A, which maps aⁿ to 0.5ⁿ for n ≥ 1, or A_ε.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def figure_1(epsilon: float = 0.0) -> PDFA:
 
 
 def figure_2() -> tuple[PDFA, PDFA]:
-    """Give the paper's Figure 2: A and B compute the same function and are not equivalent.
+    """Return the paper's Figure 2: A and B compute the same function and are not equivalent.
 
     Both are weakly minimal; B, with a state more, is not minimal.
 
@@ -61,7 +61,7 @@ def figure_2() -> tuple[PDFA, PDFA]:
 
 
 def figure_3() -> PDFA:
-    """Give the paper's Figure 3: four states with access words λ, 0, 1 and 10.
+    """Return the paper's Figure 3: four states with access words λ, 0, 1 and 10.
 
     Examples
     --------
@@ -88,7 +88,7 @@ _TOMITA: list[tuple[set[int], list[list[int]]]] = [
 
 
 def tomita(number: int) -> PDFA:
-    """Give a probabilistic Tomita grammar: one of two distributions for each accepting state.
+    """Return a probabilistic Tomita grammar: one of two distributions for each accepting state.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def tomita(number: int) -> PDFA:
 
 
 def reber() -> PDFA:
-    """Give the finite-state grammar of Reber (1967), with even odds wherever there is a choice.
+    """Return the finite-state grammar of Reber (1967), with even odds wherever there is a choice.
 
     Six states over P, S, T, V and X; words have three letters or more. Words that are not of the
     grammar are undefined. Where the grammar is written with B and E, these are the begin of a word
@@ -142,7 +142,7 @@ def reber() -> PDFA:
 
 
 def chain(size: int, *, reset: bool = False) -> PDFA:
-    """Give a chain of states of which only the last, which loops, has another distribution.
+    """Return a chain of states; only the last, which loops, has another distribution.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def chain(size: int, *, reset: bool = False) -> PDFA:
 
 
 def combination_lock(size: int, symbols: int = 2, *, seed: int = 0) -> PDFA:
-    """Give a lock that one secret word of length size - 1 opens.
+    """Return a lock that one secret word of length size - 1 opens.
 
     In every state one symbol, drawn at random, leads on and all others back to the start. Only the
     last state, the open lock, has another distribution; it loops.
@@ -201,7 +201,7 @@ def combination_lock(size: int, symbols: int = 2, *, seed: int = 0) -> PDFA:
 
 
 def _all_but_the_last_alike(size: int, symbols: int) -> NDArray[np.float64]:
-    """Give uniform distributions, and for the last state one that mostly stops."""
+    """Return uniform distributions, and for the last state one that mostly stops."""
     probabilities = np.full((size, symbols + 1), 1 / (symbols + 1))
     probabilities[-1] = [0.75] + [0.25 / symbols] * symbols
     return probabilities

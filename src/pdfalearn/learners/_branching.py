@@ -1,4 +1,4 @@
-"""Traces on arcs as the paper's tree has them: an inner node wherever prefixes of a suffix part."""
+"""Traces as arcs of the paper's tree: an inner node wherever the traces of a suffix differ."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Arc(NamedTuple):
 
 
 def branches(traces: Sequence[Trace]) -> Iterator[Arc]:
-    """Give the arcs, those near the top first, of a tree that tells different traces apart.
+    """Yield the arcs of a tree that tells different traces apart, those near the top first.
 
     Examples
     --------

@@ -16,10 +16,10 @@ Places = NDArray[np.int64]
 
 
 def greedy_clusters(rows: Floats, by: Tolerance) -> Places:
-    """Join each row to a cluster in turn: one whose rows are all similar to it, or a new one.
+    """Add each row in turn to a cluster whose rows are all similar to it, or to a new cluster.
 
-    Of several clusters it is the one whose mean is nearest. Gives the number of every row's
-    cluster, 0, 1, … as they come.
+    Of several clusters, the one with the nearest mean is chosen. Returns the number of every row's
+    cluster; clusters are numbered 0, 1, … as they are made.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def greedy_clusters(rows: Floats, by: Tolerance) -> Places:
 
 
 def _best_cluster(rows: Floats, place: int, similar: Places, members: list[list[int]]) -> int:
-    """Give the nearest cluster all of whose members are similar; a new one if there is none."""
+    """Return the nearest cluster in which all members are similar; a new one if there is none."""
     counts = zip(*np.unique(similar, return_counts=True), strict=True)
     options = [int(cluster) for cluster, count in counts if count == len(members[cluster])]
     if not options:
@@ -77,7 +77,7 @@ def deterministic(transitions: Places, clusters: Places) -> Places:
 
 
 def cluster_means(rows: Floats, clusters: Places) -> Floats:
-    """Give the mean row of every cluster; where all rows of one are equal, it is that row."""
+    """Return the mean row of every cluster; where all rows of one are equal, it is that row."""
     _, firsts, counts = np.unique(clusters, return_index=True, return_counts=True)
     sums = np.zeros((len(firsts), rows.shape[1]))
     np.add.at(sums, clusters, rows - rows[firsts[clusters]])

@@ -27,15 +27,15 @@ class Breaks(NamedTuple):
     words: Numbers
     """The counterexamples."""
     places: Numbers
-    """What follows these places tells the states after from where the transitions should lead."""
+    """The rest of the word from here tells the state after from the state that it should be."""
 
     def first_of_each_after(self, most: int) -> Breaks:
-        """Give the first break after each state, for the first so many states."""
+        """Return the first break after each state, for at most this many states."""
         _, firsts = np.unique(self.afters, return_index=True)
         return self.at(np.sort(firsts)[:most])
 
     def at(self, chosen: Numbers) -> Breaks:
-        """Give the breaks at some places."""
+        """Return the breaks at some places."""
         return Breaks(*(part[chosen] for part in self))
 
 
@@ -49,7 +49,7 @@ class Runs(NamedTuple):
 
     @classmethod
     def of(cls, states: NDArray[np.int32], words: Words) -> Runs:
-        """Take states that stand as `visited_states` gives them."""
+        """Take states in the layout that `visited_states` returns."""
         return cls(states, words.offsets[:-1] + np.arange(len(words)), words.ends)
 
 
@@ -59,7 +59,7 @@ class Counterexamples:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     words : Words
         The words.
     """
@@ -78,7 +78,7 @@ class Counterexamples:
         return len(self.words)
 
     def at(self, places: Numbers) -> Words:
-        """Give the words at some places."""
+        """Return the words at some places."""
         return prefixes_of(self.words, places, self.words.lengths[places])
 
     def breaks(self, chosen: Numbers, runs: Runs, access: Numbers) -> Breaks:
@@ -115,7 +115,7 @@ class Counterexamples:
         return Breaks(*(part.astype(np.int64) for part in found))
 
     def _classes(self, chosen: Numbers, starts: Numbers, places: Numbers) -> Numbers:
-        """Ask for what follows places of words, after other words."""
+        """Ask for the rests of words from some places on, each after another word."""
         observations, words = self._observations, self.words
         here, ends = words.offsets[chosen] + places, words.offsets[chosen + 1]
         if len(chosen) < FEW or (ends - here >= _LONG).any():

@@ -33,7 +33,7 @@ class LikelyFirst:
     Parameters
     ----------
     observations : ObservationTree
-        Where rows are.
+        The observation tree with the rows.
     """
 
     def __init__(self, observations: ObservationTree) -> None:
@@ -47,7 +47,7 @@ class LikelyFirst:
         self._turns: list[int] = []
 
     def note_states(self, first: int, places: Numbers, access: Numbers) -> None:
-        """Note by which transitions states from a first one on were discovered."""
+        """Note the transitions by which the states from a first one on were discovered."""
         befores, size = places // self._symbols, first + len(places)
         self._lengths = grown(self._lengths, size)
         self._lengths[first:size] = self._lengths[befores] + 1
@@ -91,7 +91,7 @@ class LikelyFirst:
             self._queues[turn].append(part.copy())
 
     def take(self, count: int, access: Numbers, targets: NDArray[Any]) -> Numbers:
-        """Return the next transitions, so many if there are.
+        """Return the next transitions, at most this many.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class LikelyFirst:
         access : array of int
             The node of every state's access word.
         targets : array of int
-            Where transitions lead: those of which it turns out that they are impossible are noted.
+            Where transitions lead; transitions that turn out to be impossible are noted here.
         """
         taken = [np.empty(0, dtype=np.int64)]
         while count > 0 and self._turns:
@@ -113,7 +113,7 @@ class LikelyFirst:
         return np.concatenate(taken)
 
     def _next(self, count: int) -> Numbers:
-        """Return at most so many of the entries whose turn it is, all states or none of them."""
+        """Return at most this many of the entries whose turn it is: all are states, or none is."""
         turn = self._turns[0]
         queue = self._queues[turn]
         entries = queue.popleft()

@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 
 
 def nearest(candidates: Floats, rows: Floats) -> NDArray[np.int64]:
-    """Give for each row the place of the candidate with the smallest largest difference.
+    """Return for each row the place of the candidate with the smallest largest difference.
 
     Examples
     --------

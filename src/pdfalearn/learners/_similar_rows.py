@@ -18,7 +18,7 @@ Places = NDArray[np.int64]
 
 
 def nearest_similar(candidates: Floats, rows: Floats, by: Tolerance) -> Places:
-    """Give for each row the place of the nearest candidate that is similar to it; -1 if none is.
+    """Return for each row the place of the nearest similar candidate; -1 if none is similar.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def nearest_similar(candidates: Floats, rows: Floats, by: Tolerance) -> Places:
 
 
 def similar_pairs(rows: Floats, by: Tolerance) -> Places:
-    """Give all pairs of similar rows, the earlier place first, sorted by the later one.
+    """Return all pairs of similar rows, the earlier place first, sorted by the later one.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def similar_pairs(rows: Floats, by: Tolerance) -> Places:
 
 
 def chosen_apart(rows: Floats, by: Tolerance) -> Places:
-    """Choose rows, the first first, of which no two are similar and that all others are similar to.
+    """Choose rows in order: no two are similar, and every other row is similar to one of them.
 
     Examples
     --------

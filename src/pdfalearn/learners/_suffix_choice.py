@@ -20,14 +20,14 @@ NONE = -1
 def parting_suffixes(
     tree: ClassificationTree, table: Suffixes, lefts: Numbers, rights: Numbers
 ) -> Numbers:
-    """Give for each pair of states a symbol and the suffix by which its successors part.
+    """Return for each pair of states a symbol and the suffix by which its successors part.
 
-    Of several symbols it is one with a shortest suffix; where no successors part, there is none.
+    Of several symbols, one with a shortest suffix is chosen; if no successors part, there is none.
 
     Parameters
     ----------
     tree : ClassificationTree
-        Where the successors have been sifted.
+        The tree in which the successors have been sifted.
     table : Suffixes
         The suffixes.
     lefts, rights : array of int, shape (pairs, symbols)

@@ -1,4 +1,4 @@
-"""Where the longest suffixes of words lead that an automaton knows."""
+"""Where the longest suffixes of words lead, among those that an automaton knows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def suffix_matches(
     found = np.full(len(transitions), -1, dtype=np.int64)
     active = np.arange(len(transitions))
     after = np.zeros(len(access_words.parents), dtype=table.dtype)
-    """The state after the last so many symbols of every word."""
+    """The state after the last ``length`` symbols of every word."""
     for length in range(_LONGEST):
         active = active[lengths[active] > length]
         if not len(active) or (after < 0).all():

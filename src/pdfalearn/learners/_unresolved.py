@@ -18,11 +18,11 @@ Numbers = NDArray[np.int64]
 _AT_ONCE = 2**20
 """At most this many transitions are looked at together."""
 _MOST_CELLS = 2**25
-"""In tables of more probabilities than this, nobody looks for the nearest ones."""
+"""In tables of more probabilities than this, nearest distributions are not searched."""
 
 
 class Unresolved(NamedTuple):
-    """Transitions without a state of their own, and what is known of them."""
+    """Transitions without a state of their own, and what is known about them."""
 
     transitions: Numbers
     """As state * symbols + symbol."""
@@ -35,16 +35,16 @@ class Unresolved(NamedTuple):
     observations: ObservationTree
 
     complete: int
-    """How many states, the first ones, a hypothesis had of which nothing was unresolved."""
+    """The number of states of the last hypothesis in which nothing was unresolved."""
 
     def resolve(self, table: NDArray[np.int32]) -> None:
         """Write a state for each of the transitions into a table of all transitions.
 
-        A word that has been sifted as far as an inner node leads to a state below it: the oldest,
-        to which it led before the node was one. A state that is newer than the last hypothesis goes
-        on as the state does that it was taken for. All other transitions go where the longest
-        suffix of their word leads that was resolved; and if there is none, to the state with the
-        nearest distribution.
+        A word that has been sifted down to an inner node leads to the oldest state below it, where
+        it led before the leaf was split. A state that is newer than the last hypothesis has the
+        transitions of the state that it was taken for. Every other transition goes where the
+        longest resolved suffix of its word leads. If there is no such suffix, it goes to the state
+        with the nearest distribution.
         """
         flat, tree = table.reshape(-1), self.tree
         found = self._by_suffixes(table)

@@ -54,17 +54,17 @@ class WeissClusters:
         self.of = np.argsort(np.argsort(firsts))[numbers]
 
     def members(self, cluster: int) -> Places:
-        """Give the places of a cluster's prefixes in P."""
+        """Return the places of a cluster's prefixes in P."""
         return np.flatnonzero(self.of == cluster)
 
     def first_members(self) -> Places:
-        """Give the first member of every cluster."""
+        """Return the first member of every cluster."""
         return np.sort(np.unique(self.of, return_index=True)[1])
 
     def transitions(
         self, successors: Places, rows: Floats, weights: Floats
     ) -> tuple[Places, NDArray[np.bool_]]:
-        """Say which cluster each symbol leads to from each cluster.
+        """Return to which cluster each symbol leads from each cluster.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class WeissClusters:
         return None
 
     def _split_by_children(self, cluster: int, symbol: int) -> None:
-        """Split a cluster by where a symbol leads; members of which that is unknown follow."""
+        """Split a cluster by where a symbol leads; if that is unknown, the best match decides."""
         members = self.members(cluster)
         children = self._children[members, symbol]
         is_known = children != NOT_IN_P
@@ -172,7 +172,7 @@ class WeissClusters:
         return bool((np.ptp(self._rows[members], axis=0) <= self._by.limit).all())
 
     def _numbers_for(self, cluster: int, parts: int) -> Places:
-        """Give the numbers of a cluster's parts: its own, then new ones."""
+        """Return the numbers of a cluster's parts: its own, then new ones."""
         count = int(self.of.max()) + 1
         return np.append(cluster, np.arange(count, count + parts - 1))
 

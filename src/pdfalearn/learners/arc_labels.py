@@ -30,7 +30,7 @@ class ArcLabels:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     traces : bool, optional
         Whether labels are traces; if not given, the model's price decides.
     """

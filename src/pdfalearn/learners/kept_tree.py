@@ -1,4 +1,4 @@
-"""The classification tree as it is kept after learning: arrays, of which a tree can be made."""
+"""The classification tree as it is kept after learning: arrays from which a tree can be made."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class KeptTree(ArrayValue):
 def kept_tree(
     tree: ClassificationTree, labels: ArcLabels, observations: ObservationTree, rows: Floats
 ) -> KeptTree:
-    """Keep what a tree is made of, that of undefined words left out.
+    """Keep the parts of a tree, without the leaf of undefined words.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 
 _MOST_DIFFERENCES = 2**22
-"""So many differences of cells are looked at in one pass for inconsistencies."""
+"""One pass looks for inconsistencies among at most this many differences of cells."""
 _BLUE = -2
 """Stands for the member of a row that only BLUE prefixes have."""
 
@@ -34,7 +34,13 @@ class LPStar(TableLearner):
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask; its relation has to be a `Tolerance`.
+        The observation tree to ask; its relation has to be a `Tolerance`.
+
+    Examples
+    --------
+    >>> from pdfalearn import Tolerance, learn, tomita
+    >>> len(learn(tomita(5), learner=LPStar, by=Tolerance(0.1)).pdfa)
+    4
     """
 
     name = "L_p*"
@@ -108,7 +114,7 @@ class LPStar(TableLearner):
             self._make_red(new)
 
     def _granted(self, places: Places) -> Places:
-        """Give those of new RED prefixes for whose states there is room."""
+        """Return the new RED prefixes that may become states under the bound on states."""
         meter = self.observations.meter
         if meter.budget.max_states is None:
             return places
@@ -129,7 +135,7 @@ class LPStar(TableLearner):
         return []
 
     def _alike(self) -> tuple[Places, NDArray[np.float64]]:
-        """Give pairs of RED prefixes whose rows are alike and whose successors' are not equal.
+        """Return pairs of RED prefixes with similar rows whose successors' rows are not equal.
 
         With each pair comes the largest difference that their successors may have.
         """
@@ -157,7 +163,7 @@ class LPStar(TableLearner):
         )
 
     def _members(self) -> tuple[Places, Places, NDArray[np.bool_]]:
-        """Give the members of clusters: the first RED prefix with each row.
+        """Return the members of clusters: the first RED prefix with each row.
 
         With them come the members that their continuations lead to, or -1 where undefined: those
         with the same row, else the nearest. The last say where the nearest is not even similar, as

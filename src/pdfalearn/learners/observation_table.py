@@ -1,4 +1,4 @@
-"""The observation table: what follows prefixes, in the eyes of suffixes."""
+"""The observation table: prefixes, suffixes, and the probability of each suffix's last symbol."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ObservationTable:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     """
 
     def __init__(self, observations: ObservationTree) -> None:
@@ -76,12 +76,12 @@ class ObservationTable:
         return self._cells[: self._size, : self._symbols + 1]
 
     def suffix(self, number: int) -> Word:
-        """Give a suffix; its last symbol may be the terminal."""
+        """Return a suffix; its last symbol may be the terminal."""
         alphabet, (stem, last) = self.observations.alphabet, self._parts(number)
         return (*alphabet.decode(stem), alphabet.symbols[last - 1] if last else alphabet.terminal)
 
     def suffix_probabilities(self, place: int, symbols: Places, suffixes: Places) -> Floats:
-        """Give the probabilities of a symbol and a suffix, all their symbols, after a prefix."""
+        """Return the probabilities of a symbol and a suffix, all their symbols, after a prefix."""
         step, start = self.observations.step_one, int(self._nodes[place])
         nodes: list[int] = []
         columns: list[int] = []
@@ -97,7 +97,7 @@ class ObservationTable:
         return np.multiply.reduceat(np.nan_to_num(factors, nan=0.0), begins)
 
     def _parts(self, number: int) -> tuple[list[int], int]:
-        """Give a suffix as the codes of its stem and the column of its last symbol."""
+        """Return a suffix as the codes of its stem and the column of its last symbol."""
         stem = self.observations.suffixes.word(int(self._stems[number]))
         return stem, int(self._last_symbols[number])
 
@@ -106,7 +106,7 @@ class ObservationTable:
         return np.append(numbered_rows(self.rows[: self._size]), -1)
 
     def add_prefixes(self, nodes: Nodes) -> Places:
-        """Give the places of prefixes, adding those that are new; -1 where one is undefined."""
+        """Return the places of prefixes, adding those that are new; -1 where one is undefined."""
         self._reserve_nodes()
         new = nodes[self._place_of[nodes] == _UNKNOWN]
         if len(new):
@@ -114,7 +114,7 @@ class ObservationTable:
         return self._place_of[nodes]
 
     def successors(self, places: Places) -> Places:
-        """Give the places of prefixes one symbol longer, a row of them for each prefix."""
+        """Return the places of prefixes one symbol longer, a row of them for each prefix."""
         symbols = np.tile(np.arange(self._symbols), len(places))
         nodes = self.observations.step(np.repeat(self._nodes[places], self._symbols), symbols)
         return self.add_prefixes(nodes).reshape(len(places), self._symbols)

@@ -15,10 +15,20 @@ from pdfalearn.words import Words
 
 
 class Learner(Protocol):
-    """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle."""
+    """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle.
+
+    Examples
+    --------
+    >>> from pdfalearn import AutomatonModel, LPStar, ObservationTree, Tolerance, tomita
+    >>> with ObservationTree(AutomatonModel(tomita(5)), Tolerance(0.1)) as tree:
+    ...     learner = LPStar(tree)
+    ...     learner.start()
+    ...     learner.size == len(learner.hypothesis())
+    True
+    """
 
     observations: ObservationTree
-    """Where the learner asks."""
+    """The observation tree that the learner asks."""
 
     @property
     def size(self) -> int:
@@ -35,16 +45,16 @@ class Learner(Protocol):
         Raises
         ------
         OracleError
-            If one of them is no counterexample to the current hypothesis.
+            If one of them is not a counterexample to the current hypothesis.
         """
         ...
 
     def hypothesis(self) -> PDFA:
-        """Give the current hypothesis; its states are numbered as they were discovered."""
+        """Return the current hypothesis; its states are numbered as they were discovered."""
         ...
 
     def unresolved(self) -> NDArray[np.int64]:
-        """Give the transitions that lead to the best match instead of a state of their own.
+        """Return the transitions that lead to the best match instead of a state of their own.
 
         There are none unless a bound was reached. A transition is state * symbols + symbol.
         """
@@ -56,7 +66,7 @@ class Learner(Protocol):
 
     @property
     def structure_size(self) -> int:
-        """How large what it keeps is: the nodes of its tree, or the cells of its table."""
+        """The size of what it keeps: the nodes of its tree, or the cells of its table."""
         ...
 
     def tree(self, states: int = 0) -> KeptTree | None:

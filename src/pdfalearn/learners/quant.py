@@ -71,7 +71,7 @@ class Quant:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     traces : bool, optional
         Whether arcs are labelled with traces, for fewer words and more symbols, or with classes. If
         not given, the model's price decides.
@@ -176,7 +176,7 @@ class Quant:
                     first = int(np.argmin(is_wrong))
                     codes = words.symbols[words.offsets[first] : words.offsets[first + 1]]
                     word = self.observations.alphabet.decode(codes.tolist())
-                    raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+                    raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
                 wrong = wrong[is_wrong]
                 continue
             is_first = False
@@ -314,7 +314,7 @@ class Quant:
             raise
 
     def _sink_answered(self) -> None:
-        """Take all words that have answers as far down as these go; so with those of new states."""
+        """Sift all words down as far as their answers go, those of new states too."""
         size = 0
         while size < self._size:
             size = self._size
@@ -388,7 +388,7 @@ class Quant:
         return _Front(*np.array(on, dtype=np.int64).T) if on else _EMPTY_FRONT
 
     def _landed(self, places: Numbers, words: Numbers, known: int, at: Numbers) -> _Front:
-        """Make new leaves, those from a known size of the tree on, states; give who goes on."""
+        """Make states of the leaves from a known size of the tree on; return the next front."""
         tree = self._tree
         granted = self.observations.meter.grant_states(self._size, tree.size - known)
         if granted:
@@ -419,7 +419,7 @@ class Quant:
         self._tree.state_of[leaf] = state
 
     def _add_states(self, more: int) -> int:
-        """Make room for more states; give the first of them."""
+        """Make room for more states; return the number of the first."""
         first = self._size
         self._size += more
         if self._size > len(self._access):

@@ -42,7 +42,7 @@ class PaperQuant:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     """
 
     def __init__(self, observations: ObservationTree) -> None:
@@ -122,7 +122,7 @@ class PaperQuant:
                 return
 
     def _some_leaf(self, node: _Inner) -> Codes:
-        """Give a state below a node."""
+        """Return a state below a node."""
         child = next(iter(node.children.values()))
         return self._some_leaf(child) if isinstance(child, _Inner) else child
 
@@ -172,7 +172,7 @@ class PaperQuant:
             state = None if state is None else self._transitions[state][symbol]
         if (UNDEFINED if state is None else self._class_of(state)) == self._class_of(ce):
             word = self.observations.alphabet.decode(ce)
-            raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+            raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
 
     def _node_of(self, word: Codes) -> int:
         return self.observations.node(word)
@@ -185,7 +185,7 @@ class PaperQuant:
         return np.array([self._node_of(access) for access in self._leaf_parents])
 
     def hypothesis(self) -> PDFA:
-        """Give the hypothesis: a state for each access string, in the order of their discovery."""
+        """Return the hypothesis: a state for each access string, in order of discovery."""
         numbers: dict[Codes | None, int] = {
             access: state for state, access in enumerate(self._leaf_parents)
         }
@@ -199,7 +199,7 @@ class PaperQuant:
         )
 
     def unresolved(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Give the transitions, as state * symbols + symbol, that lead to no state of their own."""
+        """Return the transitions, as state * symbols + symbol, without a state of their own."""
         count = len(self._symbols)
         if not self._is_built:
             return np.arange(self.size * count)

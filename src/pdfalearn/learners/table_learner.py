@@ -35,7 +35,7 @@ class TableLearner(ABC):
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask; its relation has to be a `Tolerance`.
+        The observation tree to ask; its relation has to be a `Tolerance`.
     """
 
     name: str
@@ -58,16 +58,16 @@ class TableLearner(ABC):
         return self.table.cell_count
 
     def hypothesis(self) -> PDFA:
-        """Give the newest hypothesis; its states are numbered as they were discovered."""
+        """Return the newest hypothesis; its states are numbered as they were discovered."""
         self._given = self._newest
         return self._started(self._given).pdfa
 
     def access_words(self) -> WordTree:
-        """Return the access word of every state of the hypothesis that was given last."""
+        """Return the access word of every state of the last hypothesis."""
         return self.observations.word_tree(self._started(self._given).access)
 
     def unresolved(self) -> Places:
-        """Give the transitions of the hypothesis that lead to the best match for want of a state.
+        """Return the transitions that lead to the best match because their own state is missing.
 
         A transition is state * symbols + symbol.
         """
@@ -93,7 +93,7 @@ class TableLearner(ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Complete the table, of which there is the empty word, and propose a first hypothesis."""
+        """Complete the table, which holds the empty word, and propose a first hypothesis."""
 
     def _propose(
         self,
@@ -116,7 +116,7 @@ class TableLearner(ABC):
         return proposal
 
     def _are_wrong(self, words: Words, ends: Nodes) -> NDArray[np.bool_]:
-        """Say after which words, whose nodes are given too, the newest hypothesis is wrong."""
+        """Return for each word and its node whether the newest hypothesis is wrong after it."""
         hypothesis = self._started(self._newest).pdfa
         states = visited_states(hypothesis.table, hypothesis.initial, words)[words.ends]
         said = hypothesis.probabilities[states]
@@ -126,12 +126,12 @@ class TableLearner(ABC):
         return ~(both_undefined | self.by.similar(said, truth))
 
     def _checked(self, words: Words) -> Nodes:
-        """Give the nodes of words, and refuse those that are no counterexamples."""
+        """Return the nodes of words; refuse words that are not counterexamples."""
         ends = self.observations.path(words)[words.ends]
         wrong = self._are_wrong(words, ends)
         if not wrong.all():
             word = shortened(self.observations.word(int(ends[wrong.argmin()])))
-            raise OracleError(f"the word {word} is no counterexample to the hypothesis")
+            raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
         return ends
 
     def _add_path(self, end: int) -> Places:

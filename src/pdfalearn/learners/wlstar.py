@@ -21,7 +21,7 @@ from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 
 _PATIENCE = 50
-"""So many counterexamples in a row may add neither a new row nor a suffix."""
+"""At most this many counterexamples in a row may add neither a new row nor a suffix."""
 
 
 class WLStar(TableLearner):
@@ -29,15 +29,15 @@ class WLStar(TableLearner):
 
     The prefixes P begin with the empty word. Continuations are looked at in the order of their
     probability; one joins P if no row of P is similar. Where rows of P are similar and those of
-    their successors are not, a suffix that tells them apart is added. What the limits leave out is
-    made up for by the best match.
+    their successors are not, a suffix that tells them apart is added. Where the limits leave
+    something out, the best match takes its place.
 
     Parameters
     ----------
     observations : ObservationTree
-        Whom to ask; its relation has to be a `Tolerance`.
+        The observation tree to ask; its relation has to be a `Tolerance`.
     max_prefixes, max_suffixes, max_states : int, optional
-        Where to stop: at so many prefixes in P, suffixes, or states of a hypothesis.
+        Where to stop: the most prefixes in P, suffixes, or states of a hypothesis.
     max_seconds : float, optional
         The time after which the table is not expanded any more.
     prefix_threshold : float
@@ -48,8 +48,15 @@ class WLStar(TableLearner):
     Notes
     -----
     Weiss, Goldberg and Yahav (2019), *Learning Deterministic Weighted Automata with Queries and
-    Counterexamples*. Reaching a limit is no error: the certificate says which it was.
+    Counterexamples*. Reaching a limit is not an error: the certificate says which it was.
     Its parameters are chosen by ``learn(…, learner=lambda tree: WLStar(tree, max_states=100))``.
+
+    Examples
+    --------
+    >>> from pdfalearn import Tolerance, learn, tomita
+    >>> made = lambda tree: WLStar(tree, max_states=100)
+    >>> len(learn(tomita(5), learner=made, by=Tolerance(0.1)).pdfa)
+    4
     """
 
     name = "WL*"
@@ -103,7 +110,7 @@ class WLStar(TableLearner):
         self._check_progress()
 
     def _check_progress(self) -> None:
-        """Refuse to go round in circles."""
+        """Raise an error if learning makes no progress."""
         different_rows = len(np.unique(numbered_rows(self.table.rows[self._p])))
         progress = different_rows, self.table.width
         self._fruitless = self._fruitless + 1 if progress == self._progress else 0
@@ -159,19 +166,19 @@ class WLStar(TableLearner):
         return time.monotonic() - self._begun < self._max_seconds
 
     def _is_wanted(self, place: int) -> bool:
-        """Say whether a prefix has a row of its own and is probable enough after its parent."""
+        """Return whether a prefix has a row of its own and is probable enough after its parent."""
         if len(self._similar_to(place)):
             return False
         return self._last_probability(place) >= self._prefix_threshold
 
     def _last_probability(self, place: int) -> float:
-        """Give the probability of a prefix's last symbol, after the rest of it."""
+        """Return the probability of a prefix's last symbol, after the rest of it."""
         node = self.table.nodes[place : place + 1]
         row = self.observations.rows(self.observations.parents(node))[0]
         return float(row[int(self.observations.last_symbols(node)[0]) + 1])
 
     def _similar_to(self, place: int) -> Places:
-        """Give the prefixes in P whose rows are similar to that of a prefix."""
+        """Return the prefixes in P whose rows are similar to that of a prefix."""
         rows = self.table.rows
         found: Places = self._p[self.by.similar(rows[self._p], rows[place])]
         return found

@@ -38,13 +38,13 @@ class Run:
     Parameters
     ----------
     observations : ObservationTree
-        Where to ask.
+        The observation tree to ask.
     oracle : EquivalenceOracle
-        Who tries to break hypotheses.
+        The oracle that tries to break hypotheses.
     progress : callable, optional
         Called with a `Progress` after every batch of questions and every equivalence query.
     interrupts : Interrupts
-        Where a Ctrl-C is held back.
+        What holds back a Ctrl-C.
     """
 
     def __init__(
@@ -65,6 +65,8 @@ class Run:
         self._started = 0.0
         self._equivalence_queries = 0
         self._history: list[Progress] = []
+        self._found: list[tuple[int, int]] = []
+        """How many counterexamples each query found, and the symbols of the longest."""
         self._notes: list[str] = []
         self._result: Result | None = None
         self._unresolved = self._added = np.empty(0, dtype=np.int64)
@@ -83,7 +85,7 @@ class Run:
         audit: int,
         seed: int,
     ) -> Result:
-        """Learn to the end, with a store if there is one; the model is let go in every case."""
+        """Learn to the end, with a store if there is one; the session is closed in every case."""
         try:
             self._learner = maker(self._observations)
             if self._progress is not None or self._growth is not None:
@@ -134,7 +136,7 @@ class Run:
         return self._noted(self.result(interrupted(is_growing=self._is_growing)))
 
     def _certificate(self) -> Certificate:
-        """Learn until the oracle finds no counterexample or a bound is reached; say which."""
+        """Learn until the oracle finds no counterexample or a bound is reached; return which."""
         try:
             self._learn()
             return self._oracle.certificate
@@ -146,7 +148,7 @@ class Run:
             return stopped(reached, alphabet, self._unresolved, added, is_growing=self._is_growing)
 
     def _settle(self) -> PDFA:
-        """Take what the learner knows now as its newest hypothesis."""
+        """Take the learner's current hypothesis as the newest one."""
         self.hypothesis = None  # two of them may be large
         self.hypothesis = self._learner.hypothesis()
         return self.hypothesis
@@ -174,9 +176,9 @@ class Run:
             with self._timed("equivalence"):
                 counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
             del hypothesis
-            self._equivalence_queries += 1
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle returned {counterexamples!r}, not Words")
+            self._note(counterexamples)
             self._report()
             if not len(counterexamples):
                 return
@@ -184,6 +186,12 @@ class Run:
             with self._timed("learning"):
                 self._learner.refine(self._checked(counterexamples))
             self._interrupts.check()
+
+    def _note(self, counterexamples: Words) -> None:
+        """Count an equivalence query and what it found."""
+        self._equivalence_queries += 1
+        longest = int(counterexamples.lengths.max(initial=0))
+        self._found.append((len(counterexamples), longest))
 
     def _checked(self, words: Words) -> Words:
         symbols, count = words.symbols, len(self._observations.alphabet)
@@ -264,6 +272,8 @@ class Run:
             tree_depth=depth,
             inner_nodes=inner_nodes,
             structure_size=self._learner.structure_size,
+            counterexamples=tuple(count for count, _ in self._found),
+            longest_counterexamples=tuple(longest for _, longest in self._found),
         )
         by, learnt = self._observations.by, len(pdfa) - len(self._added)
         return Result(

@@ -32,17 +32,23 @@ from pdfalearn.files.json_text import parsed_object
 from pdfalearn.learning.results import Progress, Result, Statistics
 
 FORMAT = "pdfalearn run"
-VERSION = 1
+VERSION = 2
+"""Version 1 does not tell how many counterexamples there were."""
 NAME = "run.json"
 
 PROGRESS = {field.name: str(field.type) for field in fields(Progress)}
-FIGURES = {field.name: str(field.type) for field in fields(Statistics) if field.name != "batches"}
-"""The figures, and whether they are "int" or "float"."""
+FIGURES = {
+    field.name: str(field.type)
+    for field in fields(Statistics)
+    if not str(field.type).startswith("tuple")
+}
+"""The figures, and whether they are "int" or "float"; tuples of figures are arrays in a file."""
 
 
 class RunText(NamedTuple):
     """What the text says."""
 
+    version: int
     figures: dict[str, Any]
     certificate: Certificate
     by: Relation | None
@@ -54,7 +60,7 @@ class RunText(NamedTuple):
 
 
 def text_of(result: Result) -> bytes:
-    """Write what is no array as a JSON object."""
+    """Write all that is not an array as a JSON object."""
     tree, distances, certificate = result.kept_tree, result.kept_distances, result.certificate
     document = {
         "format": FORMAT,
@@ -71,7 +77,7 @@ def text_of(result: Result) -> bytes:
 
 
 def text_in(data: bytes) -> RunText:
-    """Read the JSON object, or say what is wrong with it."""
+    """Read the JSON object, or refuse it."""
     document = parsed_object(data, NAME)
     check_kind(document, FORMAT, VERSION)
     keys = {"statistics", "history", "certificate", "by", "complete_to", "tree", "notes"}
@@ -81,6 +87,7 @@ def text_in(data: bytes) -> RunText:
     if document["tree"] not in (None, "classes", "traces"):
         raise wrong("tree", document["tree"], 'null, "classes" or "traces"')
     return RunText(
+        document["version"],
         _figures(document["statistics"]),
         certificate_in(document["certificate"]),
         _relation(document["by"]),
@@ -111,7 +118,7 @@ def _complete_to(value: object) -> float | None:
 
 
 def _relation_object(by: Relation | None) -> dict[str, Any]:
-    """Say what a relation is; one that is not this library's can only be shown."""
+    """Return a relation as an object; one that is not this library's can only be shown."""
     decimals, inner = [], by
     while type(inner) is Rounded:
         decimals.append(inner.decimals)

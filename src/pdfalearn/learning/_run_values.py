@@ -1,4 +1,4 @@
-"""What is made of the file of a run again: every number is checked that leads somewhere."""
+"""Make a run from its file again: every number that refers to something is checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pdfalearn.words import offsets_of
 
 
 def result_of(text: RunText, arrays: Arrays) -> Result:
-    """Make a run of what its file holds, or say what is wrong with it."""
+    """Make a run from what its file holds, or refuse the file."""
     pdfa = npz_file.pdfa_of(arrays)
     states, symbols = pdfa.transitions.shape
     words = _words(arrays, symbols)
@@ -25,7 +25,7 @@ def result_of(text: RunText, arrays: Arrays) -> Result:
         raise FileFormatError(f"word_ends.npy has {len(words)} words for {states} states")
     return Result(
         pdfa=pdfa,
-        statistics=Statistics(**text.figures, batches=_batches(arrays)),
+        statistics=_statistics(text, arrays),
         history=_history(arrays),
         certificate=text.certificate,
         by=text.by,
@@ -37,10 +37,25 @@ def result_of(text: RunText, arrays: Arrays) -> Result:
     )
 
 
-def _batches(arrays: Arrays) -> tuple[int, ...]:
+def _statistics(text: RunText, arrays: Arrays) -> Statistics:
     batches = _column(arrays, "batches.npy")
     check_range(batches, "batches.npy", 0, 2**62)
-    return tuple(batches.tolist())
+    counterexamples, longest = _counterexamples(arrays)
+    return Statistics(
+        **text.figures,
+        batches=tuple(batches.tolist()),
+        counterexamples=counterexamples,
+        longest_counterexamples=longest,
+    )
+
+
+def _counterexamples(arrays: Arrays) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how many each query found, and the longest one's symbols; nothing if not known."""
+    if "counterexamples.npy" not in arrays:
+        return (), ()
+    table = _table(arrays, "counterexamples.npy", 2)
+    check_range(table, "counterexamples.npy", 0, 2**62)
+    return tuple(table[:, 0].tolist()), tuple(table[:, 1].tolist())
 
 
 def _history(arrays: Arrays) -> History:
@@ -160,12 +175,12 @@ def _numbers(
 
 
 def _earlier(arrays: Arrays, name: str, root: int) -> NDArray[np.int32]:
-    """Return a column whose entries are places of earlier ones, but for the first."""
+    """Return a column whose entries, except the first, are places of earlier entries."""
     array = _column(arrays, name)
     if not len(array) or array[0] != root:
         raise FileFormatError(f"{name} does not begin with {root}")
     wrong = (array[1:] < 0) | (array[1:] > np.arange(len(array) - 1))
     if wrong.any():
         place = int(wrong.argmax()) + 1
-        raise FileFormatError(f"{name}, entry {place}: {array[place]} is no earlier entry")
+        raise FileFormatError(f"{name}, entry {place}: {array[place]} is not an earlier entry")
     return array.astype(np.int32, copy=False)

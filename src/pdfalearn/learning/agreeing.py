@@ -16,13 +16,13 @@ Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _MOST_WORDS = 2**21
-"""In trees of more words than this, nobody waits for it."""
+"""This is skipped for trees of more words."""
 _MOST_TRANSITIONS = 2**24
-"""Nor where automata are larger than this."""
+"""This is skipped for automata of more transitions."""
 
 
 class Agreeing(NamedTuple):
-    """An automaton of more states than the one before, and what is unresolved of it."""
+    """An automaton of more states than the one before, and its unresolved transitions."""
 
     pdfa: PDFA
     added: Nodes

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 MOST_DISTANCES = 2**16
-"""So many of the smallest different distances are kept."""
+"""At most this many of the smallest different distances are kept."""
 
 LARGEST = 1.0
 """No probability is farther from a boundary."""
@@ -43,7 +43,8 @@ class BoundaryDistances(ArrayValue):
         Parameters
         ----------
         by : Equivalence or Tolerance
-            When distributions are the same. Only a quantization has boundaries: else there is None.
+            When distributions are the same. Only a quantization has boundaries; for others None is
+            returned.
         tables : iterable of array of float
             The distributions, in tables that are not large.
 
@@ -79,20 +80,20 @@ class BoundaryDistances(ArrayValue):
         Raises
         ------
         InputError
-            If not all distances up to this one are kept, and it is no power of ten.
+            If not all distances up to this one are kept, and it is not a power of ten.
         """
         place = int(np.searchsorted(self.distances, distance, side="right"))
         nearest = float(self.distances[place - 1]) if place else -1.0
         if distance > self.complete_to and nearest != distance:
             raise InputError(
-                f"distance {distance!r} is too large: of so many probabilities, only the nearest "
+                f"distance {distance!r} is too large: of too many probabilities only the nearest "
                 f"are kept, up to {self.complete_to!r}; beyond, ask for a power of ten"
             )
         return int(self.counts[place - 1]) if place else 0
 
 
 def _quantization_in(by: Relation) -> Quantization | None:
-    """Return what a relation comes down to if that is a quantization."""
+    """Return the quantization inside a relation, or None if there is none."""
     while isinstance(by, Rounded):
         by = by.by
     return by if isinstance(by, Quantization) else None

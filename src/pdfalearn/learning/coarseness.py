@@ -12,7 +12,7 @@ _SLACK = 2.0**-50
 
 
 def coarseness_note(observations: ObservationTree) -> str | None:
-    """Return what to say where no probability reaches 1/κ, so that all answers are in one class.
+    """Return a note if no probability reaches 1/κ, so that all answers are in one class.
 
     None if there are more classes, if all answers are equal, or if it is not quantization.
     """

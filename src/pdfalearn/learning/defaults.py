@@ -1,4 +1,4 @@
-"""What `learn` takes where nothing is said."""
+"""What `learn` uses by default."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pdfalearn.oracles.protocol import EquivalenceOracle
 
 _LEAST_STATES = 300
-"""Of fewer states nothing is said."""
+"""With fewer states than this, growth is not reported."""
 _FACTORS = (2, 4)
-"""What has happened since there were this many times fewer questions is looked at."""
+"""Growth is measured since the questions were this many times fewer."""
 _POWER = 0.66
-"""With this power of the questions states have to grow: by 2.5 for a factor of four."""
+"""States have to grow at least with this power of the questions: by 2.5 for a factor of 4."""
 _STEP = 1.1
 """Figures are noted when the questions have grown by this factor."""
 
@@ -23,10 +23,9 @@ _STEP = 1.1
 class StateGrowth:
     """How states have grown with the questions.
 
-    Of a model that is no automaton there may be always more states, the more is asked: where each
-    word has a distribution of its own, by quantization with many intervals. An automaton of many
-    states looks the same for as long as most of them are to be found; so no more can be said than
-    that an end is not in sight.
+    A model that is not an automaton may show more states the more is asked: with quantization by
+    many intervals, each word may have a distribution of its own. An automaton of many states looks
+    the same until most of its states are found. So all that can be said is that no end is in sight.
 
     Examples
     --------
@@ -46,7 +45,7 @@ class StateGrowth:
         self._newest = 0, 0
 
     def note(self, words: int, states: int) -> None:
-        """Note how many states there are after so many words."""
+        """Note how many states there are after this many words."""
         self._newest = words, states
         if not self._words or words >= _STEP * self._words[-1]:
             self._words.append(max(1, words))
@@ -59,7 +58,7 @@ class StateGrowth:
         return has_many and all(self._has_grown(factor) for factor in _FACTORS)
 
     def _has_grown(self, factor: int) -> bool:
-        """Return whether states have grown with the words over a factor of these, or more."""
+        """Return whether states have kept up while the words grew by this factor or more."""
         words, states = self._newest
         before = bisect_right(self._words, words / factor) - 1
         if before < 0:
@@ -69,7 +68,7 @@ class StateGrowth:
 
 
 def may_be_endless(price: Price, oracle: EquivalenceOracle) -> bool:
-    """Return whether a model may have always more states: it is not known to be an automaton.
+    """Return whether a model may show ever more states: it is not known to be an automaton.
 
     Asking costs something, and the oracle does not compare with an automaton.
     """

@@ -62,27 +62,30 @@ def learn(
     by : Equivalence or Tolerance
         When two distributions are the same; quantization with κ = 1000 if not given.
     oracle : EquivalenceOracle, optional
-        Who tries to break hypotheses. If none is given: the exact oracle for a PDFA; else all
-        answers so far, then PAC sampling with ε = δ = 0.01 of uniform words of up to 20 symbols, or
-        for a constrained model of walks over the hypothesis's support. The certificate says so.
+        The oracle that tries to break hypotheses. By default it is the exact oracle for a PDFA.
+        For other models all answers so far are compared, then words are sampled with PAC bounds
+        ε = δ = 0.01: uniform words of up to 20 symbols or, for a constrained model, walks over the
+        hypothesis's support. The certificate says so.
     learner : {"quant", "quant-classes", "quant-paper", "lpstar", "wlstar"} or callable
-        The fast QuaNT, which chooses by the model's price what it asks for; the same always with
-        fewer symbols for more words; the paper's to the letter; or one of its rivals, which need a
+        "quant" is the fast QuaNT, which chooses by the model's price what it asks for.
+        "quant-classes" is the same, but always asks more words with fewer symbols. "quant-paper"
+        follows the paper to the letter. "lpstar" and "wlstar" are its rivals, which need a
         `Tolerance`. A callable takes an `ObservationTree` and returns a learner: that is how to
         choose a learner's parameters.
     budget : Budget
-        How much learning may cost. Reaching a bound is not an error: the result is the automaton as
-        far as it has come, and its certificate says where it stopped.
+        How much learning may cost. Reaching a bound is not an error: the result is the automaton
+        learnt so far, and its certificate says where learning stopped.
     store : path, optional
-        A file that answers are written to as they come and taken from where they are there: a run
-        that was killed goes on where it stopped. It may hold the answers of many models.
+        A file that keeps answers. New answers are written to it, and answers that it has are not
+        asked again: a run that was killed goes on where it stopped. A store may hold
+        the answers of many models.
     model_id : str, optional
-        Under which name the store keeps the answers; needed for a model without identity, such as
-        a function. Another model, or the same with other settings, needs another name.
+        The name under which the store keeps the answers; needed for a model without identity, such
+        as a function. Another model, or the same with other settings, needs another name.
     progress : callable, optional
         Called with a `Progress` after every batch of questions and every equivalence query.
     audit : int
-        In the end, and now and then on the way, so many words are asked again, to catch a model
+        In the end, and now and then on the way, this many words are asked again, to catch a model
         that does not always give the same answer; they are counted apart.
     seed : int
         Seed of the audit's sample.

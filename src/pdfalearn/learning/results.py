@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,23 @@ from pdfalearn.errors import InputError
 from pdfalearn.learners.kept_tree import KeptTree
 from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.pdfa import PDFA
+from pdfalearn.registry import shown
 from pdfalearn.tree_nodes import TreeNode, Word
 from pdfalearn.word_trees import WordTree
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far learning has come."""
+    """How far learning has come.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, learn
+    >>> seen = []
+    >>> _ = learn(figure_3(), progress=seen.append)
+    >>> seen[-1].states, seen[-1].words > 0
+    (4, True)
+    """
 
     states: int
     """States discovered so far."""
@@ -41,7 +52,15 @@ class Progress:
 
 @dataclass(frozen=True, repr=False)
 class Statistics(Progress):
-    """What learning has cost, and the shape of what the learner keeps."""
+    """What learning has cost, and the shape of what the learner keeps.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, learn
+    >>> found = learn(figure_3()).statistics
+    >>> found.states, found.distributions == sum(found.batches), found.stored_words
+    (4, True, 0)
+    """
 
     batches: tuple[int, ...]
     """How many distributions were read at once, each time."""
@@ -60,15 +79,29 @@ class Statistics(Progress):
     """How many distinguishing suffixes the tree holds; 0 for a learner with a table."""
     structure_size: int
     """Suffixes and states of the classification tree, or the cells of the table."""
+    counterexamples: tuple[int, ...] = ()
+    """How many counterexamples each equivalence query found; empty if a file of an older version
+    does not tell."""
+    longest_counterexamples: tuple[int, ...] = ()
+    """The symbols of the longest counterexample of each query; 0 where there was none."""
 
     def __repr__(self) -> str:
-        values = vars(self) | {"batches": _shown(self.batches)}
-        return f"Statistics({', '.join(f'{name}={value}' for name, value in values.items())})"
+        values = vars(self) | {
+            "batches": _shown(self.batches),
+            "counterexamples": sum(self.counterexamples),
+            "longest_counterexamples": max(self.longest_counterexamples, default=0),
+        }
+        texts = (f"{name}={_short(value)}" for name, value in values.items())
+        return f"Statistics({', '.join(texts)})"
 
 
 def _shown(batches: tuple[int, ...]) -> str:
     """Sum up the sizes of batches: there may be millions."""
     return f"({len(batches)}, of at most {max(batches, default=0)})"
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 class History(tuple[Progress, ...]):
@@ -87,6 +120,15 @@ class Result(ArrayValue):
 
     It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Neither the
     model nor the answers are part of it.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_3, learn
+    >>> result = learn(figure_3(), by=Quantization(10))
+    >>> len(result.pdfa), result.certificate.kind, result.by, result.notes
+    (4, 'exact', Quantization(kappa=10), ())
+    >>> result.access_words
+    [(), ('0',), ('1',), ('0', '1')]
     """
 
     pdfa: PDFA
@@ -116,6 +158,9 @@ class Result(ArrayValue):
             f"Result({len(self.pdfa)} states, {len(self.pdfa.alphabet)} symbols, "
             f"{self.certificate.kind}, {self.statistics.words} words asked)"
         )
+
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
 
     def __hash__(self) -> int:
         return hash(self.pdfa)
@@ -147,9 +192,9 @@ class Result(ArrayValue):
         Raises
         ------
         InputError
-            If learning was not by quantization, as there are no boundaries then; or if so many
-            probabilities are that near that not all of their distances are kept. Powers of ten can
-            always be asked for.
+            If learning was not by quantization, as there are no boundaries then; or if too many
+            probabilities are that near, so that not all of their distances are kept. Powers of ten
+            can always be asked for.
         """
         if self.kept_distances is None:
             raise InputError("learning was not by quantization, so there are no boundaries")
@@ -170,9 +215,41 @@ class Result(ArrayValue):
             )
         return self.kept_tree.shown(self.pdfa.alphabet, self._all_words, self.pdfa.probabilities)
 
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the run: words asked against states, with all equivalence queries.
+
+        It needs the extra ``report``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones of pyplot if not given, which a notebook shows.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+        """
+        from pdfalearn.learning.plots import plotted
+
+        return plotted(self, axes)
+
 
 class LearningInterrupted(KeyboardInterrupt):
-    """Learning was interrupted; ``result`` is what was learnt until then, if there was anything."""
+    """Learning was interrupted; ``result`` is what was learnt until then, if there was anything.
+
+    Examples
+    --------
+    >>> from pdfalearn import learn, random_pdfa
+    >>> def stop(progress):
+    ...     if progress.states > 5:
+    ...         raise KeyboardInterrupt
+    >>> try:
+    ...     learn(random_pdfa(50, seed=1), progress=stop)
+    ... except LearningInterrupted as interrupted:
+    ...     print(interrupted.result.certificate.kind)
+    interrupted
+    """
 
     def __init__(self, result: Result | None) -> None:
         super().__init__("learning was interrupted")

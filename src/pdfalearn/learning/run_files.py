@@ -1,4 +1,4 @@
-"""Files of whole runs: what `learn` gives, in a zip archive of a JSON text and arrays."""
+"""Files of whole runs: what `learn` returns, in a zip archive of a JSON text and arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDING = ".zip"
 def save_run(result: Result, path: str | os.PathLike[str]) -> None:
     """Write a run to a file in .zip: `save` for results."""
     if not isinstance(result, Result):
-        raise InputError(f"{reprlib.repr(result)} is no Result, such as learn(…) gives")
+        raise InputError(f"{reprlib.repr(result)} is not a Result, such as learn(…) returns")
     _check_ending(path)
     named.write(result, path, {ENDING: write})
 

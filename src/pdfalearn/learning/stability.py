@@ -23,7 +23,15 @@ _BATCHES = (1, 7)
 
 @dataclass(frozen=True)
 class Stability:
-    """How much a model's answers to the same words differed."""
+    """How much a model's answers to the same words differed.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3
+    >>> found = stability(figure_3(), count=10)
+    >>> found.largest_difference, found.words
+    (0.0, 10)
+    """
 
     largest_difference: float
     """The largest difference of a probability."""

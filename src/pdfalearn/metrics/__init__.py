@@ -1,1 +1,1 @@
-"""How well one language model stands in for another."""
+"""How well one language model predicts another."""

@@ -98,7 +98,7 @@ def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
 
 
 def check_model(model: object) -> None:
-    """Refuse what is no language model."""
+    """Refuse what is not a language model."""
     if isinstance(model, PDFA | LanguageModel):
         return
     remedy = "a function becomes one by FunctionModel(function, alphabet)"

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int32]
 
 _PART = 2**15
-"""So many prefixes are looked at together."""
+"""At most this many prefixes are looked at together."""
 
 
 class Rows:

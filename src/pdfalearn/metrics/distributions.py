@@ -28,7 +28,7 @@ _ROUNDING = 2.0**-49
 
 
 def word_errors(target: ArrayLike, candidate: ArrayLike) -> Floats:
-    """Say whether the candidate's likeliest symbol is wrong: the terms of the word error rate.
+    """Return whether the candidate's likeliest symbol is wrong: the word error rate's terms.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def word_errors(target: ArrayLike, candidate: ArrayLike) -> Floats:
 
 
 def ndcg_scores(target: ArrayLike, candidate: ArrayLike, k: int | None = None) -> Floats:
-    """Say how well the candidate orders the symbols: the terms of NDCG@k.
+    """Return how well the candidate orders the symbols: the terms of NDCG@k.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ def ndcg_scores(target: ArrayLike, candidate: ArrayLike, k: int | None = None) -
 
 
 def checked_places(k: int | None, symbols: int) -> int:
-    """Give the k of NDCG@k: half the symbols, rounded up, if it is not given."""
+    """Return the k of NDCG@k: half the symbols, rounded up, if it is not given."""
     return (symbols + 1) // 2 if k is None else checked_integer(k, "k", 1, symbols + 1)
 
 
 def _gains(rows: Floats, others: Floats) -> Floats:
-    """Give the target's probabilities in the candidate's order; ties have their mean."""
+    """Return the target's probabilities in the candidate's order; ties have their mean."""
     order = np.argsort(-others, axis=1, kind="stable")
     gains = np.take_along_axis(rows, order, axis=1)
     ordered = np.take_along_axis(others, order, axis=1)
@@ -113,7 +113,7 @@ def _gains(rows: Floats, others: Floats) -> Floats:
 
 
 def l1_distances(target: ArrayLike, candidate: ArrayLike) -> Floats:
-    """Give Σ |p(σ) - p̂(σ)| over the terminal and all symbols: from 0 to 2.
+    """Return Σ |p(σ) - p̂(σ)| over the terminal and all symbols: from 0 to 2.
 
     It is 2 where only one of the two is defined, and 0 where neither is.
 
@@ -130,7 +130,7 @@ def _l1(rows: Floats, others: Floats) -> Floats:
 
 
 def kl_divergences(target: ArrayLike, candidate: ArrayLike) -> Floats:
-    """Give Σ p(σ) ln(p(σ) / p̂(σ)), Kullback and Leibler's divergence from target to candidate.
+    """Return Σ p(σ) ln(p(σ) / p̂(σ)), the Kullback-Leibler divergence from the target.
 
     Symbols that the target gives 0 add nothing. It is infinite where the candidate gives 0 to a
     symbol that the target does not, and where only one of the two is defined; 0 where neither is.
@@ -150,7 +150,7 @@ def _kl(rows: Floats, others: Floats) -> Floats:
 def distribution_differences(
     target: ArrayLike, candidate: ArrayLike, *, by: Equivalence | Tolerance
 ) -> Floats:
-    """Say whether the distributions are in different classes, or out of tolerance.
+    """Return whether the distributions are in different classes, or out of tolerance.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def _checked_rows(given: ArrayLike, name: str) -> Floats:
     if wrong.any():
         place = int(wrong.argmax())
         raise InputError(
-            f"row {place} of the {name} is no distribution: {row_fault(rows[place])}; divide it "
+            f"row {place} of the {name} is not a distribution: {row_fault(rows[place])}; divide it "
             "by its sum, or fill it with NaN where the word is undefined"
         )
     return rows

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isinf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.metrics.visits import Chain, visits_and_weights
 from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.registry import shown
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class DirectedDivergence:
-    """The divergence of a second PDFA from a first, whose words these are, in nats."""
+    """The divergence of a second PDFA from a first, whose words these are, in nats.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> forward = divergence(figure_1(), figure_1(0.25)).forward
+    >>> round(forward.per_word, 6), round(forward.expected_length, 6), forward.is_infinite
+    (0.287682, 2.0, False)
+    """
 
     per_word: float
     """KL of the distributions over words: E ln(P(w) / P̂(w)), w drawn from the first."""
@@ -41,12 +51,23 @@ class DirectedDivergence:
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """How far two PDFA ``a`` and ``b`` are apart, both ways, in nats."""
+    """How far two PDFA ``a`` and ``b`` are apart, both ways, in nats.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> both = divergence(figure_1(), figure_1(0.25))
+    >>> round(both.forward.per_symbol, 6), round(both.backward.per_symbol, 6)
+    (0.095894, 0.07475)
+    """
 
     forward: DirectedDivergence
     """KL(a ‖ b): words are drawn from a, and b has to account for them."""
     backward: DirectedDivergence
     """KL(b ‖ a)."""
+
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
 
     def __str__(self) -> str:
         ways = (("a", "b", self.forward), ("b", "a", self.backward))
@@ -69,13 +90,14 @@ class Divergence:
         positions where it is infinite          0          0
         mean over all other positions   0.0958940  0.0747497
         """
-        rows = [("", "a ‖ b", "b ‖ a"), *self._rows()]
+        rows = [("", "a ‖ b", "b ‖ a"), *self.rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         return "\n".join(
             f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}" for row in rows
         )
 
-    def _rows(self) -> list[tuple[str, str, str]]:
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return what each figure is, and its two values, as texts."""
         labels = {
             "per_symbol": "per symbol",
             "per_word": "per word",

@@ -32,7 +32,7 @@ def evaluate(
     by: Equivalence | Tolerance = EXACT,
     k: int | None = None,
 ) -> Evaluation:
-    """Evaluate how well a candidate stands in for a target, on given words or on the target's own.
+    """Evaluate how well a candidate predicts a target, on given words or on the target's own.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _given(alphabet: Alphabet, words: Iterable[Word]) -> Words:
 
 
 def _log_errors(logs: Floats, others: Floats) -> Floats:
-    """Give the absolute differences; two words of probability 0 agree."""
+    """Return the absolute differences; two words of probability 0 agree."""
     return np.abs(np.subtract(logs, others, out=np.zeros(len(logs)), where=logs != others))
 
 

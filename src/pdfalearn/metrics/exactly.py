@@ -25,7 +25,7 @@ def evaluate_exactly(
     by: Equivalence | Tolerance = EXACT,
     k: int | None = None,
 ) -> Evaluation:
-    """Evaluate how well a PDFA stands in for another, over all words with their probabilities.
+    """Evaluate how well a PDFA predicts another, over all words with their probabilities.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def _check_ends(target: PDFA, chain: Chain) -> None:
 
 
 def _impossible(chain: Chain) -> float:
-    """Give the probability that a word drawn from the target is impossible in the candidate."""
+    """Return the probability that a word drawn from the target is impossible in the candidate."""
     possible = chain.candidate_rows > 0  # NaN is not
     lost = np.where(possible, 0.0, chain.shares).sum(axis=1)
     if not lost.any():
@@ -100,7 +100,7 @@ def _impossible(chain: Chain) -> float:
 
 
 def _perplexity(shares: Floats, rows: Floats, visits: Floats) -> float:
-    """Give exp of the mean cross entropy of visited pairs; undefined is impossible."""
+    """Return exp of the mean cross entropy of visited pairs; undefined is impossible."""
     visited = visits > 0
     crossed = xlogy(shares[visited], np.nan_to_num(rows[visited])).sum(axis=1)
     return float(np.exp(-(crossed @ visits[visited]) / visits.sum()))

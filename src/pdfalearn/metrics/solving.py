@@ -15,7 +15,7 @@ Solver = Callable[[Floats], Floats]
 
 _ACCURACY = 1e-12
 _DIRECT = 3_000
-"""Systems of so many unknowns are solved by elimination at once, larger ones if all else fails."""
+"""Systems of at most this many unknowns are eliminated at once; larger ones as a last resort."""
 _MOST_DIRECT = 15_000
 
 

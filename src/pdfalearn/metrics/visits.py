@@ -21,13 +21,13 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _STEPS = 500
-"""Probability is passed on symbol by symbol so often before the rest is tried to be solved for."""
+"""Probability is passed on symbol by symbol for this many steps; then the rest is solved for."""
 _MOST_WORK = 2**33
 """Transitions passed through before it is given up."""
 _NOTHING = 2.0**-60
-"""So little probability is none."""
+"""Probabilities below this count as 0."""
 _MOST_CELLS = 2**20
-"""Rows are compared in parts of about so many numbers."""
+"""Rows are compared in parts of about this many numbers."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,7 +96,7 @@ def walk_pairs(
 
 
 class _Numbers:
-    """Gives every key below a bound a number, 0, 1, … as keys are first seen, as `IntMap` does.
+    """Numbers keys below a bound 0, 1, … in the order in which they are seen, as `IntMap` does.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ _FIRST_SIZE = 64
 _GROWTH = 1.5
 """While rows are moved to a place of twice the size, this many times the new size is held."""
 _FORGOTTEN_SHARE = 8
-"""Where memory is used up, one in so many rows is forgotten at once."""
+"""When memory is used up, one row in this many is forgotten at once."""
 
 
 class KeyValueRows:

@@ -35,7 +35,7 @@ class Layers:
         self._time = 1 if recurrent.batch_first else 0
 
     def check_tokens(self, symbols: int) -> None:
-        """Refuse an embedding that does not know the tokens of so many symbols."""
+        """Refuse an embedding that does not know the tokens of this many symbols."""
         import torch
         from torch import nn
 
@@ -75,7 +75,7 @@ class Layers:
 
 
 def module_of(network: object) -> nn.Module | None:
-    """Give the module that holds a network's parameters, if there is one."""
+    """Return the module that holds a network's parameters, if there is one."""
     from torch import nn
 
     module = network if isinstance(network, nn.Module) else getattr(network, "module", None)
@@ -98,7 +98,7 @@ def check_not_training(module: nn.Module) -> None:
 
 
 def module_hash(module: nn.Module, alphabet: Alphabet) -> str | None:
-    """Give a hash of a module's layers and parameters, and the alphabet; None without parameters.
+    """Return a hash of a module's layers, parameters and alphabet; None without parameters.
 
     Layers count by their types and settings: what else their code does cannot be hashed.
     """

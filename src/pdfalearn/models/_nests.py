@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def leaves(nest: Nest) -> list[Tensor]:
-    """Give the tensors of a nest in order, those of a dictionary in the order of their names."""
+    """Return the tensors of a nest in order, those of a dictionary in the order of their names."""
     import torch
 
     if isinstance(nest, torch.Tensor):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.recurrent import StepNetwork
 
 _MOST_AT_ONCE = 1024
-"""So many words go through the network at once; more are not faster, and take more memory."""
+"""At most this many words go through the network at once; more take memory and save no time."""
 
 
 class RecurrentSession(Session):
@@ -65,7 +65,7 @@ class RecurrentSession(Session):
         return self._filled(len(words.symbols), fill)
 
     def _filled(self, count: int, fill: Callable[[Handles], None]) -> Handles:
-        """Take rows and have them filled; give them back if they cannot be."""
+        """Take rows and fill them; release them if that fails."""
         import torch
 
         rows = self._states.take(count)

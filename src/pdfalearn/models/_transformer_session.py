@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OVER = -1
 """Stands in place of a token where a word went on outside of the alphabet."""
 _LOGITS_AT_ONCE = 2**20
-"""About so many logits are in float64 at once, as vocabularies may be large."""
+"""About this many logits are in float64 at once, as vocabularies may be large."""
 _MOST_CONTEXT = 32
 """Words of one pass have about this many times as many tokens as go through the model at most:
 each token is held against all of them, whether it attends to them or not."""

@@ -30,7 +30,7 @@ def asked_rows(model: LanguageModel, words: Words, *, most_bytes: int = 2**26) -
     model : LanguageModel
         The model; a session is opened for these words alone.
     words : Words
-        The words; those that are equal are asked for as often as they are there.
+        The words. A word that occurs several times is asked as many times.
     most_bytes : int
         How large a batch may be: the bytes of its distributions, if they were dense.
 
@@ -53,7 +53,7 @@ def asked_rows(model: LanguageModel, words: Words, *, most_bytes: int = 2**26) -
 def opened(model: LanguageModel) -> Iterator[Session]:
     """Open a session, and close it in every case.
 
-    An error of closing is never the outcome; where there is another one, it becomes a note of that.
+    An error while closing is never the outcome; if there is another error, it becomes its note.
     """
     session = checked_session(model)
     try:
@@ -67,7 +67,7 @@ def opened(model: LanguageModel) -> Iterator[Session]:
 
 
 def _groups(words: Words, most_rows: int, most_symbols: int | None) -> Iterator[Words]:
-    """Cut a batch into parts of so many words and symbols; a longer word is a part of its own."""
+    """Cut a batch into parts of at most this many words and symbols; a longer word goes alone."""
     begin = 0
     while begin < len(words):
         end = min(begin + most_rows, len(words))
@@ -108,7 +108,7 @@ class _Asker:
         self._release(handles)
 
     def _ask_in_pieces(self, word: Codes, most: int) -> None:
-        """Ask for a long word, of which only one piece and what it goes on from are kept."""
+        """Ask for a long word piece by piece; only the current piece and its start are kept."""
         ends = np.array([self._start])
         for begin in range(0, len(word), most):
             piece = word[begin : begin + most]

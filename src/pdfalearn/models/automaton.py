@@ -26,6 +26,14 @@ class AutomatonModel(LanguageModel):
         The automaton.
     price : Price
         What asking costs: nothing if not given.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_1
+    >>> model = AutomatonModel(figure_1())
+    >>> session = model.open()
+    >>> session.read(np.array([session.start()])).to_dense()
+    array([[0., 1.]])
     """
 
     def __init__(self, pdfa: PDFA, *, price: Price = FREE) -> None:

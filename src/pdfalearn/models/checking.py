@@ -28,7 +28,7 @@ class Members(NamedTuple):
 
 
 def checked_model_members(model: LanguageModel) -> Members:
-    """Return what a model says about itself, or say what is wrong with it."""
+    """Return what a model says about itself; refuse what is wrong."""
     alphabet = _member(model, "alphabet", "set it to an Alphabet")
     if not isinstance(alphabet, Alphabet):
         raise _wrong(model, "alphabet", alphabet, "set it to an Alphabet")
@@ -42,7 +42,7 @@ def checked_model_members(model: LanguageModel) -> Members:
 
 
 def checked_session(model: LanguageModel) -> Session:
-    """Open a session, or say that what a model opens is not one."""
+    """Open a session; refuse anything that is not a session."""
     session: object = model.open()
     if isinstance(session, Session):
         return session
@@ -93,7 +93,7 @@ def checked_start(session: Session) -> int:
 def checked_extension(
     given: object, words: Words, named: Callable[[int], str] = "word {} of the batch".format
 ) -> Handles:
-    """Return what a session's `extend` has returned for words, or say what is wrong with it.
+    """Return what a session's `extend` has returned for words; refuse a wrong form.
 
     ``named`` writes the name of a word, which is given by its place in the batch.
     """
@@ -118,9 +118,9 @@ def checked_extension(
 
 
 def checked_rows(given: object, count: int, width: int) -> Rows:
-    """Return what a session's `read` has returned, or say what is wrong with its form.
+    """Return what a session's `read` has returned; refuse a wrong form.
 
-    Whether the rows are distributions is for others to check, who know the words.
+    Callers, who know the words, check whether the rows are distributions.
     """
     if not isinstance(given, Rows):
         raise ModelError(
@@ -138,7 +138,7 @@ def checked_rows(given: object, count: int, width: int) -> Rows:
 
 
 def checked_possible(given: object, count: int, symbols: int) -> Mask | Words | None:
-    """Return what a session's `possible` has returned, or say what is wrong with its form."""
+    """Return what a session's `possible` has returned; refuse a wrong form."""
     if given is None:
         return None
     if isinstance(given, Words):
@@ -169,7 +169,7 @@ def close_quietly(session: Session) -> str | None:
 
 
 def _innermost(session: Session) -> str:
-    """Return the class of the session inside of wrappers, which is whose code it is."""
+    """Return the class of the session inside of all wrappers, whose code answers."""
     while isinstance(inner := getattr(session, "inner", None), Session):
         session = inner
     return type(session).__name__
@@ -182,7 +182,7 @@ def error_text(error: BaseException) -> str:
 
 
 def _wrong_shape(rows: Rows, count: int, width: int) -> str | None:
-    """Say which array of rows has not the shape or the type that it needs."""
+    """Return which array of rows does not have the shape or the type that it needs."""
     if rows.width != width:
         return f"rows of {rows.width} columns"
     if rows.offsets is None or rows.columns is None:

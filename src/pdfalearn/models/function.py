@@ -35,7 +35,7 @@ class FunctionModel(LanguageModel):
     identity : str, optional
         A name for all that decides the function's answers; a store needs one to keep them.
     price : Price
-        What asking costs; if not given, every word as much, whatever its length.
+        What asking costs; if not given, every word costs the same, whatever its length.
 
     Examples
     --------

@@ -26,8 +26,8 @@ class Interrupts:
 
     Inside a ``with`` block a first Ctrl-C is noted, and raised as a `KeyboardInterrupt` before the
     model is called the next time, or at once while it is being called. A second one is raised at
-    once in any case. In other threads than the main one, and where a program has its own way with
-    Ctrl-C, nothing is changed.
+    once in any case. Nothing is changed in threads other than the main one, or where a program
+    handles Ctrl-C itself.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def begin_call(self) -> None:
-        """Note that code begins that may be stopped anywhere."""
+        """Note that code begins which may be stopped anywhere."""
         self.check()
         self._is_calling = True
 
@@ -77,7 +77,7 @@ class InterruptibleModel(LanguageModel):
     model : LanguageModel
         The model inside.
     interrupts : Interrupts
-        Where a Ctrl-C is held back.
+        What holds back a Ctrl-C.
     """
 
     def __init__(self, model: LanguageModel, interrupts: Interrupts) -> None:

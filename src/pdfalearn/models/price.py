@@ -58,7 +58,7 @@ class Price:
         symbols: float = 0,
         cached_symbols: float = 0,
     ) -> float:
-        """Return what so many calls, words, prefixes and symbols cost."""
+        """Return what these numbers of calls, words, prefixes and symbols cost."""
         return (
             self.call * calls
             + self.word * words

@@ -27,6 +27,15 @@ class Session:
     same handle, equal handles have equal answers, and none is ever released. Owned ones belong to
     one word each, as a row of hidden state of a network does; such a handle is valid until it is
     released.
+
+    Examples
+    --------
+    >>> from pdfalearn import AutomatonModel, figure_1
+    >>> session = AutomatonModel(figure_1()).open()
+    >>> handles = session.extend(np.array([session.start()]), Words.of([[0, 0]]))
+    >>> session.shared, session.read(handles).to_dense().tolist()
+    (True, [[0.5, 0.5], [0.5, 0.5]])
+    >>> session.close()
     """
 
     shared: bool = False
@@ -77,7 +86,7 @@ class Session:
 class LanguageModel:
     """Anything that can say how a word may go on, asked in batches.
 
-    Whoever writes a model writes one of two methods: `answer`, which takes whole words, or `open`,
+    A model defines one of two methods: `answer`, which takes whole words, or `open`,
     for a model that can go on from a word.
 
     Examples

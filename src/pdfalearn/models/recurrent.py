@@ -29,10 +29,28 @@ class StepNetwork(Protocol):
     The logits of a word are a row: the terminal's first, then every symbol's in the order of the
     alphabet. A state is a tensor, or tuples, lists or dictionaries of tensors; each of them has an
     axis for the words of the batch.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from pdfalearn import evaluate
+    >>> class Fading:
+    ...     def start(self, count):
+    ...         return self.answer(torch.zeros(count, 1))
+    ...
+    ...     def step(self, symbols, state):
+    ...         return self.answer(0.5 * state + symbols[:, None])
+    ...
+    ...     def answer(self, state):
+    ...         none = torch.zeros_like(state)
+    ...         return torch.cat([none, none, state], dim=1), state
+    >>> model = RecurrentModel(Fading(), "ab")
+    >>> evaluate(model, model, ["", "ab"]).over_words.l1
+    0.0
     """
 
     def start(self, count: int) -> tuple[Tensor, Nest]:
-        """Return the logits and the state after the empty word, for as many words as asked."""
+        """Return the logits and the state after the empty word, for a batch of this size."""
         ...
 
     def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
@@ -61,12 +79,21 @@ class RecurrentModel(LanguageModel):
         The most bytes that the rows of state of one run may take; 1 GiB if not given. Words beyond
         that are forgotten, and computed again when they are needed.
     price : Price
-        What asking costs; if not given, every symbol as much.
+        What asking costs; if not given, every symbol costs the same.
 
     Notes
     -----
     The number of torch's threads is left alone. For small networks, and on a busy machine,
     ``torch.set_num_threads(1)`` is mostly faster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch
+    >>> layers = torch.nn.Embedding(3, 4), torch.nn.GRU(4, 8), torch.nn.Linear(8, 3)
+    >>> session = RecurrentModel.of_layers(*layers, "ab").open()
+    >>> session.read(np.array([session.start()])).to_dense().shape
+    (1, 3)
     """
 
     def __init__(

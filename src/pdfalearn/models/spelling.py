@@ -25,16 +25,16 @@ class Spelling(Frozen):
     """How symbols are spelled in tokens: each symbol has one sequence of tokens, its *spelling*.
 
     The probability of a symbol is the product of the conditional probabilities of its tokens. The
-    distribution over symbols and terminal is divided by its sum; what it was short of 1 is the mass
-    *outside*, which stands beside each row, or is a symbol of its own.
+    distribution over symbols and terminal is divided by its sum; the mass that was missing
+    from 1 is *outside*. It stands beside each row, or is a symbol of its own.
 
     Parameters
     ----------
     symbols : mapping of hashable to sequence of int
-        The symbols with their tokens, in the order of the alphabet. No tokens may begin those of
-        another symbol, as a word could then be read in two ways.
+        The symbols with their tokens, in the order of the alphabet. The tokens of one symbol
+        may not begin those of another, as a word could then be read in two ways.
     ends : sequence of int, or "rest"
-        The tokens that end a word. "rest" takes all tokens as such that no symbol begins with.
+        The tokens that end a word. "rest" means all tokens that no symbol begins with.
     terminal : hashable
         The terminal symbol.
     outside : hashable, optional
@@ -105,7 +105,7 @@ class Spelling(Frozen):
         Parameters
         ----------
         texts : iterable of str, or mapping
-            The symbols. A mapping names symbols otherwise than they are written: its values are
+            The symbols. A mapping gives symbols names other than their texts: its values are
             texts, or tokens that are taken as they are.
         encode : callable
             Returns the tokens of a text, without any that begin or end a text.
@@ -135,9 +135,10 @@ class Spelling(Frozen):
 
     @property
     def prefixes(self) -> tuple[Path, ...]:
-        """The beginnings of spellings, () first: behind which a model is read to answer a word.
+        """The beginnings of spellings, () first.
 
-        A prefix comes after all those that it begins with.
+        To answer a word, a model is read after each of them. A prefix comes after all those that it
+        begins with.
         """
         return self._trie.prefixes
 

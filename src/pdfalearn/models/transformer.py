@@ -26,9 +26,9 @@ _BATCH = 256
 
 
 class TransformerModel(LanguageModel):
-    """A causal language model of Hugging Face as a language model over texts of one's choice.
+    """A causal language model of Hugging Face as a language model over texts of your choice.
 
-    Keys and values of words are kept, so that only what is new of a word is computed. All new
+    Keys and values of words are kept, so that only the new part of a word is computed. All new
     tokens of a batch go through the model in one sequence, in which each attends to its own word.
 
     Parameters
@@ -45,8 +45,8 @@ class TransformerModel(LanguageModel):
         What stands before every word: a text, tokens, or with ``chat`` a message or several. If it
         is empty, the token that begins a text stands there.
     ends : sequence of str or int, "rest", or None
-        The texts or tokens that end a word, each of one token. "rest" takes all tokens as such that
-        no symbol begins with. If None, the model's own end of text.
+        The texts or tokens that end a word, each of one token. "rest" means all tokens that no
+        symbol begins with. If None, the model's own end of text.
     chat : bool
         Whether the prompt is put into the tokenizer's chat template.
     terminal, outside : hashable
@@ -60,7 +60,7 @@ class TransformerModel(LanguageModel):
         For a folder: a type of torch such as "float64", and where to compute, such as "cuda". If
         not given, as it was saved, on the CPU.
     price : Price
-        What asking costs; if not given, every symbol as much.
+        What asking costs; if not given, every symbol costs the same.
 
     Attributes
     ----------
@@ -68,6 +68,18 @@ class TransformerModel(LanguageModel):
         How symbols are spelled in tokens.
     prompt : tuple of int
         The tokens before every word.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from transformers import LlamaConfig, LlamaForCausalLM
+    >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    >>> config = LlamaConfig(vocab_size=4, num_attention_heads=2, num_key_value_heads=2, **sizes)
+    >>> network = LlamaForCausalLM(config).eval()
+    >>> model = TransformerModel(network, symbols={"a": [1], "b": [2]}, prompt=[0], ends=[3])
+    >>> session = model.open()
+    >>> session.read(np.array([session.start()])).to_dense().shape
+    (1, 3)
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from pdfalearn.arrays.growing import grown
 from pdfalearn.arrays.spelling import spelled
 from pdfalearn.models.checking import checked_rows
 from pdfalearn.models.protocol import Handles, LanguageModel, Session
-from pdfalearn.row_checks import given_rows
+from pdfalearn.row_checks import BadRowError, given_rows
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
@@ -21,7 +21,7 @@ class WholeWords(Session):
     """Notes down words as they get longer, and asks the model for whole ones.
 
     A handle is the number of a word: its last symbol and the number of the word before that.
-    Nothing is asked before `read`. A word takes 16 bytes, and they are all forgotten together.
+    Nothing is asked before `read`. A word takes 16 bytes; all words are forgotten together.
 
     Parameters
     ----------
@@ -58,21 +58,27 @@ class WholeWords(Session):
         return new
 
     def read(self, handles: Handles) -> Rows:
-        """Ask the model for the words, in batches of few enough symbols."""
+        """Ask the model for the words, in batches of a bounded number of symbols."""
         symbols = np.cumsum(self._lengths[handles], dtype=np.int64)
         if not len(symbols) or symbols[-1] <= _MOST_SYMBOLS:
             return self._answer(handles)
         begins = np.unique(symbols // _MOST_SYMBOLS, return_index=True)[1]
         parts = np.split(handles, begins[1:])
-        return Rows.joined([self._answer(part) for part in parts])
+        pairs = zip(parts, begins.tolist(), strict=True)
+        return Rows.joined([self._answer(part, begin) for part, begin in pairs])
 
     def close(self) -> None:
         """Forget all words."""
         self._parents, self._symbols = self._parents[:0], self._symbols[:0]
         self._lengths = self._lengths[:0]
 
-    def _answer(self, handles: Handles) -> Rows:
-        return answered(self._model, Words(*spelled(self._parents, self._symbols, handles)))
+    def _answer(self, handles: Handles, begin: int = 0) -> Rows:
+        words = Words(*spelled(self._parents, self._symbols, handles))
+        try:
+            return answered(self._model, words)
+        except BadRowError as error:
+            error.place += begin
+            raise
 
 
 def answered(model: LanguageModel, words: Words) -> Rows:

@@ -59,7 +59,7 @@ class Counts:
 
     @property
     def outside_details(self) -> dict[str, object]:
-        """What a certificate says of the mass outside of the alphabet; nothing if there is none."""
+        """What a certificate says about the mass outside of the alphabet, if there is any."""
         if not self.outside_known:
             return {}
         return {
@@ -84,7 +84,7 @@ def _go_on() -> None:
 
 
 class Asker:
-    """The only one who calls a model.
+    """Asks the model; nothing else calls it.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Asker:
                 self.check_time()
 
     def ask_once(self, nodes: Nodes) -> None:
-        """Ask for as many of the nodes as can be read at once."""
+        """Ask for those of the nodes that can be read at once."""
         self.leader.start()
         nodes = nodes[: self._at_once]
         if self.leader.room is None:

@@ -1,4 +1,4 @@
-"""Ask a model for words again, and hold its answers against the first ones."""
+"""Ask a model for words again, and compare its answers with the first ones."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Audits:
     answers : Answers
         The first answers.
     asker : Asker
-        Who knows how many symbols the model was led through.
+        The asker, which knows how many symbols the model was led through.
     meter : Meter
         What the budget allows.
     counts : Counts
-        Where audits are counted, apart from the rest.
+        The counts of audits, which are apart from the rest.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Audits:
         self._next = _FIRST
 
     def plan(self, count: int, seed: int) -> None:
-        """Have samples of at least so many words asked again now and then."""
+        """Ask samples of at least this many words again now and then."""
         self._plan = (count, seed) if count else None
 
     def audit_if_due(self) -> None:

@@ -15,7 +15,7 @@ from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
 
 
 class Consistency:
-    """Refuses what contradicts itself, and concludes what need not be asked.
+    """Refuses answers that contradict each other, and finds undefined words without asking.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Consistency:
     def rule_out(self, nodes: Nodes) -> Nodes:
         """Note which words are undefined as sparse rows do not list a symbol; return the others.
 
-        What is looked at is the first symbol after the longest prefix that has an answer.
+        The first symbol after the longest prefix that has an answer decides.
         """
         if not self._answers.is_sparse:
             return nodes
@@ -137,7 +137,7 @@ class Consistency:
             )
 
     def check_late(self, nodes: Nodes) -> None:
-        """Make up for checks that had to wait for the answers of nodes."""
+        """Do the checks that had to wait for the answers of nodes."""
         if not self._unchecked:
             return
         for node in self._unchecked.keys() & set(nodes.tolist()):

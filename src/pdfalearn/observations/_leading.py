@@ -44,8 +44,7 @@ class Leader:
     Parameters
     ----------
     model : LanguageModel
-        The model; a session with it is opened, of which no more handles are ever alive than it has
-        room for.
+        The model. A session with it is opened; no more handles are ever alive than it has room for.
     nodes : NodeTable
         The words.
     """
@@ -86,12 +85,12 @@ class Leader:
         return self.room is None or self.room > self._nodes.size + 1
 
     def is_next_to(self, nodes: list[int]) -> bool:
-        """Return whether all of the nodes are one symbol behind words that have handles."""
+        """Return whether all of the nodes are one symbol longer than words that have handles."""
         handle_at, parent = self._nodes.handle_at, self._nodes.parent
         return self.room is None and all(handle_at[parent[node]] >= 0 for node in nodes if node)
 
     def lead(self, nodes: Nodes) -> Led:
-        """Lead a model that has room for the handles of all words to as many as can be at once."""
+        """Lead a model that has room for the handles of all words; return which have to wait."""
         table = self._nodes
         is_new = table.handles[nodes] == NO_HANDLE
         are_new = bool(is_new.all())
@@ -237,7 +236,7 @@ class Leader:
     def _paths(self, nodes: Nodes) -> tuple[Nodes, Nodes, Nodes, Nodes]:
         """Find paths to nodes from their nearest ancestors that have handles, all at once.
 
-        Paths that run into one another are told by claims: who comes second has to wait.
+        Paths may meet. Each node is claimed by the first path; the second one has to wait.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Hold what is asked of a model against a budget."""
+"""Check what is asked of a model against a budget."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECONDS_PER_NODE = 4e-7
 
 
 class Meter:
-    """Says which words may still be asked.
+    """Decides which words may still be asked.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Meter:
         return _left(self.budget.max_seconds, time.monotonic() - self._started + finishing)
 
     def check_equivalence_queries(self, count: int) -> None:
-        """Stop if no further equivalence query may be made after so many."""
+        """Stop if no further equivalence query may be made after this many."""
         limit = self.budget.max_equivalence_queries
         if limit is not None and count >= limit:
             raise BudgetReached("max_equivalence_queries", limit)
@@ -77,7 +77,7 @@ class Meter:
         return limit - have
 
     def opening(self, wanted: int) -> int:
-        """Return how many stored words may be asked again, so that enough is left to go on."""
+        """Return how many stored words may be asked again; the budget keeps enough to go on."""
         limit = self.budget.max_words
         return wanted if limit is None else min(wanted, limit // 4)
 

@@ -29,7 +29,7 @@ _DENSE = 32
 _LONG = 8
 """The way down suffixes of this length and more is remembered."""
 _MOST_ENDS = 4_000_000
-"""So many ways are remembered; then all are forgotten."""
+"""At most this many ways are remembered; then all are forgotten."""
 
 
 class NodeTable:
@@ -65,7 +65,7 @@ class NodeTable:
         self._added(1)
 
     def _added(self, more: int) -> int:
-        """Make room for more nodes; give the first of them."""
+        """Make room for more nodes; return the first of them."""
         first = self.size
         self.size += more
         if self.size > len(self.parents):
@@ -85,7 +85,7 @@ class NodeTable:
         return first
 
     def different(self, nodes: Nodes) -> Nodes:
-        """Give the nodes without repetition, in the order of their first appearance."""
+        """Return the nodes without repetition, in the order of their first appearance."""
         places = np.arange(len(nodes), dtype=np.int32)
         self.claims[nodes[::-1]] = places[::-1]
         firsts: Nodes = nodes[self.claims[nodes] == places]
@@ -93,7 +93,7 @@ class NodeTable:
         return firsts
 
     def successors(self, nodes: Nodes) -> Nodes:
-        """Give every node's successors: all of the first, then all of the second, and so on."""
+        """Return every node's successors: all of the first, then all of the second, and so on."""
         count, width = len(nodes), self.symbols
         if self._sparse is None:
             are_childless = bool((self._children[nodes] < 0).all())
@@ -112,7 +112,7 @@ class NodeTable:
         return new
 
     def step(self, nodes: Nodes, symbols: Symbols) -> Nodes:
-        """Give the nodes one symbol further; undefined words lead to themselves."""
+        """Return the nodes one symbol further; undefined words lead to themselves."""
         if self._sparse is not None:
             return self._sparse_step(self._sparse, nodes, symbols)
         children = self._children[nodes, symbols].astype(np.int64)
@@ -149,13 +149,13 @@ class NodeTable:
         return children
 
     def known_children(self, nodes: Nodes, symbols: Symbols) -> Nodes:
-        """Give the nodes one symbol further; -1 where there is none yet."""
+        """Return the nodes one symbol further; -1 where there is none yet."""
         if self._sparse is None:
             return self._children[nodes, symbols].astype(np.int64)
         return self._sparse.get(nodes, symbols)
 
     def step_one(self, node: int, symbol: int) -> int:
-        """Give the node one symbol further."""
+        """Return the node one symbol further."""
         child = self._known_child(node, symbol)
         if child < 0:
             child = self._added(1)
@@ -168,13 +168,13 @@ class NodeTable:
         return child
 
     def _known_child(self, node: int, symbol: int) -> int:
-        """Give the node one symbol further, or -1 if there is none yet."""
+        """Return the node one symbol further, or -1 if there is none yet."""
         if self._sparse is None:
             return self._child[node * self.symbols + symbol]
         return node if self.class_at[node] == UNDEFINED else self._sparse.get_one(node, symbol)
 
     def descend(self, nodes: Nodes, suffixes: Nodes, table: Suffixes) -> Nodes:
-        """Give the nodes that a suffix each leads to."""
+        """Return the nodes to which the suffixes lead, one suffix for each node."""
         if not suffixes.any():
             return nodes
         ends = nodes.copy()
@@ -185,7 +185,7 @@ class NodeTable:
     def steps_down(
         self, nodes: Nodes, suffixes: Nodes, table: Suffixes
     ) -> Iterator[tuple[Nodes, Nodes]]:
-        """Go down a suffix each; give for every step the places that take it, and their nodes."""
+        """Go down a suffix from each node; yield the places at each step, and their nodes."""
         firsts, rests, _ = table.arrays()
         places = suffixes.nonzero()[0]
         here, left = nodes[places], suffixes[places]
@@ -198,9 +198,9 @@ class NodeTable:
                 places, here, left = places[goes_on], here[goes_on], left[goes_on]
 
     def descend_one(self, node: int, suffix: int, table: Suffixes) -> int:
-        """Give the node that a suffix leads to.
+        """Return the node that a suffix leads to.
 
-        The way down long suffixes is remembered: from w·σ down d is as from w down σ·d.
+        The way down long suffixes is remembered: w·σ followed by d is w followed by σ·d.
         """
         if table.lengths[suffix] < _LONG:
             return self._walk(node, suffix, table, 0)
@@ -218,7 +218,7 @@ class NodeTable:
         return end
 
     def _walk(self, node: int, suffix: int, table: Suffixes, shortest: int) -> int:
-        """Go down a suffix; where what is left is long enough, the way may be known."""
+        """Go down a suffix; if the rest of it is long enough, the way may be known."""
         firsts, rests, lengths = table.firsts, table.rests, table.lengths
         while suffix:
             node = self.step_one(node, firsts[suffix])
@@ -230,7 +230,7 @@ class NodeTable:
         return node
 
     def way_down(self, node: int, suffix: int, table: Suffixes) -> list[int]:
-        """Give the nodes along a suffix, that of the node itself left out."""
+        """Return the nodes along a suffix, without the node itself."""
         firsts, rests = table.firsts, table.rests
         child, width = self._child, self.symbols
         way: list[int] = []
@@ -249,7 +249,8 @@ class NodeTable:
     def walk(self, node: int, codes: list[int]) -> Nodes:
         """Return the nodes after every symbol of a word, from a node on."""
         if self._sparse is not None:
-            return np.fromiter(accumulate(codes, self.step_one, initial=node), np.int64)[1:]
+            nodes: Iterator[int] = accumulate(codes, self.step_one, initial=node)
+            return np.fromiter(nodes, np.int64)[1:]
         child, width = self._child, self.symbols
         known: list[int] = []
         for place, symbol in enumerate(codes):
@@ -273,7 +274,7 @@ class NodeTable:
         return range(begin, self.size)
 
     def known_classes(self, node: int, suffix: int, table: Suffixes) -> list[int] | None:
-        """Give the classes along a suffix, or that of the node by the empty one, if all known."""
+        """Return the classes along a suffix, or the node's own if it is empty; None if unknown."""
         firsts, rests, class_at = table.firsts, table.rests, self.class_at
         child, width = self._child, self.symbols
         classes = [] if suffix else [class_at[node]]
@@ -289,7 +290,7 @@ class NodeTable:
         return classes
 
     def depths(self, nodes: Nodes) -> Nodes:
-        """Give the lengths of nodes' words."""
+        """Return the lengths of nodes' words."""
         depths = np.zeros(len(nodes), dtype=np.int64)
         active, here = np.arange(len(nodes)), nodes
         while len(active):
@@ -311,7 +312,7 @@ class NodeTable:
         return Words(*spelled(self.parents, self.last_symbols, nodes))
 
     def word(self, node: int) -> list[int]:
-        """Give the symbols of a node's word."""
+        """Return the symbols of a node's word."""
         codes = []
         while node:
             codes.append(self.last_symbol[node])

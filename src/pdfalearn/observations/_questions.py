@@ -35,7 +35,7 @@ _ASKED_AGAIN = 4
 
 
 class Questions:
-    """Cuts what is to be asked into batches, and holds these against the budget.
+    """Cuts what is to be asked into batches, and checks these against the budget.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ class Questions:
     answers : Answers
         The distributions.
     asker : Asker
-        Who calls the model.
+        What calls the model.
     meter : Meter
         What the budget allows.
     audits : Audits
-        Who asks again now and then.
+        What asks again now and then.
     counts : Counts
         What has been asked.
     """

@@ -54,7 +54,7 @@ class Recording:
         )
 
     def _with_ancestors(self, nodes: Nodes) -> Nodes:
-        """Give the nodes and their ancestors that have no number yet, parents first."""
+        """Return the nodes and their ancestors that have no number yet, parents first."""
         new = nodes[self._written.of(nodes) < 0]
         above = self._missing_parents(new)
         while len(above):
@@ -75,12 +75,12 @@ class _Numbering:
         self._size = 0
 
     def of(self, things: Nodes) -> Nodes:
-        """Give the numbers of things; -1 where one has none."""
+        """Return the numbers of things; -1 where one has none."""
         self._reserve(things)
         return self._numbers[things]
 
     def add(self, things: Nodes) -> None:
-        """Give new things the next numbers."""
+        """Number new things with the next numbers."""
         self._reserve(things)
         self._numbers[things] = np.arange(self._size, self._size + len(things))
         self._size += len(things)

@@ -36,7 +36,7 @@ class SparseChildren:
         """The first child of nodes that have all; otherwise whether there are some, or none."""
 
     def are_childless(self, nodes: Nodes) -> bool:
-        """Say whether none of the nodes has a child."""
+        """Return whether none of the nodes has a child."""
         self._reach(nodes)
         return bool((self._firsts[nodes] == _NONE).all())
 
@@ -46,7 +46,7 @@ class SparseChildren:
         self._firsts[nodes] = first_children
 
     def get(self, nodes: Nodes, symbols: Symbols) -> Nodes:
-        """Give the child of each node by a symbol; -1 where there is none."""
+        """Return the child of each node by a symbol; -1 where there is none."""
         self._reach(nodes)
         firsts = self._firsts[nodes]
         children = np.where(firsts >= 0, firsts + symbols, -1)
@@ -58,7 +58,7 @@ class SparseChildren:
         return children
 
     def get_one(self, node: int, symbol: int) -> int:
-        """Give the child of one node by a symbol; -1 if there is none."""
+        """Return the child of one node by a symbol; -1 if there is none."""
         first = self._firsts.item(node) if node < len(self._firsts) else _NONE
         if first >= 0:
             return first + symbol

@@ -26,7 +26,7 @@ SAME = 1e-3
 
 
 class Found(NamedTuple):
-    """What is stored of some words."""
+    """What is stored about some words."""
 
     answered: Nodes
     rows: Rows
@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 
 class StoredAnswers:
-    """The words of a store in a tree of their own, so that those of the run are numbered as ever.
+    """The words of a store in a tree of their own, so that they do not change the run's numbering.
 
     A run that goes on from a store then learns the same from the same questions as one that was
     never interrupted.
@@ -84,7 +84,7 @@ class StoredAnswers:
         return self._words.size - 1 + len(self._rows)
 
     def sample(self, count: int, seed: int) -> tuple[Words, Rows]:
-        """Give some of the words that have a distribution, and these."""
+        """Return some of the words that have a distribution, and their distributions."""
         answered = (self._words.rows[: self._words.size] >= 0).nonzero()[0]
         random = np.random.default_rng(seed)
         sample = np.sort(random.choice(answered, min(count, len(answered)), replace=False))
@@ -92,7 +92,7 @@ class StoredAnswers:
         return words, self._rows.take(self._words.rows[sample])
 
     def find(self, nodes: Nodes) -> Found:
-        """Give what is stored of nodes of the run."""
+        """Return what is stored about nodes of the run."""
         places = self._found_places(nodes)
         stored = places >= 0
         nodes, rows = nodes[stored], self._words.rows[places[stored]]
@@ -102,7 +102,7 @@ class StoredAnswers:
         )
 
     def _found_places(self, nodes: Nodes) -> Nodes:
-        """Seek the nodes, after those of their ancestors that were never sought."""
+        """Look up the nodes, after those of their ancestors that were never looked up."""
         if self._nodes.size > len(self._places):
             larger = np.full(2 * self._nodes.size, _NOT_SOUGHT, dtype=np.int64)
             larger[: len(self._places)] = self._places
@@ -123,7 +123,7 @@ class StoredAnswers:
 
 
 def _placed(segment: Segment, table: NodeTable) -> Nodes:
-    """Give the node of each of a segment's words, the empty word's first."""
+    """Return the node of each of a segment's words, the empty word's first."""
     parents, symbols = segment.parents, segment.symbols
     nodes = np.zeros(len(parents) + 1, dtype=np.int64)
     is_placed = np.zeros(len(nodes), dtype=bool)

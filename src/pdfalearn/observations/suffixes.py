@@ -35,7 +35,7 @@ class Suffixes:
         self._in_arrays = 0
 
     def add(self, symbol: int, rest: int) -> int:
-        """Give the number of a symbol followed by a suffix."""
+        """Return the number of a symbol followed by a suffix."""
         number = self._numbers.setdefault((symbol, rest), len(self.firsts))
         if number == len(self.firsts):
             self.firsts.append(symbol)
@@ -44,25 +44,25 @@ class Suffixes:
         return number
 
     def find(self, symbol: int, rest: int) -> int | None:
-        """Give the number of a symbol followed by a suffix if it has one."""
+        """Return the number of a symbol followed by a suffix if it has one."""
         return self._numbers.get((symbol, rest))
 
     def add_word(self, codes: Iterable[int]) -> int:
-        """Give the number of a word."""
+        """Return the number of a word."""
         number = EMPTY
         for symbol in reversed(list(codes)):
             number = self.add(symbol, number)
         return number
 
     def add_all(self, codes: list[int]) -> list[int]:
-        """Give the numbers of all suffixes of a word, the whole word first, the empty one last."""
+        """Return the numbers of all suffixes of a word, from the whole word to the empty one."""
         numbers = [EMPTY]
         for symbol in reversed(codes):
             numbers.append(self.add(symbol, numbers[-1]))
         return numbers[::-1]
 
     def word(self, number: int) -> list[int]:
-        """Give the symbols of a suffix."""
+        """Return the symbols of a suffix."""
         codes = []
         while number:
             codes.append(self.firsts[number])
@@ -70,7 +70,7 @@ class Suffixes:
         return codes
 
     def arrays(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Give the first symbols, the rests and the lengths as arrays."""
+        """Return the first symbols, the rests and the lengths as arrays."""
         known, size = self._in_arrays, len(self.firsts)
         if size > known:
             if size > self._arrays.shape[1]:

@@ -1,4 +1,4 @@
-"""The observation tree: every word that has been thought of, with the model's answer."""
+"""The observation tree: every word that has been looked at, with the model's answer."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ __all__ = ["EMPTY", "FEW", "UNDEFINED", "UNKNOWN", "Counts", "Nodes", "Observati
 
 
 class ObservationTree:
-    """The tree of words, and the only one who asks the model.
+    """The tree of words; nothing else asks the model.
 
     A node is a word; node 0 is the empty one. Nodes are made freely; the model is asked only for
     classes, and for each word at most once. All its answers are checked here. A class is a number;
     `UNDEFINED` is that of undefined words, `UNKNOWN` that of words that were not asked for.
 
-    Whoever makes a tree closes it: ``with ObservationTree(…) as tree``.
+    The code that makes a tree closes it: ``with ObservationTree(…) as tree``.
 
     Parameters
     ----------
@@ -61,6 +61,15 @@ class ObservationTree:
         are equal share one.
     budget : Budget
         How much may be asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pdfalearn import AutomatonModel, Quantization, figure_1
+    >>> with ObservationTree(AutomatonModel(figure_1()), Quantization(10)) as tree:
+    ...     nodes = np.array([0, tree.node([0]), tree.node([0, 0])])
+    ...     tree.asked_classes(nodes).tolist()
+    [1, 0, 0]
     """
 
     def __init__(self, model: LanguageModel, by: Relation, budget: Budget = UNBOUNDED) -> None:
@@ -176,7 +185,7 @@ class ObservationTree:
         return self._nodes.different(nodes)
 
     def descend(self, nodes: Nodes, suffixes: Nodes) -> Nodes:
-        """Return the nodes that a suffix each leads to."""
+        """Return the nodes to which the suffixes lead, one suffix for each node."""
         if len(nodes) < FEW:
             pairs = zip(nodes.tolist(), suffixes.tolist(), strict=True)
             descend, table = self._nodes.descend_one, self.suffixes
@@ -232,7 +241,7 @@ class ObservationTree:
         return self._answers.rows(numbers)
 
     def tables(self) -> Iterator[Floats]:
-        """Return the different distributions in tables that are not large."""
+        """Yield the different distributions in tables that are not large."""
         size = max(1, _TABLE // (self._symbols + 1))
         for begin in range(0, self.row_count, size):
             yield self._answers.dense(np.arange(begin, min(begin + size, self.row_count)))
@@ -366,7 +375,7 @@ class ObservationTree:
         return (np.arange(len(logs)), logs) if places is None else (places, logs[places])
 
     def _possible_places(self, nodes: Nodes) -> Nodes | None:
-        """Return where the successors of words are that may be possible; None if all may be."""
+        """Return the places of successors that may be possible; None if all may be."""
         self.meter.check_seconds()
         width = self._symbols
         may_lead = self.budget.max_symbols is None and self.budget.max_cost is None

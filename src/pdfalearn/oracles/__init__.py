@@ -1,1 +1,1 @@
-"""Equivalence oracles: who tries to break a hypothesis."""
+"""Equivalence oracles, which try to break a hypothesis."""

@@ -60,7 +60,7 @@ class AllWordsOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the shortest words after which model and hypothesis differ."""
+        """Return the shortest words after which model and hypothesis differ."""
         self._passed = None
         self._check_count(len(hypothesis.alphabet))
         count = 0
@@ -82,7 +82,7 @@ class AllWordsOracle:
         return NO_WORDS
 
     def _check_count(self, symbols: int) -> None:
-        """Refuse lengths for which nobody could wait."""
+        """Refuse lengths with too many words to ask."""
         digits = self._max_length * math.log10(symbols)
         if digits > 18:
             raise InputError(self._too_many(f"about 10^{digits:.0f}", symbols))
@@ -104,7 +104,7 @@ def _first_wrong(
     hypothesis: PDFA,
     observations: ObservationTree,
 ) -> Words:
-    """Give counterexamples of the first part of words of one length that has any."""
+    """Return counterexamples of the first part of words of one length that has any."""
     for begin in range(0, len(nodes), _PART):
         part = slice(begin, begin + _PART)
         observations.ask(nodes[part])

@@ -35,7 +35,7 @@ class ChainOracle:
         for oracle in oracles:
             if not hasattr(oracle, "counterexamples"):
                 raise InputError(
-                    f"{oracle!r} is no equivalence oracle, such as StoredAnswersOracle()"
+                    f"{oracle!r} is not an equivalence oracle, such as StoredAnswersOracle()"
                 )
         self._oracles = oracles
         self._has_passed = False
@@ -60,7 +60,7 @@ class ChainOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give what the first member finds that finds anything."""
+        """Return the counterexamples of the first member that finds any."""
         self._has_passed = False
         for oracle in self._oracles:
             found = oracle.counterexamples(hypothesis, observations)

@@ -26,14 +26,14 @@ _NUMBERS_AT_ONCE = 2**22
 NO_WORDS = Words.of([])
 
 Comparison = Callable[[Nodes, NDArray[np.integer]], Flags]
-"""Says for pairs of an observed word and a state whether they differ."""
+"""Decides for pairs of an observed word and a state whether they differ."""
 
 
 def first_differences(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
-    """Ask for every prefix of many words, and give the shortest ones that are counterexamples.
+    """Ask for every prefix of many words; return the shortest ones that are counterexamples.
 
-    Of each word at most its shortest prefix after which model and hypothesis differ; among them one
-    for every state of the hypothesis that comes before the last symbol, and the shortest first.
+    Each word gives at most one: its shortest prefix after which model and hypothesis differ. One of
+    them is kept for every state of the hypothesis before the last symbol; the shortest come first.
     """
     if not len(words):
         return NO_WORDS
@@ -67,7 +67,7 @@ def differing(
 
 
 def comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
-    """Return a function that does what `differing` does, until more is asked.
+    """Return a function that does what `differing` does; it is valid until more is asked.
 
     It is fast for many words, but has to look at every stored answer first.
     """
@@ -93,7 +93,7 @@ def _are_different(
 
 
 def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
-    """Choose places: for every state its first of the shortest; the shortest first, not too many.
+    """Choose a limited number of places, the shortest first: one of the shortest for every state.
 
     Each leaf of a classification tree is split once a round, so that more would not help.
     """
@@ -104,7 +104,7 @@ def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
 
 
 def words_of(nodes: Nodes, before: NDArray[np.integer], observations: ObservationTree) -> Words:
-    """Give the words of nodes, the shortest first: one for every state that comes before."""
+    """Return the words of nodes, the shortest first: one for every state that comes before."""
     chosen = nodes[one_for_each(before, np.zeros(len(nodes), dtype=np.int64))]
     return observations.words(chosen)
 

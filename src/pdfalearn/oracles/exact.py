@@ -23,7 +23,7 @@ _ENOUGH = 10
 _SHARE = 32
 """The walk ends with the level on which it has found this many counterexamples."""
 _NONE = -2
-"""What is no code of a word."""
+"""Stands where there is no code of a word."""
 
 
 class ExactOracle:
@@ -59,7 +59,7 @@ class ExactOracle:
     def counterexamples(
         self, hypothesis: PDFA, observations: ObservationTree | None = None
     ) -> Words:
-        """Give words after which target and hypothesis differ; none if they never do.
+        """Return words after which target and hypothesis differ; none if they never do.
 
         Nothing is asked, so the observations are not needed.
         """
@@ -125,7 +125,7 @@ class _FirstOfEach:
         self._first = np.full(states + 1, _NONE)
 
     def chosen(self, codes: Indices, states: Indices) -> Indices:
-        """Give those codes whose states have not come before; no code comes twice."""
+        """Return the codes whose states have not come before, each once."""
         new = (self._first[states] == _NONE).nonzero()[0]
         codes, states = codes[new], states[new]
         self._first[states[::-1]] = codes[::-1]

@@ -1,4 +1,4 @@
-"""PAC sampling (Angluin 1987): how likely the automaton is how wrong at most."""
+"""PAC sampling (Angluin 1987): a bound on the error that holds with a stated probability."""
 
 from __future__ import annotations
 
@@ -22,15 +22,28 @@ _PART = 1024
 
 
 class UnreachableSymbolWarning(UserWarning):
-    """A sampler never draws a word with some symbol, so that a certificate says nothing of it."""
+    """A sampler never draws some symbol, so a certificate says nothing about it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pdfalearn import Corpus, PACOracle, figure_3, learn
+    >>> oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=Corpus(["00", "000"]))
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", UnreachableSymbolWarning)
+    ...     _ = learn(figure_3(), oracle=oracle)
+    >>> caught[0].category.__name__
+    'UnreachableSymbolWarning'
+    """
 
 
 class PACOracle:
     """Draws words at random, and compares model and hypothesis after every prefix of them.
 
-    The i-th query draws ⌈(ln(1/δ) + i·ln 2)/ε⌉ fresh words. A hypothesis of which more than a share
-    ε of the sampler's words shows a difference passes it with a probability of at most δ/2ⁱ, so
-    that one passes any of the queries with a probability of at most δ.
+    The i-th query draws ⌈(ln(1/δ) + i·ln 2)/ε⌉ fresh words. Suppose that more than a share
+    ε of the sampler's words shows a difference. Then the hypothesis passes this query with a
+    probability of at most δ/2ⁱ. So the probability that such a hypothesis passes any of the queries
+    is at most δ.
 
     Parameters
     ----------
@@ -39,7 +52,7 @@ class PACOracle:
     delta : float
         The probability δ of being wrong about it, above 0 and below 1.
     sampler : Sampler
-        Where words come from; what the certificate says is said of its words.
+        Where words come from. The certificate is about the words of this sampler.
     seed : int
         Seed of all random choices.
 
@@ -61,7 +74,7 @@ class PACOracle:
         self._epsilon = checked_share(epsilon, "epsilon")
         self._delta = checked_share(delta, "delta")
         if not hasattr(sampler, "draw"):
-            raise InputError(f"{sampler!r} is no sampler, such as UniformWords(max_length=20)")
+            raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
         self._sampler = sampler
         self._random = checked_generator(seed)
         self._queries = 0
@@ -97,7 +110,7 @@ class PACOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the shortest prefixes of drawn words after which model and hypothesis differ."""
+        """Return the shortest prefixes of drawn words after which model and hypothesis differ."""
         if not self._queries:
             self._warn(hypothesis)
         self._passed, self._longest, self._by = None, 0, repr(observations.by)
@@ -115,14 +128,14 @@ class PACOracle:
     def _are_whole_words_of_model(self) -> bool:
         """Return whether the model itself has drawn the words, and none was cut.
 
-        If more than a share ε of its words were cut or showed a difference, one of the query's
-        would have been or done so, but for a probability of δ/2ⁱ.
+        If more than a share ε of its words were cut or showed a difference, then with a probability
+        of at least 1 - δ/2ⁱ one of the query's words would have been cut or shown one.
         """
         sampler = self._sampler
         return isinstance(sampler, ModelWords) and self._longest < sampler.max_length
 
     def _sample_size(self) -> int:
-        """Say how many words this query has to draw."""
+        """Return how many words this query has to draw."""
         doubts = -math.log(self._delta) + self._queries * math.log(2)
         return math.ceil(doubts / self._epsilon)
 

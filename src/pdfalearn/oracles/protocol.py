@@ -18,6 +18,26 @@ class EquivalenceOracle(Protocol):
 
     That no counterexample is found does not mean that there is none, unless the oracle's
     certificate says so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pdfalearn import Quantization, Words, figure_3, learn
+    >>> class TheseWords:
+    ...     certificate = Certificate("tested", "agrees on the words of a list")
+    ...
+    ...     def __init__(self, words):
+    ...         self.words = words
+    ...
+    ...     def counterexamples(self, hypothesis, observations):
+    ...         codes = [hypothesis.alphabet.encode(word) for word in self.words]
+    ...         nodes = np.array([observations.node(one) for one in codes])
+    ...         rows = np.array([hypothesis.next_distribution(word) for word in self.words])
+    ...         wrong = observations.asked_classes(nodes) != observations.classes_of(rows)
+    ...         return Words.of([codes[place] for place in wrong.nonzero()[0]][:1])
+    >>> oracle = TheseWords(["0", "1", "01", "011"])
+    >>> len(learn(figure_3(), by=Quantization(10), oracle=oracle).pdfa)
+    4
     """
 
     @property
@@ -26,14 +46,14 @@ class EquivalenceOracle(Protocol):
         ...
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give words after which model and hypothesis differ, the best first; none if none found.
+        """Return words after which model and hypothesis differ, the best first, or no words.
 
         Parameters
         ----------
         hypothesis : PDFA
             The automaton to break, over the model's alphabet.
         observations : ObservationTree
-            What the model has answered; whoever has to ask it asks here.
+            What the model has answered. An oracle that has to ask the model asks here.
 
         Returns
         -------

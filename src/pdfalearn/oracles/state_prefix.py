@@ -33,7 +33,7 @@ class StatePrefixOracle:
     walks_per_state : int
         How many walks begin at each state; fresh ones at every query.
     walk_length : int
-        How many symbols a walk has after the state, at most: it ends where there is no way on.
+        The most symbols that a walk has after the state. It ends where there is no transition.
     seed : int
         Seed of all random choices.
 
@@ -73,7 +73,7 @@ class StatePrefixOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the shortest prefixes of walks after which model and hypothesis differ."""
+        """Return the shortest prefixes of walks after which model and hypothesis differ."""
         self._passed = None
         part = reachable(hypothesis)
         access, rows = shortest_words(hypothesis, part), _ways_on(hypothesis)
@@ -97,7 +97,7 @@ class StatePrefixOracle:
 
 
 def _ways_on(hypothesis: PDFA) -> Floats:
-    """Give every transition of a state the same probability; stop only where there is none."""
+    """Return equal probabilities for the transitions of a state; stop only where there is none."""
     rows: Floats = np.zeros(hypothesis.probabilities.shape)
     rows[:, 1:] = hypothesis.transitions >= 0
     rows[:, 0] = rows.sum(axis=1) == 0

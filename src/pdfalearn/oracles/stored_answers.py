@@ -13,7 +13,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
 _ENOUGH = 32
-"""A query ends with the length of words at which there are so many differences."""
+"""A query ends after the length of words at which it has found this many differences."""
 
 
 class StoredAnswersOracle:
@@ -47,7 +47,7 @@ class StoredAnswersOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the shortest words after which a stored answer and the hypothesis differ."""
+        """Return the shortest words after which a stored answer and the hypothesis differ."""
         self._passed = None
         nodes, before = _contradictions(hypothesis, observations)
         if len(nodes):

@@ -24,7 +24,7 @@ class WeissOracle:
     Parameters
     ----------
     attempts : int
-        How many words are drawn before it is content.
+        How many words are drawn before the hypothesis is accepted.
     max_length : int
         Words are cut at this length.
     seed : int
@@ -62,7 +62,7 @@ class WeissOracle:
         )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Give the first differing prefix of the first word that has one."""
+        """Return the first differing prefix of the first word that has one."""
         self._has_passed = False
         drawn, part = 0, 2
         while drawn < self._attempts:
@@ -97,7 +97,7 @@ class WeissOracle:
 
 
 def _first_difference(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
-    """Give the shortest prefix of the first word after which model and hypothesis differ."""
+    """Return the shortest prefix of the first word after which model and hypothesis differ."""
     path = observations.ask_path(words)
     states = visited_states(hypothesis.table, hypothesis.initial, words)
     wrong = differing(path, states, hypothesis, observations)

@@ -16,7 +16,7 @@ from pdfalearn.words import Words, prefixes_of
 
 
 class Corpus:
-    """Words of a file or a list, each as likely, drawn with replacement.
+    """Words of a file or a list, all equally likely, drawn with replacement.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Corpus:
         return prefixes_of(words, places, words.lengths[places])
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give the symbols that are in no word of the corpus."""
+        """Return the symbols that are in no word of the corpus."""
         is_there = np.zeros(len(alphabet), dtype=bool)
         is_there[self._over(alphabet).symbols] = True
         return [alphabet.symbols[code] for code in (~is_there).nonzero()[0].tolist()]

@@ -21,6 +21,21 @@ class Sampler(Protocol):
     """Draws words, each independently of the others and from the same distribution.
 
     The distribution may depend on the model and on the hypothesis, and on nothing else.
+
+    Examples
+    --------
+    >>> from pdfalearn import PACOracle, figure_3, learn
+    >>> class Zeros:
+    ...     name = "words of zeros"
+    ...
+    ...     def draw(self, count, hypothesis, observations, random):
+    ...         return Words.of([[0] * int(length) for length in random.integers(0, 9, count)])
+    ...
+    ...     def unreachable_symbols(self, alphabet):
+    ...         return []
+    >>> oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=Zeros())
+    >>> learn(figure_3(), oracle=oracle).certificate.kind
+    'pac'
     """
 
     @property
@@ -44,14 +59,14 @@ class Sampler(Protocol):
         hypothesis : PDFA
             The automaton that they are to test.
         observations : ObservationTree
-            Whom to ask, for a sampler that needs the model.
+            The observation tree to ask, for a sampler that needs the model.
         random : Generator
             Where all random choices come from.
         """
         ...
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give the symbols that no word will ever have, as far as the sampler can tell."""
+        """Return the symbols that no word will ever have, as far as the sampler can tell."""
         ...
 
 
@@ -62,7 +77,7 @@ class UniformWords:
     Parameters
     ----------
     max_length : int
-        Lengths are 0 to this, each as likely.
+        Lengths are from 0 to this, all equally likely.
 
     Examples
     --------
@@ -93,7 +108,7 @@ class UniformWords:
         return Words(symbols, offsets)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length, else none."""
+        """Return all symbols if the maximal length is 0, else none."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -108,6 +123,11 @@ class ModelWords:
     ----------
     max_length : int
         Words that do not end before are cut here.
+
+    Examples
+    --------
+    >>> ModelWords(max_length=20).name
+    'words of the model of up to 20 symbols'
     """
 
     max_length: int
@@ -131,7 +151,7 @@ class ModelWords:
         return model_words(count, self.max_length, observations, random)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length; more only the model could tell."""
+        """Return all symbols if the maximal length is 0, else none: only the model knows more."""
         return _all_if_empty(self.max_length, alphabet)
 
 
@@ -179,7 +199,7 @@ def _drawn(
 
 @dataclass(frozen=True)
 class HypothesisWords:
-    """Walks over the support of the hypothesis: symbols of positive probability, all as likely.
+    """Walks over the support of the hypothesis: symbols above 0, all equally likely.
 
     Parameters
     ----------
@@ -188,6 +208,12 @@ class HypothesisWords:
     stop : float
         The probability that a walk ends, at every state; where no symbol has a positive
         probability it ends anyway.
+
+    Examples
+    --------
+    >>> walks = HypothesisWords(max_length=20, stop=0.2)
+    >>> walks.name
+    "walks over the automaton's support of up to 20 symbols that stop with probability 0.2"
     """
 
     max_length: int
@@ -230,7 +256,7 @@ class HypothesisWords:
         return collected_words(steps, count)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give all symbols if words have no length; more only the hypothesis could tell."""
+        """Return all symbols if the maximal length is 0, else none."""
         return _all_if_empty(self.max_length, alphabet)
 
 

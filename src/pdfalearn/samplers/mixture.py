@@ -68,14 +68,14 @@ class Mixture:
         return prefixes_of(Words(symbols, offsets_of(lengths)), places, lengths[places])
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Give the symbols that none of the samplers reaches."""
+        """Return the symbols that none of the samplers reaches."""
         missing = [set(sampler.unreachable_symbols(alphabet)) for sampler in self._samplers]
         return [symbol for symbol in alphabet if all(symbol in part for part in missing)]
 
 
 def _check_weight(sampler: object, weight: object) -> None:
     if not hasattr(sampler, "draw"):
-        raise InputError(f"{sampler!r} is no sampler, such as UniformWords(max_length=20)")
+        raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
     if isinstance(weight, bool) or not isinstance(weight, int | float | np.number):
         raise InputError(f"weight {weight!r} is not a number")
     if not 0 < weight < np.inf:

@@ -55,12 +55,12 @@ class Batch(NamedTuple):
 
 
 def writers_of(connection: sqlite3.Connection, model: ModelRow) -> list[int]:
-    """Give the writers of a model in the order in which they began."""
+    """Return the writers of a model in the order in which they began."""
     return [writer for (writer,) in connection.execute(_WRITERS, (model.id,))]
 
 
 def next_writer(connection: sqlite3.Connection, model: ModelRow) -> int:
-    """Give the number of a model's next writer; only in the transaction of its first batch."""
+    """Return the number of a model's next writer; only in the transaction of its first batch."""
     (number,) = connection.execute(_NEXT_WRITER, (model.id,)).fetchone()
     return int(number)
 
@@ -73,7 +73,7 @@ def insert(
     part: Segment,
     written: str,
 ) -> int:
-    """Write a part of a segment; give the sequence number after its last batch."""
+    """Write a part of a segment; return the sequence number after its last batch."""
     for piece in _pieces(part):
         blobs = [
             array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
@@ -136,7 +136,7 @@ def parsed(
 
 
 def _joined(parts: list[Rows], alphabet_size: int) -> Rows:
-    """Put the rows of batches one below the other; dense ones that are none count as no rows."""
+    """Put the rows of batches one below the other; batches without rows are left out."""
     some = [part for part in parts if len(part)]
     return Rows.joined(some) if some else Rows.dense(np.empty((0, alphabet_size + 1)))
 
@@ -174,7 +174,7 @@ def bad_batch(
 
 
 def _pieces(part: Segment) -> Iterator[Segment]:
-    """Cut what is too large: rows first, then words, then answers, so that all refers back."""
+    """Cut what is too large: rows first, then words, then answers, so that references go back."""
     if sum(array.nbytes for array in part.arrays()) <= MOST_BYTES:
         yield part
         return

@@ -17,7 +17,7 @@ APPLICATION = int.from_bytes(b"PDFA", "big")
 VERSION = 2
 
 BUSY_SECONDS = 10.0
-"""So long a connection waits for others that write."""
+"""How long a connection waits for others that write."""
 
 _PAGE_BYTES = 8192
 """Batches of a thousand answers are written a tenth faster than with SQLite's 4096."""
@@ -63,7 +63,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def touch(connection: sqlite3.Connection) -> None:
-    """Write the format's version, which in a store is there already."""
+    """Write the format's version, which a store has already."""
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -111,7 +111,7 @@ def _writable(path: Path, option: str, *first: str) -> sqlite3.Connection:
 
 
 def _readable(path: Path) -> sqlite3.Connection:
-    """Open to read; as a connection that could write if it may, which leaves no files behind."""
+    """Open to read; if allowed, as a connection that could write, which leaves no files behind."""
     connection = _connected(path, "mode=rw")
     try:
         connection.execute("PRAGMA query_only = ON")
@@ -134,7 +134,7 @@ _CLOSED_FOLDER = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 def _is_still(path: Path) -> bool:
-    """Say whether nobody is writing: the write-ahead log is gone when the last one has closed."""
+    """Return whether nobody is writing: the last writer that closes removes the write-ahead log."""
     target = path.resolve()
     return not target.with_name(f"{target.name}-wal").exists()
 

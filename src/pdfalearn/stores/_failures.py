@@ -63,5 +63,5 @@ def damaged(path: Path, what: str) -> DamagedStoreError:
 
 
 def code_of(error: sqlite3.Error) -> int:
-    """Give SQLite's primary code; that of a damaged file where the module itself complains."""
+    """Return SQLite's primary code; that of a damaged file if the module itself complains."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF

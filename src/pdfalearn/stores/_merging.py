@@ -67,7 +67,7 @@ def merged(segments: Sequence[Segment], alphabet_size: int) -> Segment:
 
 
 def _joined(arrays: Sequence[NDArray[np.int32]], begins: Numbers) -> Numbers:
-    """Put arrays of numbers one after the other, each shifted to where its own begin."""
+    """Put arrays of numbers one after the other, each shifted to where its own numbers begin."""
     shifts = np.repeat(begins[:-1], [len(array) for array in arrays])
     return np.concatenate(arrays).astype(np.int64) + shifts
 
@@ -75,7 +75,7 @@ def _joined(arrays: Sequence[NDArray[np.int32]], begins: Numbers) -> Numbers:
 def _merged_words(
     segments: Sequence[Segment], alphabet_size: int
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Give all words new numbers, equal ones the same; give also the new parents and symbols."""
+    """Return new numbers of all words, equal words the same; also the new parents and symbols."""
     root = np.zeros(1, dtype=np.int32)
     begins = offsets_of([len(segment.parents) + 1 for segment in segments])
     parents = _joined([np.concatenate((root, s.parents)) for s in segments], begins)
@@ -97,7 +97,7 @@ def _merged_words(
 
 
 def _depths(parents: Numbers) -> Numbers:
-    """Give the length of every word, doubling the steps towards the roots."""
+    """Return the length of every word, doubling the steps towards the roots."""
     ancestors = parents
     depths: Numbers = (parents != np.arange(len(parents))).astype(np.int64)
     while (further := depths[ancestors]).any():

@@ -43,19 +43,19 @@ class ModelRow(NamedTuple):
 
 
 def now() -> str:
-    """Give the time in UTC, as it is in the file."""
+    """Return the time in UTC, as it is in the file."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def model_rows(connection: sqlite3.Connection) -> list[ModelRow]:
-    """Give all models, in the order in which they were first written."""
+    """Return all models, in the order in which they were first written."""
     return [ModelRow(*row) for row in connection.execute(_ALL)]
 
 
 def find_model(
     connection: sqlite3.Connection, path: Path, key: str, alphabet: Alphabet
 ) -> ModelRow | None:
-    """Give the model of a key, if there is one; with another alphabet it is refused."""
+    """Return the model of a key, if there is one; with another alphabet it is refused."""
     model = find_key(connection, key)
     if model is not None and (known := model.alphabet(path)) != alphabet:
         raise StoreError(
@@ -66,7 +66,7 @@ def find_model(
 
 
 def find_key(connection: sqlite3.Connection, key: str) -> ModelRow | None:
-    """Give the model of a key, if there is one."""
+    """Return the model of a key, if there is one."""
     row = connection.execute(_BY_KEY, (key,)).fetchone()
     return None if row is None else ModelRow(*row)
 
@@ -74,7 +74,7 @@ def find_key(connection: sqlite3.Connection, key: str) -> ModelRow | None:
 def registered(
     connection: sqlite3.Connection, path: Path, key: str, alphabet: Alphabet
 ) -> ModelRow:
-    """Give the model of a key; one that is new is written."""
+    """Return the model of a key; one that is new is written."""
     model = find_model(connection, path, key, alphabet)
     if model is None:
         text, begun = alphabet_text(alphabet), now()
@@ -91,7 +91,7 @@ def alphabet_text(alphabet: Alphabet) -> str:
 
 
 def checked_key(key: object) -> str:
-    """Give a model's key, or refuse what cannot be one."""
+    """Return a model's key, or refuse what cannot be one."""
     if not isinstance(key, str) or not key or not key.isprintable():
         raise InputError(f"the key {key!r} of a model is not a line of text; give one")
     return key

@@ -40,9 +40,9 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def schema_fault(connection: sqlite3.Connection) -> str | None:
-    """Say what a store has that it should not have, or has not; None if it is as it was made.
+    """Return what a store's schema has too much or lacks; None if it is as it was made.
 
-    Triggers, views and the like would run whatever their maker likes when answers are stored.
+    Triggers, views and the like could run somebody else's code when answers are stored.
     """
     missing = {("table", name) for name in _TABLES} | {("index", name) for name in _INDICES}
     for kind, name, table, statement in connection.execute(_OBJECTS):
@@ -59,5 +59,5 @@ def schema_fault(connection: sqlite3.Connection) -> str | None:
 
 
 def _plain(statement: object) -> str:
-    """Give a statement without its layout."""
+    """Return a statement without its layout."""
     return " ".join(str(statement).split())

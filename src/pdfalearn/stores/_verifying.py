@@ -47,7 +47,7 @@ def _verify_models(connection: sqlite3.Connection, path: Path) -> Verified:
 def _verify_writer(
     connection: sqlite3.Connection, path: Path, model: ModelRow, writer: int
 ) -> tuple[int, int]:
-    """Check the batches of a writer; give how many there are, and how many answers."""
+    """Check the batches of a writer; return how many there are, and how many answers."""
     alphabet_size = len(model.alphabet(path))
     nodes, rows, batches, answers = 1, 0, 0, 0
     for batch in read_batches(connection, path, model, writer):

@@ -1,4 +1,4 @@
-"""Under which key a store keeps a model's answers."""
+"""The key under which a store keeps a model's answers."""
 
 from __future__ import annotations
 

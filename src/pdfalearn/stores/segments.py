@@ -74,7 +74,7 @@ class Segment:
         return segment
 
     def word(self, node: int) -> list[int]:
-        """Give the codes of a node's word."""
+        """Return the codes of a node's word."""
         parents, symbols = self.parents.data, self.symbols.data
         codes = []
         while node:
@@ -83,7 +83,7 @@ class Segment:
         return codes[::-1]
 
     def cut(self, nodes: slice, answers: slice, rows: slice) -> Segment:
-        """Give a part: some of the nodes, of the answers and of the rows."""
+        """Return a part: some of the nodes, of the answers and of the rows."""
         return Segment(
             self.parents[nodes],
             self.symbols[nodes],
@@ -106,7 +106,7 @@ class Segment:
         return [self.parents, self.symbols, self.nodes, self.numbers, values, listed]
 
     def fault(self, alphabet_size: int, nodes_before: int = 1, rows_before: int = 0) -> str | None:
-        """Say what is wrong with this part of a segment; None if nothing is.
+        """Return what is wrong with this part of a segment; None if nothing is.
 
         Parameters
         ----------
@@ -192,4 +192,4 @@ def _bad_dense_row(rows: NDArray[np.float64], before: int) -> str | None:
     if not bad.any():
         return None
     place = int(bad.argmax())
-    return f"row {before + place} is no distribution: {shortened(rows[place].tolist())}"
+    return f"row {before + place} is not a distribution: {shortened(rows[place].tolist())}"

@@ -36,7 +36,19 @@ _FACTS = """
 
 @dataclass(frozen=True)
 class StoredModel:
-    """What a store holds of one model."""
+    """What a store holds of one model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pdfalearn import figure_3, learn
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = learn(figure_3(), store=f"{folder}/answers.db")
+    ...     with AnswerStore(f"{folder}/answers.db", read_only=True) as store:
+    ...         (model,) = store.models()
+    >>> model.alphabet, model.writers, model.answers > 0
+    (Alphabet(('0', '1'), terminal='$'), 1, True)
+    """
 
     key: str
     """What tells the model from others."""
@@ -122,7 +134,7 @@ class AnswerStore:
         Parameters
         ----------
         key : str
-            What tells the model, with its settings, from every other: one line of text.
+            One line of text that identifies the model and its settings among all others.
         alphabet : Alphabet
             The model's alphabet; its symbols are strings or integers.
 
@@ -136,7 +148,7 @@ class AnswerStore:
     def segments(self, key: str) -> Iterator[Segment]:
         """Read all answers of a model, writer by writer in the order in which they began.
 
-        A word may be in several segments. A key that is not known has none.
+        A word may be in several segments. A key that is not known has no segments.
 
         Raises
         ------
@@ -167,7 +179,7 @@ class AnswerStore:
                 yield word, None if number < 0 else _row(segment, number)
 
     def models(self) -> list[StoredModel]:
-        """Say what the store holds, model by model in the order in which they were first stored."""
+        """Return what the store holds of each model, in the order of their first writing."""
         with self._file.reading() as connection:
             return [
                 StoredModel(
@@ -185,7 +197,7 @@ class AnswerStore:
             ]
 
     def verify(self) -> Verified:
-        """Look through everything, and give the counts of what was found to be right.
+        """Check everything, and return the counts of what was found to be right.
 
         SQLite's own structures, the checksum of every batch, and whether its arrays can be right:
         parents before their children, symbols of the alphabet, numbers of rows that exist, and

@@ -66,7 +66,7 @@ class Writer:
         Raises
         ------
         InputError
-            If the arrays do not fit together, or a row is no distribution.
+            If the arrays do not fit together, or a row is not a distribution.
         StoreError
             If the file is locked, may not be written, or the disk is full. What was appended before
             is safe, and the same call may be tried again.

@@ -41,7 +41,7 @@ def answers_of(rows: Rows) -> list[Answer]:
 
 
 def wrong_with(row: Rows) -> str | None:
-    """Say what is wrong with a row, and what to do about it; None if it is a distribution."""
+    """Return what is wrong with a row and the remedy; None if it is a distribution."""
     wrong = None if row.columns is None else _wrong_columns(row.columns, row.width)
     return wrong or _wrong_values(row) or _wrong_beside(row)
 
@@ -71,7 +71,7 @@ def _wrong_values(row: Rows) -> str | None:
 
 
 def _wrong_beside(row: Rows) -> str | None:
-    """Say what is wrong with the mass of what is not listed, or is outside of the alphabet."""
+    """Return what is wrong with the mass of unlisted symbols, or outside of the alphabet."""
     rest = float(row.rests[0])
     if not rest >= 0:
         return f"has the rest {rest}: the mass of what is not listed is not negative"
@@ -101,19 +101,19 @@ def probability(row: Rows, symbol: int) -> float | None:
 
 
 def likely_symbols(row: Rows) -> NDArray[np.bool_]:
-    """Say which symbols a row gives a probability above 0."""
+    """Return which symbols have a probability above 0 in a row."""
     likely = np.zeros(row.width, dtype=bool)
     likely[slice(None) if row.columns is None else row.columns] = row.values.ravel() > 0
     return likely[1:]
 
 
 def excludes(row: Rows, symbol: int) -> bool:
-    """Say whether a row says by itself that no word goes on with a symbol."""
+    """Return whether a row says by itself that no word goes on with a symbol."""
     return probability(row, symbol) is None and row.rests[0] == 0
 
 
 def difference(one: Answer, other: Answer, alphabet: Alphabet, tolerance: float) -> str | None:
-    """Say in what two answers differ, as in "gives …, but …"; None if they are the same."""
+    """Return how two answers differ, as in "gives …, but …"; None if they are the same."""
     if one is None or other is None:
         if one is other:
             return None

@@ -190,7 +190,7 @@ class Conversation:
                 raise self._wrong("rows changed after read returned them: return a copy each time")
 
     def excluded(self, handles: Sequence[int]) -> Mask:
-        """Say which symbols cannot follow each handle's word, as far as the session knows."""
+        """Return which symbols cannot follow each handle's word, as far as the session knows."""
         words = [self._words[handle] for handle in handles]
         given = np.array(handles, dtype=np.int64)
 
@@ -201,7 +201,7 @@ class Conversation:
         return self._called("possible", words, excluded)
 
     def release(self, handles: Sequence[int]) -> None:
-        """Give handles back, if they are owned; never that of the empty word."""
+        """Release handles if they are owned, but never that of the empty word."""
         given = [handle for handle in handles if handle >= 0 and handle != self.start]
         if self.shared or not given:
             return

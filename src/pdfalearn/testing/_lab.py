@@ -82,7 +82,7 @@ class Lab:
         return [int(symbol) for symbol in drawn]
 
     def excludes(self, word: Codes, symbol: int) -> bool:
-        """Say whether the answer to a word says that no word goes on with a symbol."""
+        """Return whether the answer to a word says that no word goes on with a symbol."""
         answer = self.answers[word]
         return answer is None or excludes(answer, symbol)
 

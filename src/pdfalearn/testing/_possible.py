@@ -13,7 +13,7 @@ from pdfalearn.words import Words
 
 
 def excluded_symbols(given: object, count: int, symbols: int) -> Mask:
-    """Say which symbols cannot follow each word, or what is wrong with the form.
+    """Return which symbols cannot follow each word; refuse a wrong form.
 
     Examples
     --------

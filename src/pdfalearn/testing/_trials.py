@@ -63,7 +63,7 @@ def going_on(lab: Lab) -> None:
 
 
 def _cut(talk: Conversation, lab: Lab) -> Iterator[tuple[list[Codes], list[int]]]:
-    """Cut words into prefixes and what goes on from them, so many at once as there is room for."""
+    """Cut words into prefixes and their continuations, in batches that fit the session's room."""
     words: list[Codes] = []
     lengths: list[int] = []
     needed, room = 1, talk.room

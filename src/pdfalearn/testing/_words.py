@@ -22,7 +22,7 @@ def walked(
     Parameters
     ----------
     talk : Conversation
-        Whom to ask.
+        The model to ask.
     symbols : int
         The number of symbols.
     count : int

@@ -119,7 +119,7 @@ def product(target: PDFA, constraints: list[Constraint]) -> PDFA:
 def filtered(
     target: PDFA, key: tuple[int, ...], constraints: list[Constraint]
 ) -> tuple[Row, list[bool]]:
-    """Give the row of a product state, and which symbols are defined there."""
+    """Return the row of a product state, and which symbols are defined there."""
     row = normal([Fraction(p).limit_denominator(1000) for p in target.probabilities[key[0]]])
     defined = [successor >= 0 for successor in target.transitions[key[0]].tolist()]
     states = iter(key[1:])

@@ -65,7 +65,7 @@ def row_after(model: LanguageModel, word: list[int]) -> list[float]:
 
 
 class RowsModel(LanguageModel):
-    """Gives the same rows for the words of every batch, the first for the first and so on."""
+    """Returns the same rows for the words of every batch, the first for the first and so on."""
 
     def __init__(self, rows: Rows) -> None:
         self.alphabet = AutomatonModel(loop_over(rows.width - 1)).alphabet
@@ -83,7 +83,7 @@ def loop_over(symbols: int) -> PDFA:
 
 
 class SparseModel(AutomatonModel):
-    """A PDFA that lists so many symbols of a distribution, the most probable ones; or all.
+    """A PDFA that lists only this many symbols of a distribution, the most probable ones; or all.
 
     If it lists all, then only those that are defined.
     """

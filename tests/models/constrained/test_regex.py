@@ -181,6 +181,7 @@ def test_expressions_that_explode_are_refused_at_once(pattern: str, reason: str)
     assert len(str(caught.value)) < 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "states"),
     [("a{,20000}", 20001), ("(a|b)*a(a|b){9}", 1024), ("(?:a|ab){200}", 401), ("(a?){300}", 301)],

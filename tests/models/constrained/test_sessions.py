@@ -21,7 +21,7 @@ EVERY_WRAPPING = pytest.mark.parametrize("wrapping", WRAPPINGS.values(), ids=WRA
 
 
 class Spoilt(AutomatonSession):
-    """Gives something else in one method."""
+    """Returns something else from one method."""
 
     def __init__(self, method: str, given: object) -> None:
         super().__init__(LOOP)

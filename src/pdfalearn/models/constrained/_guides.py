@@ -38,7 +38,7 @@ def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
 
 
 def _no_guide(given: object) -> InputError:
-    """Make the error for what is no guide."""
+    """Make the error for what is not a guide."""
     remedy = f"for a PDFA: {pdfa_remedy(given)}"
     if isinstance(given, re.Pattern):
         remedy = "give its attribute pattern, a string"

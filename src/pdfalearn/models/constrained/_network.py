@@ -13,7 +13,7 @@ JUMP = -1
 
 _MOST_PARTS = 2**17
 _MOST_CHARACTERS = 2**21
-"""All different classes together have so many of the characters that occur in words."""
+"""All classes together may list at most this many of the characters that occur in words."""
 
 
 class TooLargeError(ValueError):

@@ -15,7 +15,7 @@ from pdfalearn.words import offsets_of
 SPARSE_ABOVE = 64
 """Over more symbols than that, what is left of dense rows is listed."""
 CELLS_AT_ONCE = 2**20
-"""So many probabilities are changed at once: what that takes beside the rows stays small."""
+"""At most about this many probabilities are changed at once, to keep the extra memory small."""
 
 _ROUNDING = 1e-12
 """A probability may be this far below 0, as rounding leaves it; it then counts as 0."""
@@ -89,7 +89,7 @@ def not_negative(values: Floats) -> Floats:
 
 
 def parts_of(count: int, width: int) -> Iterator[slice]:
-    """Cut so many rows of a table into parts that are changed at once."""
+    """Cut a number of rows of a table into parts that are changed at once."""
     step = max(1, CELLS_AT_ONCE // width)
     return (slice(begin, begin + step) for begin in range(0, count, step))
 

@@ -1,4 +1,4 @@
-"""What the model inside a wrapper gives, refused where it breaks the protocol."""
+"""What the model inside a wrapper returns; refused where it breaks the protocol."""
 
 from __future__ import annotations
 

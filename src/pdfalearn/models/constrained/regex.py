@@ -33,8 +33,8 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
     Parameters
     ----------
     pattern : str
-        A regular expression as Python's module ``re`` reads it, but for ``^``, ``$``, references
-        and looking around; ``\d``, ``\w`` and ``\s`` mean ASCII.
+        A regular expression as Python's module ``re`` reads it, without ``^``, ``$``, references
+        and lookaround; ``\d``, ``\w`` and ``\s`` mean ASCII.
     alphabet : Alphabet
         Strings of any length.
     """
@@ -87,7 +87,7 @@ def _tables(pattern: str, characters: set[str]) -> Tables:
 
 
 def _parsed(pattern: str) -> Any:
-    """Parse a regular expression, first as Python does, for that knows best where it is wrong."""
+    """Parse a regular expression, first by Python, whose errors say best where it is wrong."""
     try:
         re.compile(pattern)
     except re.error as error:

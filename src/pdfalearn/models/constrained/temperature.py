@@ -25,8 +25,8 @@ class Temperature(Wrapper):
     """A language model whose probabilities are raised to the power 1/t and divided by their sum.
 
     Below 1 a temperature makes distributions steeper, above 1 flatter. What has probability 0
-    keeps it, and words are defined or undefined as in the model inside. That has to list every
-    symbol that has any probability.
+    keeps it, and words are defined or undefined as in the model inside. The model inside has to
+    list every symbol that has any probability.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class TemperatureSession(WrapperSession):
     def _heated(self, values: Floats, largest: Floats) -> Floats:
         """Raise to the power, in place, with the largest probability of every row as 1.
 
-        Beside that no power is too small to be divided by.
+        So the sum of a row is never too small to divide by.
         """
         np.divide(values, largest, out=values, where=largest > 0)
         return np.power(values, self._power, out=values)

@@ -11,7 +11,7 @@ from pdfalearn.pdfa import PDFA
 
 
 class TopK(Selection):
-    """A language model of which only the k most probable symbols are kept after each word.
+    """A language model that keeps only the k most probable symbols after each word.
 
     The terminal is a symbol like the others. Of equal probabilities the first is kept: the
     terminal, then the symbols in the order of the alphabet. What is kept is divided by its sum;
@@ -45,7 +45,7 @@ class TopK(Selection):
 
 
 class TopP(Selection):
-    """A language model of which the fewest symbols with a mass of at least p are kept.
+    """A language model that keeps the fewest symbols with a mass of at least p.
 
     The terminal is a symbol like the others. Symbols are taken from the most probable one down;
     of equal probabilities the terminal comes first, then the symbols in the order of the alphabet.

@@ -31,13 +31,13 @@ class Wrapper(LanguageModel, ABC):
 
     @property
     def identity(self) -> str | None:  # type: ignore[override]
-        """A hash of the inner model's identity and of what the wrapper does; None without."""
+        """A hash of the inner identity and of what the wrapper does; None if the model has none."""
         inner = self.model.identity
         does = f"{type(self).__name__}({self._parameters()})"
         return None if inner is None else sha256(f"{does} of {inner}".encode()).hexdigest()
 
     def _price(self, inner: Price) -> Price:
-        """Return what asking costs, if it costs so much to ask the model inside."""
+        """Return what asking costs, given what it costs to ask the model inside."""
         return inner
 
     def open(self) -> Session:

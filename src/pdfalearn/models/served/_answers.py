@@ -16,7 +16,7 @@ _ID = "token_id:"
 
 
 def checked_choices(body: object, count: int, model: str) -> list[dict[str, object]]:
-    """Return the choices for so many prompts in the order of the prompts.
+    """Return the choices for this many prompts in the order of the prompts.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class Asker:
     spelling : Spelling
         The tokens of symbols.
     top : int, optional
-        If given, the server is asked for so many of the likeliest tokens, not for chosen ones.
+        If given, the server is asked for this many of the likeliest tokens, not for chosen ones.
     batch : int
         The most prompts in a request.
     context : int, optional

@@ -18,7 +18,7 @@ class LoopThread:
     """Runs coroutines in another thread while the caller waits.
 
     Ctrl-C reaches the caller at once, and what runs is then cancelled, which closes its
-    connections. A loop that the caller has itself, as in a notebook, is no hindrance.
+    connections. The caller may run a loop itself, as a notebook does.
 
     Parameters
     ----------

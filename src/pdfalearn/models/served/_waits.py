@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 10.0
 """Seconds before a failed request is sent again; they double each time."""
 LONG_WAIT = 5.0
-"""Who has to wait for so many seconds is told why."""
+"""A wait of this many seconds or more is explained to the user."""
 
 
 class Waits:
@@ -33,7 +33,7 @@ class Waits:
         self._wait = _FIRST_WAIT
 
     def next(self, least: float = 0.0) -> float | None:
-        """Return the seconds to wait now, at least so many; None if patience does not last."""
+        """Return the seconds to wait now, at least this many; None if patience does not last."""
         now = time.monotonic()
         self._deadline = min(self._deadline, now + self._patience)
         wait = max(self._wait, least)

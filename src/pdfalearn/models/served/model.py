@@ -25,7 +25,16 @@ from pdfalearn.words import Words
 
 
 class LikeliestTokensWarning(UserWarning):
-    """A server lists the likeliest tokens only, so that rows are sparse."""
+    """A server lists the likeliest tokens only, so that rows are sparse.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():  # where sparse rows are what you want
+    ...     warnings.simplefilter("ignore", LikeliestTokensWarning)
+    >>> issubclass(LikeliestTokensWarning, UserWarning)
+    True
+    """
 
 
 class ServedModel(LanguageModel):
@@ -42,19 +51,19 @@ class ServedModel(LanguageModel):
     model : str
         The name of the model, as the server lists it.
     symbols : iterable of str, or mapping
-        The symbols. A mapping names symbols otherwise than they are written: its values are texts,
+        The symbols. A mapping gives symbols names other than their texts: its values are texts,
         or tokens that are taken as they are.
     prompt : str, or sequence of int
         What stands before every word: a text, or tokens. With ``chat``: a text, or messages.
     ends : sequence of int or str, or "rest"
-        The tokens that end a word, or their texts; "rest" takes all that no symbol begins with.
+        The tokens that end a word, or their texts; "rest" means all that no symbol begins with.
     chat : bool
         Whether the prompt is what a user says, or a list of messages with "role" and "content",
         which go through the model's chat template.
     terminal, outside
         As for `Spelling`.
     top : int, optional
-        Ask for so many of the likeliest tokens instead of those that are wanted, and make sparse
+        Ask for this many of the likeliest tokens instead of those that are wanted, and make sparse
         rows of them. Without it that is done only where the server can do no better; a
         `LikeliestTokensWarning` says so.
     price : Price, optional
@@ -69,8 +78,8 @@ class ServedModel(LanguageModel):
     timeout : float
         The seconds that one request may take.
     patience : float
-        The seconds during which a request is sent again that fails: with a status of 429 or of 500
-        and above, a lost connection, or an answer that is cut off.
+        For how many seconds a request that fails is sent again. It fails with a status of 429 or of
+        500 and above, a lost connection, or an answer that is cut off.
 
     Notes
     -----
@@ -78,6 +87,17 @@ class ServedModel(LanguageModel):
     part of it, as a server may move. Two servers that call different models by one name, or the
     same in another precision, cannot be told apart by it; a store, which asks a few words again
     when it is opened, refuses answers that differ by more than 0.001.
+
+    Examples
+    --------
+    >>> from examples.served_automaton import AutomatonLLM, CompletionsServer
+    >>> from pdfalearn import AllWordsOracle, Quantization, learn, random_pdfa
+    >>> with CompletionsServer(AutomatonLLM(random_pdfa(3, seed=1))) as server:
+    ...     model = ServedModel(
+    ...         server.url, "automaton", ["0", "1"], prompt="A word:", ends=["<end>"]
+    ...     )
+    ...     len(learn(model, by=Quantization(20), oracle=AllWordsOracle(4)).pdfa)
+    4
     """
 
     def __init__(
@@ -163,7 +183,7 @@ def _spelled(
 def _checked_top(
     top: int | None, server: Server, prompt: tuple[int, ...], spelling: Spelling
 ) -> int | None:
-    """Return how many of the likeliest tokens to ask for, and say so where it was not wished."""
+    """Return how many of the likeliest tokens to ask for; warn if the user has not set it."""
     wished = top is not None
     if top is None:
         top = server.likeliest_only(prompt)
@@ -189,9 +209,9 @@ def _checked_top(
 
 
 def _price(asker: Asker) -> Price:
-    """Count tokens: those of the prompt with each word, and of each symbol as many as the longest.
+    """Price by tokens: a word costs the prompt's tokens, a symbol those of the longest symbol.
 
-    Servers count tokens that they have cached as others do; who pays less for them gives a price.
+    Cached tokens cost as much as others; a user who pays less for them sets a price.
     """
     word = float(asker.tokens_per_word)
     longest = max(map(len, asker.spelling.tokens))

@@ -1,0 +1,126 @@
+"""Pictures of pages, to look at: ``python -m benchmarks.screenshots`` (or ``make screenshots``).
+
+Writes PNG files of 1280×800 and 390×844 in light and dark to the folder screenshots/. Needs the
+extra ``pages``, pocketsphinx and the program chromium.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from examples.phone_trigram import write_arpa
+from pdfalearn import (
+    PDFA,
+    Budget,
+    Frontier,
+    Page,
+    distill,
+    figure_2,
+    learn,
+    random_pdfa,
+    read_arpa,
+    reber,
+    tomita,
+    view,
+)
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
+
+SIZES = ((1280, 800), (390, 844))
+SCHEMES = ("light", "dark")
+
+
+def phones() -> PDFA:
+    """Make the PDFA of a trigram of 40 phones."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "phones.arpa")
+        write_arpa(path)
+        return read_arpa(path).pdfa
+
+
+def characters() -> PDFA:
+    """Make a bigram of 27 characters out of this package's own documents: 28 states, dense."""
+    symbols = "abcdefghijklmnopqrstuvwxyz "
+    text = "\n".join(path.read_text("utf-8") for path in sorted(Path("docs").glob("*.md")))
+    counts = [[0.01] * 28 for _ in range(28)]
+    for line in text.lower().splitlines():
+        state = 0
+        for code in filter(lambda code: code >= 0, map(symbols.find, line)):
+            counts[state][code + 1] += 1
+            state = code + 1
+        counts[state][0] += 1
+    rows = [[count / sum(row) for count in row] for row in counts]
+    targets = [list(range(1, 28))] * 28
+    return PDFA(alphabet=symbols, transitions=targets, probabilities=rows)
+
+
+def frontier() -> Frontier:
+    """Distill a random automaton."""
+    return distill(random_pdfa(30, 3, seed=2), budget=Budget(max_symbols=20_000))
+
+
+def pair() -> Page:
+    """Compare an automaton with a smaller one."""
+    target = random_pdfa(12, 3, seed=2)
+    return view(target, distill(target, budget=Budget(max_symbols=5_000)).at_most(6))
+
+
+THINGS: dict[str, Callable[[], Page]] = {
+    "four": lambda: view(figure_2()[0]),
+    "reber": lambda: view(reber()),
+    "tomita": lambda: view(tomita(5)),
+    "characters": lambda: view(characters()),
+    "phones": lambda: view(phones()),
+    "random": lambda: view(random_pdfa(100_000, seed=1)),
+    "run": lambda: view(learn(random_pdfa(40, distributions=3, seed=11), learner="quant-paper")),
+    "frontier": lambda: view(frontier()),
+    "pair": pair,
+}
+
+
+def launched(playwright: Playwright) -> Browser:
+    """Start the Chromium of this machine."""
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return playwright.chromium.launch(
+        executable_path=shutil.which("chromium"), args=["--no-sandbox"] if as_root else []
+    )
+
+
+def take(browser: Browser, page: Path, name: str, folder: Path) -> None:
+    """Take the four pictures of one page."""
+    for width, height in SIZES:
+        for scheme in SCHEMES:
+            context = browser.new_context(
+                viewport={"width": width, "height": height},
+                color_scheme="dark" if scheme == "dark" else "light",
+            )
+            tab = context.new_page()
+            tab.goto(page.resolve().as_uri())
+            tab.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=width < 500)
+            context.close()
+
+
+def main(folder: Path) -> None:
+    """Take pictures of every page."""
+    from playwright.sync_api import sync_playwright
+
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as pages, sync_playwright() as playwright:
+        browser = launched(playwright)
+        for name, make in THINGS.items():
+            path = Path(pages, f"{name}.html")
+            make().save(path)
+            take(browser, path, name, folder)
+            print(f"{folder}/{name}-*.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"))

@@ -1,0 +1,26 @@
+"""Doctests that need an extra skip where it is not installed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import need_module
+
+NEEDED = {
+    "Report": "matplotlib",
+    "write_report": "matplotlib",
+    "RecurrentModel": "torch",
+    "StepNetwork": "torch",
+    "ServedModel": "httpx",
+    "TransformerModel": "transformers",
+    "WLStar": "sklearn",
+}
+"""The package that the example of a public name needs."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Look the package of a doctest up by the last part of its name."""
+    if isinstance(item, pytest.DoctestItem):
+        package = NEEDED.get(item.name.rpartition(".")[2])
+        if package is not None:
+            need_module(package)

@@ -1,0 +1,23 @@
+"use strict";
+// Numbers and counts as people read them.
+
+// Three digits that count: 0.25, 0.0312, 4.10e-7.
+function numberText(value, digits = 3) {
+  if (value === 0 || value === 1) return String(value);
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "not a number";
+  const size = Math.abs(value);
+  if (size < 1e-3 || size >= 1e15) return value.toExponential(digits - 1).replace("e+", "e");
+  if (size >= 10 ** digits) return Math.round(value).toLocaleString("en");
+  return String(Number(value.toPrecision(digits)));
+}
+
+const countText = (count, one, many = `${one}s`) =>
+  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
+// A text with a direction of its own does not turn round its neighbours.
+const isolated = (text) => `\u2068${text}\u2069`;
+
+function shortened(text, most) {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
+}

@@ -1,0 +1,57 @@
+"""A real browser for the tests of pages, and pages that note what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pdfalearn import Page
+from tests.support import need_module, need_program
+from tests.viewing.opened import Opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    need_module("playwright")
+    need_program("chromium")
+    from playwright.sync_api import sync_playwright
+
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"] if as_root else []
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Open a page of a file in a window of its own; in the end nothing may have gone wrong."""
+    opened = []
+
+    def open_one(
+        page: Page, name: str = "page.html", *, width: int = 1280, height: int = 800, **options: Any
+    ) -> Opened:
+        path = tmp_path / name
+        path.write_text(page.html, encoding="utf-8")
+        viewport = {"width": width, "height": height}
+        one = Opened(browser.new_context(viewport=viewport, **options), path)
+        opened.append(one)
+        return one
+
+    yield open_one
+    for one in opened:
+        one.context.close()
+        assert one.troubles == []
+        assert one.requests == [one.path.as_uri()]
