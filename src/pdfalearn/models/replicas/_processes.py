@@ -115,7 +115,7 @@ class Processes:
             if self._losses[seat] >= _LOSSES:
                 raise ModelError(
                     f"make_model ended its process {_LOSSES} times, the last time with "
-                    f"{_ending(code)}: is there enough memory for {len(self._processes)} copies?"
+                    f"{_ending(code)}"
                 )
         self._processes[seat] = CopyProcess(self._make, self._threads)
 
@@ -180,7 +180,10 @@ class _Round:
 
 
 def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"code {code}"
+    """Write how a process ended, and what to look at."""
+    if code < 0:
+        return f"signal {-code}: is there enough memory for so many copies?"
+    return f"exit code {code}: see what it has printed to the standard error"
 
 
 def _end(processes: list[CopyProcess], owner: int) -> None:
