@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from pdfalearn import FunctionModel, random_pdfa
 TARGET = random_pdfa(30, distributions=8, seed=1)
 
 
-def slow_answers(words: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
+def slow_answers(words: Sequence[tuple[Hashable, ...]]) -> NDArray[np.float64]:
     """Answer as an automaton does, and take a millisecond for each word."""
     time.sleep(1e-3 * len(words))
     return TARGET.next_distributions(words)

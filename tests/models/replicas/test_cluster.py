@@ -42,10 +42,10 @@ def workers_of(cluster: Any) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [makers.owning, makers.sparse])
 def test_a_cluster_is_as_one_model(cluster: Any, make: Any) -> None:
-    expected = learnt(as_model(make()))
+    expected = learnt(as_model(make()), 500)
     with Replicas(make, scheduler=cluster.scheduler_address) as model:
         assert repr(model) == "Replicas(2 copies)"
-        assert_same(expected, learnt(model))
+        assert_same(expected, learnt(model, 500))
 
 
 @pytest.mark.slow
@@ -89,18 +89,18 @@ def test_errors_of_a_cluster_come_back(cluster: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [makers.sleeping, makers.owning])
 def test_a_killed_worker_changes_nothing(cluster: Any, make: Any) -> None:
-    expected = learnt(make())
+    expected = learnt(make(), 500)
     before = workers_of(cluster)
     with Replicas(make, scheduler=cluster.scheduler_address) as model:
         killer = threading.Timer(0.1, os.kill, (before[0], signal.SIGKILL))
         killer.start()
-        assert_same(expected, learnt(model))
+        assert_same(expected, learnt(model, 500))
         killer.join()
         deadline = time.monotonic() + TIME_LIMIT
         while before[0] in workers_of(cluster) or None in workers_of(cluster):
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        assert_same(expected, learnt(model))  # with the worker that has joined since
+        assert_same(expected, learnt(model, 500))  # with the worker that has joined since
 
 
 @pytest.mark.slow
