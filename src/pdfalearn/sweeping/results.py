@@ -21,7 +21,16 @@ from pdfalearn.sweeping.relations import relation_text
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """How far a sweep has come."""
+    """How far a sweep has come.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> seen = []
+    >>> _ = sweep(figure_3(), kappas=[1, 10], progress=seen.append)
+    >>> seen[-1].runs
+    2
+    """
 
     by: Relation | None
     """What is learnt with now; None while words are drawn that divergences are measured on."""
@@ -35,7 +44,15 @@ class SweepProgress:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """What learning with one κ or one tolerance gave."""
+    """What learning with one κ or one tolerance gave.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> row = sweep(figure_3(), kappas=[1, 10]).rows[1]
+    >>> row.by, row.states, len(row.pdfa)
+    (Quantization(kappa=10), 4, 4)
+    """
 
     by: Relation
     """The κ or the tolerance, as `learn` takes it."""
@@ -81,6 +98,13 @@ class Sweep(ArrayValue):
     """What learning with several κ and tolerances gave, and which of them to take.
 
     It is a value: it can be compared, copied and pickled. Iterating gives its rows.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> found = sweep(figure_3(), kappas=[1, 10])
+    >>> len(found), [row.states for row in found], found.recommended.by
+    (2, [1, 4], Quantization(kappa=10))
     """
 
     rows: tuple[SweepRow, ...]
@@ -175,7 +199,19 @@ class Sweep(ArrayValue):
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """A sweep was interrupted; ``sweep`` is what was learnt until then, if there was anything."""
+    """A sweep was interrupted; ``sweep`` is what was learnt until then, if there was anything.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> def stop(progress):
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     _ = sweep(figure_3(), kappas=[1, 10], progress=stop)
+    ... except SweepInterrupted as interrupted:
+    ...     print("stopped")
+    stopped
+    """
 
     def __init__(self, sweep: Sweep | None) -> None:
         super().__init__("the sweep was interrupted")
