@@ -31,8 +31,10 @@ SCRIPTS = (
     "camera",
     "diagram",
     "bars",
+    "likely",
     "following",
     "searching",
+    "captions",
     "automaton",
     "start",
 )
