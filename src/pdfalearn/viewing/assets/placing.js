@@ -10,7 +10,11 @@ function placeLayer(layer, wishes) {
   let offset = 0;
   layer.forEach((item, i) => {
     if (i) offset += layer[i - 1].front + GAP + item.back;
-    blocks.push({ sum: (wishes[i] - offset) * item.weight, weight: item.weight, items: [[item, offset]] });
+    blocks.push({
+      sum: (wishes[i] - offset) * item.weight,
+      weight: item.weight,
+      items: [[item, offset]],
+    });
     while (blocks.length > 1 && mean(blocks.at(-2)) >= mean(blocks.at(-1))) {
       const last = blocks.pop();
       const block = blocks.at(-1);
@@ -19,13 +23,18 @@ function placeLayer(layer, wishes) {
       block.items.push(...last.items);
     }
   });
-  for (const block of blocks) for (const [item, shift] of block.items) item.across = mean(block) + shift;
+  for (const block of blocks)
+    for (const [item, shift] of block.items) item.across = mean(block) + shift;
 }
 
 const mean = (block) => block.sum / block.weight;
 
 function placeAcross(layers, rounds = 24) {
-  for (const layer of layers) placeLayer(layer, layer.map(() => 0));
+  for (const layer of layers)
+    placeLayer(
+      layer,
+      layer.map(() => 0),
+    );
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? layers : [...layers].reverse();
     for (const layer of order) placeLayer(layer, layer.map(wishOf));
@@ -39,7 +48,8 @@ function straighten(layer) {
     if (item.state) return;
     const wish = (item.before[0].across + item.after[0].across) / 2;
     const least = i ? layer[i - 1].across + layer[i - 1].front + GAP + item.back : -Infinity;
-    const most = i + 1 < layer.length ? layer[i + 1].across - layer[i + 1].back - GAP - item.front : Infinity;
+    const most =
+      i + 1 < layer.length ? layer[i + 1].across - layer[i + 1].back - GAP - item.front : Infinity;
     item.across = Math.max(least, Math.min(most, wish));
   });
 }
