@@ -12,6 +12,11 @@ from pdfalearn.distilling.tables import HEADER, cells_of
 from pdfalearn.learning.results import Result
 from pdfalearn.metrics.divergences import Divergence
 from pdfalearn.metrics.results import Comparison, Evaluation
+from pdfalearn.progress import LABELS
+from pdfalearn.sweeping.results import Sweep
+from pdfalearn.sweeping.tables import HEADER as SWEEP_HEADER
+from pdfalearn.sweeping.tables import cells_of as sweep_cells
+from pdfalearn.sweeping.tables import questions_text
 from pdfalearn.text import described
 from pdfalearn.viewing.html_parts import paragraph, section, table
 from pdfalearn.viewing.notebook_pictures import pdfa_image
@@ -33,10 +38,10 @@ def result_html(result: Result) -> str:
     """Show a result: what is known, what it cost, and the automaton."""
     costs = result.statistics
     rows = [
-        ("states", f"{len(result.pdfa):,}"),
-        ("words asked", f"{costs.words:,}"),
-        ("symbols asked", f"{costs.symbols:,}"),
-        ("equivalence queries", f"{costs.equivalence_queries:,}"),
+        (LABELS["states"], f"{len(result.pdfa):,}"),
+        (LABELS["words"], f"{costs.words:,}"),
+        (LABELS["symbols"], f"{costs.symbols:,}"),
+        (LABELS["equivalence_queries"], f"{costs.equivalence_queries:,}"),
         ("seconds", f"{costs.learning_seconds + costs.equivalence_seconds:.3g}"),
     ]
     known = _known(result.certificate)
@@ -52,6 +57,13 @@ def frontier_html(frontier: Frontier) -> str:
     left_out = len(rows) - len(shown)
     more = [paragraph(f"{left_out} more: table() has them all, plot() draws them")] * (left_out > 0)
     return section(known, *_notes(frontier.notes), table(shown, HEADER), *more, own)
+
+
+def sweep_html(sweep: Sweep) -> str:
+    """Show a sweep: its rows, how many words it asked, and what it recommends."""
+    questions = paragraph(questions_text(sweep), bold="words asked")
+    advice = paragraph(sweep.recommendation, bold="recommended")
+    return section(table(sweep_cells(sweep), SWEEP_HEADER), questions, advice)
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
