@@ -15,7 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from examples.phone_trigram import write_arpa
-from pdfalearn import PDFA, figure_2, random_pdfa, read_arpa, reber, tomita, view
+from pdfalearn import (
+    PDFA,
+    Budget,
+    Frontier,
+    Page,
+    distill,
+    figure_2,
+    learn,
+    random_pdfa,
+    read_arpa,
+    reber,
+    tomita,
+    view,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright
@@ -48,13 +61,27 @@ def characters() -> PDFA:
     return PDFA(alphabet=symbols, transitions=targets, probabilities=rows)
 
 
-THINGS: dict[str, Callable[[], PDFA]] = {
-    "four": lambda: figure_2()[0],
-    "reber": reber,
-    "tomita": lambda: tomita(5),
-    "characters": characters,
-    "phones": phones,
-    "random": lambda: random_pdfa(100_000, seed=1),
+def frontier() -> Frontier:
+    """Distill a random automaton."""
+    return distill(random_pdfa(30, 3, seed=2), budget=Budget(max_symbols=20_000))
+
+
+def pair() -> Page:
+    """Compare an automaton with a smaller one."""
+    target = random_pdfa(12, 3, seed=2)
+    return view(target, distill(target, budget=Budget(max_symbols=5_000)).at_most(6))
+
+
+THINGS: dict[str, Callable[[], Page]] = {
+    "four": lambda: view(figure_2()[0]),
+    "reber": lambda: view(reber()),
+    "tomita": lambda: view(tomita(5)),
+    "characters": lambda: view(characters()),
+    "phones": lambda: view(phones()),
+    "random": lambda: view(random_pdfa(100_000, seed=1)),
+    "run": lambda: view(learn(random_pdfa(40, distributions=3, seed=11), learner="quant-paper")),
+    "frontier": lambda: view(frontier()),
+    "pair": pair,
 }
 
 
@@ -89,7 +116,7 @@ def main(folder: Path) -> None:
         browser = launched(playwright)
         for name, make in THINGS.items():
             path = Path(pages, f"{name}.html")
-            view(make()).save(path)
+            make().save(path)
             take(browser, path, name, folder)
             print(f"{folder}/{name}-*.png")
         browser.close()

@@ -5,7 +5,8 @@ but a copy of examples/; its ``python`` blocks share one namespace. In a ``conso
 ``$ command`` must exit with 0, or with 1 where it ends in ``# exit 1``. The lines below it, if
 there are any, are what it prints; a line ``…`` stands for any number of lines. What sets up or
 fetches (make, pip, git) is not run. A document that says ``<!-- needs package -->`` is skipped
-where the package is not installed.
+where the package is not installed, and one that says ``<!-- needs program name -->`` where the
+program is not.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support import mostly_slow, need_module
+from tests.support import mostly_slow, need_module, need_program
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -110,6 +111,8 @@ def test_every_block_of_a_document_runs(
     text = document.read_text(encoding="utf-8")
     for package in re.findall(r"<!-- needs (\w+) -->", text):
         need_module(package)
+    for program in re.findall(r"<!-- needs program (\w+) -->", text):
+        need_program(program)
     for block in blocks_of(text):
         where = f"{document.name}, line {block.line}"
         assert block.language not in UNTESTED_NAMES, f"{where}: call it python or console"

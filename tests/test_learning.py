@@ -13,10 +13,12 @@ from pdfalearn import (
     ExactOracle,
     FunctionModel,
     InputError,
+    ObservationTree,
     Progress,
     Quantization,
     Result,
     Tolerance,
+    Words,
     chain,
     figure_3,
     learn,
@@ -50,6 +52,7 @@ def test_statistics_and_history_are_consistent(name: str) -> None:
     assert_grow([*history, statistics])
     assert statistics.words <= statistics.distributions == sum(statistics.batches)
     assert min(statistics.batches) > 0
+    assert_counterexamples_are_told(result)
     assert statistics.inner_nodes < statistics.states
     assert 1 <= statistics.tree_depth <= statistics.inner_nodes
     assert statistics.learning_seconds > 0
@@ -57,6 +60,16 @@ def test_statistics_and_history_are_consistent(name: str) -> None:
     assert statistics.learning_process_seconds > 0
     assert statistics.equivalence_process_seconds > 0
     assert result.certificate.kind == "exact"
+
+
+def assert_counterexamples_are_told(result: Result) -> None:
+    statistics = result.statistics
+    *found, last = statistics.counterexamples
+    assert (len(found), last) == (len(result.history) - 1, 0)
+    assert min(found, default=1) >= 1
+    assert len(statistics.longest_counterexamples) == len(statistics.counterexamples)
+    assert statistics.longest_counterexamples[-1] == 0
+    assert f"counterexamples={sum(found)}," in repr(statistics)
 
 
 def assert_grow(entries: list[Progress]) -> None:
@@ -178,3 +191,20 @@ def test_the_oracle_of_another_alphabet_is_refused() -> None:
     loop = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.2, 0.3, 0.5]])
     with pytest.raises(InputError, match="alphabets differ"):
         learn(loop, oracle=ORACLE)
+
+
+@NAMES
+def test_counterexamples_are_counted_as_the_oracle_gave_them(name: str) -> None:
+    class Noting(ExactOracle):
+        def counterexamples(
+            self, hypothesis: PDFA, observations: ObservationTree | None = None
+        ) -> Words:
+            words = super().counterexamples(hypothesis, observations)
+            given.append((len(words), max(map(len, words), default=0)))
+            return words
+
+    given: list[tuple[int, int]] = []
+    result = learn(TARGET, learner=name, oracle=Noting(TARGET, by=Quantization(1000)))
+    statistics = result.statistics
+    found = zip(statistics.counterexamples, statistics.longest_counterexamples, strict=True)
+    assert list(found) == given

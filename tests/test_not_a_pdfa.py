@@ -21,6 +21,7 @@ from pdfalearn import (
     InputError,
     distinguish,
     divergence,
+    draw,
     evaluate,
     evaluate_exactly,
     figure_3,
@@ -76,7 +77,7 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "simplify": ("pdfa", lambda given: simplify(given, states=2)),
     "ExactOracle": ("target", lambda given: ExactOracle(given, by=Exact())),
     "to_dot": ("pdfa", dot.to_dot),
-    "render": ("pdfa", lambda given: dot.render(given, "svg")),
+    "draw": ("pdfa", draw),
 }
 
 

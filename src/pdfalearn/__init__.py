@@ -117,10 +117,12 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.price import Price as Price
+    from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
+    from pdfalearn.models.replicas.model import Replicas as Replicas
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models.served.model import ServedModel as ServedModel
     from pdfalearn.models.spelling import Spelling as Spelling
@@ -148,8 +150,15 @@ if TYPE_CHECKING:
     from pdfalearn.samplers.mixture import Mixture as Mixture
     from pdfalearn.stores.store import AnswerStore as AnswerStore
     from pdfalearn.stores.store import StoredModel as StoredModel
+    from pdfalearn.sweeping.results import Sweep as Sweep
+    from pdfalearn.sweeping.results import SweepInterrupted as SweepInterrupted
+    from pdfalearn.sweeping.results import SweepProgress as SweepProgress
+    from pdfalearn.sweeping.results import SweepRow as SweepRow
+    from pdfalearn.sweeping.running import sweep as sweep
     from pdfalearn.tree_nodes import TreeNode as TreeNode
+    from pdfalearn.viewing.drawing import draw as draw
     from pdfalearn.viewing.page import Page as Page
+    from pdfalearn.viewing.pictures import Picture as Picture
     from pdfalearn.viewing.view import view as view
     from pdfalearn.words import Words as Words
 
@@ -228,8 +237,10 @@ _NAMES_BY_MODULE = {
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
     "models.price": ["Price"],
+    "models.program.model": ["ProgramModel"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
+    "models.replicas.model": ["Replicas"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
     "models.spelling": ["Spelling"],
     "models.transformer": ["TransformerModel"],
@@ -249,8 +260,12 @@ _NAMES_BY_MODULE = {
     "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "samplers.mixture": ["Mixture"],
     "stores.store": ["AnswerStore", "StoredModel"],
+    "sweeping.results": ["Sweep", "SweepInterrupted", "SweepProgress", "SweepRow"],
+    "sweeping.running": ["sweep"],
     "tree_nodes": ["TreeNode"],
+    "viewing.drawing": ["draw"],
     "viewing.page": ["Page"],
+    "viewing.pictures": ["Picture"],
     "viewing.view": ["view"],
     "words": ["Words"],
 }
@@ -275,10 +290,19 @@ def __dir__() -> list[str]:
 
 
 _OFFERS = {
-    ("svg", "PDFA"): "pdfalearn.formats.dot:notebook_svg",
+    ("picture", "PDFA"): "pdfalearn.viewing.drawing:default_picture",
     ("networkx", "PDFA"): "pdfalearn.formats.frames:to_networkx",
     ("frame", "PDFA"): "pdfalearn.formats.frames:to_frame",
-    ("svg", "TreeNode"): "pdfalearn.formats.tree_dot:notebook_svg",
+    ("notebook", "PDFA"): "pdfalearn.viewing.notebook_pictures:pdfa_bundle",
+    ("notebook", "TreeNode"): "pdfalearn.viewing.notebook_pictures:tree_bundle",
+    ("html", "Bounds"): "pdfalearn.viewing.notebooks:bounds_html",
+    ("html", "Certificate"): "pdfalearn.viewing.notebooks:certificate_html",
+    ("html", "Divergence"): "pdfalearn.viewing.notebooks:divergence_html",
+    ("html", "Evaluation"): "pdfalearn.viewing.notebooks:evaluation_html",
+    ("html", "Frontier"): "pdfalearn.viewing.notebooks:frontier_html",
+    ("html", "Result"): "pdfalearn.viewing.notebooks:result_html",
+    ("html", "Sweep"): "pdfalearn.viewing.notebooks:sweep_html",
+    ("html", "Simplified"): "pdfalearn.viewing.notebooks:simplified_html",
     ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
     ("save", "Result"): "pdfalearn.learning.run_files:save_run",
     ("save", "Frontier"): "pdfalearn.distilling.frontier_files:save_frontier",
@@ -288,7 +312,13 @@ _OFFERS = {
     ("load", "run.json"): "pdfalearn.learning.run_files:read",
     ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
     ("page", "PDFA"): "pdfalearn.viewing.view:view",
+    ("page", "Result"): "pdfalearn.viewing.view:view",
+    ("page", "Frontier"): "pdfalearn.viewing.view:view",
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
+    ("progress", "learning"): "pdfalearn.displays.kinds:learning",
+    ("progress", "distilling"): "pdfalearn.displays.kinds:distilling",
+    ("progress", "sweeping"): "pdfalearn.displays.kinds:sweeping",
+    ("progress", "experiments"): "pdfalearn.displays.kinds:experiments",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }
 for (_verb, _kind), _place in _OFFERS.items():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pdfalearn.files.json_parts import check_keys, wrong
+from pdfalearn.registry import shown
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled"]
 
@@ -29,6 +30,9 @@ class Certificate:
     """What that means, in a sentence."""
     details: Mapping[str, object] = field(default_factory=dict)
     """The figures in it, ready for JSON."""
+
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.statement}"

@@ -19,11 +19,11 @@ def offer(verb: str, kind: str, place: str) -> None:
     Parameters
     ----------
     verb : str
-        What it does, such as "svg", "save" or "load".
+        What it does, such as "picture", "save" or "load".
     kind : str
         The name of the class that it does this for, or the ending of a file.
     place : str
-        Its module and its name, as in "pdfalearn.formats.dot:notebook_svg".
+        Its module and its name, as in "pdfalearn.viewing.drawing:default_picture".
     """
     _OFFERS[verb, kind] = place
 

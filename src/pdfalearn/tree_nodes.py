@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
@@ -42,9 +42,8 @@ class TreeNode:
             return f"TreeNode(access_word={self.access_word!r})"
         return f"TreeNode(suffix={self.suffix!r}, {len(self.children)} children)"
 
-    def _repr_svg_(self) -> str | None:
-        svg: str | None = shown("svg", self)
-        return svg
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        return shown("notebook", self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TreeNode):

@@ -57,8 +57,23 @@ def test_pictures(ending: str, begin: bytes, source: Path) -> None:
         "file": str(source),
         "picture": str(picture),
         "states": 4,
+        "drawn": 4,
+        "note": "",
     }
     assert picture.read_bytes().startswith(begin)
+
+
+def test_a_picture_is_drawn_as_the_options_say(source: Path) -> None:
+    picture = source.with_name("picture.dot")
+    style = ["--word", "01", "--mark", 2, "--title", "<Title>", "--direction", "down"]
+    done = run("draw", source, picture, "--most-states", 1, "--digits", 3, "--least", 0.4, *style)
+    assert done.stdout.startswith(f"{picture}: edges under 0.4 are left out")
+    text = picture.read_text()
+    assert 'label="<Title>"' in text
+    assert "rankdir=TB" in text
+    assert text.count('fillcolor="#fbdedb"') == 4
+    assert "'2'" in error_of("draw", source, picture, "--word", "2")
+    assert "marked state 9" in error_of("draw", source, picture, "--mark", 9)
 
 
 def test_without_graphviz_a_drawing_says_what_to_install(

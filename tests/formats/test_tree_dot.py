@@ -10,8 +10,8 @@ from pdfalearn import InputError, save_tree
 from pdfalearn.formats.tree_dot import MOST_LEAVES, MOST_LEAVES_DOWNWARDS, render, to_dot
 from pdfalearn.tree_nodes import TreeNode
 from tests.formats.sample_trees import FIGURE_3, deep, leaf, star
-from tests.formats.test_dot import SIGNATURES, texts_of
 from tests.support import need_program
+from tests.viewing.picture_samples import SIGNATURES, texts_of
 
 
 def test_figure_3_as_in_the_paper() -> None:
@@ -85,13 +85,3 @@ def test_pictures_of_many_leaves_are_refused(
 def test_pictures_of_many_leaves_are_drawn_up_to_the_limit() -> None:
     need_program("dot")
     assert render(star(MOST_LEAVES), "svg").count(b"<polygon") > MOST_LEAVES
-
-
-def test_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    need_program("dot")
-    svg = FIGURE_3._repr_svg_()
-    assert svg is not None
-    assert "(1, 6, 3)" in svg
-    assert star(41)._repr_svg_() is None
-    monkeypatch.setenv("PATH", "")
-    assert FIGURE_3._repr_svg_() is None

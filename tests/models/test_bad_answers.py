@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn import (
+    AllWordsOracle,
     ExactOracle,
     FunctionModel,
     ModelError,
@@ -20,6 +21,7 @@ from pdfalearn import (
 )
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models import whole_words
 from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.rows import Rows
 from tests.models.hooked import HookedModel
@@ -169,3 +171,14 @@ def test_rounding_is_no_error() -> None:
 def _always_right() -> ExactOracle:
     loop = random_pdfa(1, 2, seed=0)
     return ExactOracle(loop, by=Quantization(1))
+
+
+def test_the_word_is_named_where_a_batch_is_asked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_words, "_MOST_SYMBOLS", 8)
+
+    def model(words: Batch) -> list[list[float]]:
+        return [[0.2, 0.8] if word == ("b", "b", "b") else [0.2, 0.4, 0.4] for word in words]
+
+    oracle = AllWordsOracle(max_length=3)
+    with pytest.raises(ModelError, match=r"\('b', 'b', 'b'\)"):
+        learn(FunctionModel(model, "ab"), oracle=oracle)

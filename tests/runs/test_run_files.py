@@ -29,6 +29,7 @@ from pdfalearn import (
 )
 from pdfalearn.tree_nodes import TreeNode
 from tests.cli.program import run, run_json
+from tests.formats.samples import zipped
 from tests.runs.samples import RUNS, TARGET, Halves, bytes_of, load_bytes, members_of, run_of
 from tests.runs.test_values import assert_same
 from tests.test_interruptions import NAMES, Fuse, in_the_callback, in_the_model, partial_results
@@ -92,7 +93,7 @@ def test_what_the_file_holds(tmp_path: Path) -> None:
     result = run_of("stopped")
     members = members_of(result, tmp_path)
     text = json.loads(members["run.json"])
-    assert (text["format"], text["version"]) == ("pdfalearn run", 1)
+    assert (text["format"], text["version"]) == ("pdfalearn run", 2)
     assert text["statistics"]["words"] == result.statistics.words
     assert text["certificate"]["details"]["bound"] == "max_words"
     assert text["by"] == {"kind": "quantization", "kappa": 1000, "rounded": []}
@@ -102,6 +103,17 @@ def test_what_the_file_holds(tmp_path: Path) -> None:
         assert np.array_equal(arrays["unresolved"], result.unresolved)
     with zipfile.ZipFile(io.BytesIO(bytes_of(result, tmp_path))) as archive:
         assert {member.compress_type for member in archive.infolist()} == {zipfile.ZIP_STORED}
+
+
+def test_files_of_version_1_do_not_tell_of_counterexamples(tmp_path: Path) -> None:
+    result = run_of("quant")
+    members = members_of(result, tmp_path)
+    del members["counterexamples.npy"]
+    members["run.json"] = members["run.json"].replace(b'"version": 2', b'"version": 1')
+    again = load_bytes(zipped(members.items()), tmp_path)
+    assert again.statistics.counterexamples == again.statistics.longest_counterexamples == ()
+    known = {"counterexamples": (), "longest_counterexamples": ()}
+    assert_same(replace(result, statistics=replace(result.statistics, **known)), again)  # type: ignore[arg-type]
 
 
 def test_notes(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
 from pdfalearn.learning.results import Result
 from pdfalearn.pdfa import PDFA
+from pdfalearn.registry import shown
 from pdfalearn.text import described
 
 _NEARLY = 1e-9
@@ -52,14 +54,17 @@ class Bounds:
     blame: those in which the classes allow words to go on for ever, or if there are none, those
     whose classes leave the most open."""
 
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
+
     def __str__(self) -> str:
         text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
         if not self.blamed:
             return text
         more = f" and {len(self.blamed) - _SHOWN} more" if len(self.blamed) > _SHOWN else ""
         states = "states" if len(self.blamed) > 1 else "state"
-        shown = ", ".join(map(str, self.blamed[:_SHOWN]))
-        return f"{text}; it says so little because of the {states} {shown}{more}"
+        blamed = ", ".join(map(str, self.blamed[:_SHOWN]))
+        return f"{text}; it says so little because of the {states} {blamed}{more}"
 
 
 def probability_bounds(

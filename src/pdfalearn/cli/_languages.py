@@ -28,7 +28,7 @@ def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
     """Return the language that an argument and the option --as describe."""
     if form == "regex":
         return text
-    word = _word(text, pdfa)
+    word = word_of(text, pdfa)
     if form == "begins":
         return pdfalearn.BeginsWith(word)
     if form == "ends":
@@ -36,7 +36,8 @@ def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
     return pdfalearn.Contains(word) if form == "contains" else [word]
 
 
-def _word(text: str, pdfa: PDFA) -> tuple[object, ...]:
+def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:
+    """Return the word of an argument, which is as 'pdfalearn sample' prints it."""
     from pdfalearn.formats.word_notation import WordNotation
 
     try:

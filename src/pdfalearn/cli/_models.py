@@ -1,4 +1,4 @@
-"""The models that the command line can name: files, objects of Python files and modules, LLMs."""
+"""The models that the command line can name: files, objects of Python files, programs, LLMs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -18,6 +18,7 @@ from pdfalearn.cli._constraints import CONSTRAINT_OPTIONS
 from pdfalearn.cli._importing import imported
 from pdfalearn.cli._llms import LLM_OPTIONS, OPTION_NAMES, is_llm, llm
 from pdfalearn.cli._options import all_of
+from pdfalearn.cli._programs import is_program, program
 from pdfalearn.errors import InputError
 from pdfalearn.text import described
 
@@ -34,10 +35,31 @@ model_options = all_of(
         click.option(
             "--alphabet",
             metavar="SYMBOLS",
-            help="The symbols of a function's words: ab, or 'yes no' if they are longer.",
+            help="The symbols of the words of a function or program: ab, or 'yes no' if they are "
+            "longer.",
+        ),
+        click.option(
+            "--by-word",
+            is_flag=True,
+            default=None,
+            help="The function takes one word, and returns a dictionary of what may follow; $ is "
+            "the end, and what is left out has probability 0.",
         ),
         *LLM_OPTIONS,
         *CONSTRAINT_OPTIONS,
+        click.option(
+            "--replicas",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Make so many copies of the model, each in a process of its own, that share the "
+            "words of every batch; with --scheduler: use so many workers at most.",
+        ),
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Make the copies in the workers of a Dask cluster, such as tcp://127.0.0.1:8786, "
+            "which must find the model under the same name.",
+        ),
     ]
 )
 """Adds the options that go with the name of a model."""
@@ -48,10 +70,20 @@ class Described:
     """What the options say of models beside their names; None where an option is not given."""
 
     alphabet: str | None = None
+    by_word: bool | None = None
     vocabulary: Path | None = None
     prompt: str | None = None
     chat: bool | None = None
     ends: tuple[str, ...] | None = None
+    replicas: int | None = None
+    scheduler: str | None = None
+
+    @property
+    def symbols(self) -> Sequence[str] | None:
+        """The alphabet's symbols, which stand side by side or are separated by blanks."""
+        if self.alphabet is None:
+            return None
+        return self.alphabet.split() if " " in self.alphabet else self.alphabet
 
     @classmethod
     def taken_from(cls, chosen: dict[str, Any]) -> Described:
@@ -82,27 +114,38 @@ def models_of(
     Parameters
     ----------
     names : sequence of str
-        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``, ``hf:FOLDER`` or
-        ``served:URL#MODEL``.
+        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``,
+        ``command:PROGRAM``, ``hf:FOLDER`` or ``served:URL#MODEL``.
     described_as : Described
-        The symbols of functions' words, characters side by side or separated by blanks; and what
-        goes with the names of LLMs.
+        The symbols of the words of functions and programs; and what goes with the names of LLMs.
     identity : str, optional
         The identity of models that have none of their own.
     """
+    if described_as.replicas is not None or described_as.scheduler is not None:
+        return [_replicas(name, described_as, identity) for name in names]
     alphabet = described_as.alphabet
     _check_llm_options(names, described_as)
     with prints_aside():
         things = [_found(name, described_as) for name in names]
-        if alphabet is not None and all(map(_is_model, things)):
+        own = not any(map(is_program, names)) and all(map(_is_model, things))
+        if alphabet is not None and own:
             raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
+        if described_as.by_word and all(map(_is_model, things)):
+            raise InputError(f"--by-word is for functions of words; {names[0]} is a model")
         named = zip(names, things, strict=True)
-        return [_model(thing, name, alphabet, identity) for name, thing in named]
+        return [_model(thing, name, described_as, identity) for name, thing in named]
+
+
+def _replicas(name: str, described_as: Described, identity: str | None) -> LanguageModel:
+    """Have copies of a model made in other processes, of its name and the same options."""
+    alone = replace(described_as, replicas=None, scheduler=None)
+    make = partial(model_of, name, alone, identity)
+    return pdfalearn.Replicas(make, described_as.replicas, scheduler=described_as.scheduler)
 
 
 def automaton_of(name: str) -> PDFA:
     """Make an automaton of its name, for a command that looks into it."""
-    model = None if is_llm(name) else looked_into(model_of(name))
+    model = None if is_llm(name) or is_program(name) else looked_into(model_of(name))
     if model is None:
         raise InputError(
             f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
@@ -130,6 +173,8 @@ def _found(name: str, described_as: Described) -> Model | Function:
     """Find what a name stands for: a model, or a function of words."""
     if is_llm(name):
         return llm(name, vars(described_as))
+    if is_program(name):
+        return program(name, described_as.symbols)
     if name.startswith("torch:"):
         return _of_torch(name)
     place, colon, member = name.rpartition(":")
@@ -216,7 +261,9 @@ def _makes(thing: object, *, has_alphabet: bool) -> TypeGuard[Function]:
     return all(one.kind in several or one.default is not one.empty for one in parameters)
 
 
-def _model(thing: Model | Function, name: str, alphabet: str | None, identity: str | None) -> Model:
+def _model(
+    thing: Model | Function, name: str, described_as: Described, identity: str | None
+) -> Model:
     """Make a model whose failures are told in one line; an automaton has none."""
     from pdfalearn.cli._explained import ExplainedModel, explained
 
@@ -224,9 +271,8 @@ def _model(thing: Model | Function, name: str, alphabet: str | None, identity: s
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, identity)
-    if alphabet is None:
+    symbols = described_as.symbols
+    if symbols is None:
         raise InputError(f"{name} is a function: say with --alphabet what its symbols are")
-    symbols = alphabet.split() if " " in alphabet else alphabet
-    return pdfalearn.FunctionModel(
-        explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity
-    )
+    make = pdfalearn.FunctionModel.of_words if described_as.by_word else pdfalearn.FunctionModel
+    return make(explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity)

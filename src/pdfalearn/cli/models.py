@@ -43,6 +43,11 @@ KINDS = (
         "pdfalearn sample my_file.py:function --alphabet ab --max-length 20",
     ),
     Kind(
+        "FILE.py:function",
+        "a function from a word to a dictionary of what may follow; with --alphabet and --by-word",
+        "pdfalearn learn my_file.py:by_word --alphabet ab --by-word --max-words 5000",
+    ),
+    Kind(
         "FILE.py:make_model",
         "a function without parameters that makes one of these",
         "pdfalearn learn my_file.py:make_model --max-seconds 600 -o learnt.json",
@@ -51,6 +56,11 @@ KINDS = (
         "torch:FILE.py:make_model",
         "the same, for a network of torch (RecurrentModel)",
         "pdfalearn learn torch:my_network.py:make_model --kappa 10 --max-words 5000",
+    ),
+    Kind(
+        "command:PROGRAM",
+        "a program in any language with its arguments, asked over pipes; with --alphabet",
+        "pdfalearn learn 'command:./my_program --fast' --alphabet ab --kappa 10 --max-words 5000",
     ),
     Kind(
         "hf:FOLDER",
@@ -75,7 +85,11 @@ before a word). Where a symbol is to have another name than its text, or has cha
 can hold, a line is the name, a tab, and the text or its tokens:
     red<tab> red
     new line<tab>[198]
-A server's key is read from the environment variable PDFALEARN_API_KEY."""
+A server's key is read from the environment variable PDFALEARN_API_KEY.
+
+A program reads a line of JSON for each batch of words, and answers with one line, at once:
+    {"words": [["a", "b"], []]}
+    {"rows": [[0.5, 0.2, 0.3], [0.1, 0.4, 0.5]]}"""
 
 
 @click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))

@@ -1,8 +1,9 @@
-"""``pdfalearn view``: an interactive page of an automaton."""
+"""``pdfalearn view``: an interactive page of an automaton, a run, a frontier, or two automata."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,34 +12,59 @@ from pdfalearn.cli import _options as options
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_aside, print_json, print_line
 
+if TYPE_CHECKING:
+    from pdfalearn import Page
+
 
 @click.command(
     epilog=options.examples(
         "pdfalearn view target.json",
         "pdfalearn view target.json -o page.html --title 'The target'",
+        "pdfalearn learn target.json -o run.zip",
+        "pdfalearn view run.zip",
+        "pdfalearn view target.json run.zip -o both.html",
     )
 )
 @click.argument("file")
+@click.argument("other", required=False)
 @options.output_option("Write the page here; FILE's name in .html if not given.", required=False)
 @click.option("--title", metavar="TEXT", help="The title of the page; FILE's name if not given.")
 @click.option("--open", "opened", is_flag=True, help="Open the page in the default browser.")
 @options.json_option
-def view(file: str, output: Path | None, title: str | None, opened: bool, as_json: bool) -> None:
+def view(
+    file: str,
+    other: str | None,
+    output: Path | None,
+    title: str | None,
+    opened: bool,
+    as_json: bool,
+) -> None:
     """Write an interactive page of an automaton, to look at in a browser.
 
     FILE is what other commands read. The page is one file that needs no network: the likely core of
-    the automaton as a picture, distributions, and words followed step by step.
+    the automaton as a picture, distributions, and words followed step by step. Of a run (.zip, of
+    'pdfalearn learn') it shows the classification tree, how the run went and what it cost too; of a
+    frontier (.zip, of 'pdfalearn distill') the curve, and all automata. With OTHER, a second
+    automaton over the same symbols, it shows where the two differ.
     """
     path = output or Path(Path(file).name).with_suffix(".html")
     pdfalearn.check_can_save(path)
-    page = pdfalearn.view(_thing_in(file), title=title or Path(file).name)
+    page = _page_of(file, other, title)
     page.save(path)
     if opened:
         _open(path)
     if as_json:
-        print_json({"file": file, "page": str(path), "bytes": path.stat().st_size})
+        print_json({"file": file, "other": other, "page": str(path), "bytes": path.stat().st_size})
     else:
         print_line(f"{path}: {path.stat().st_size:,} bytes; open it in a browser")
+
+
+def _page_of(file: str, other: str | None, title: str | None) -> Page:
+    """Make the page of what one file holds, or of the automata of two."""
+    if other is None:
+        return pdfalearn.view(_thing_in(file), title=title or Path(file).name)
+    both = title or f"A: {Path(file).name}, B: {Path(other).name}"
+    return pdfalearn.view(automaton_of(file), automaton_of(other), title=both)
 
 
 def _open(path: Path) -> None:

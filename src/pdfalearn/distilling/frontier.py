@@ -18,6 +18,7 @@ from pdfalearn.distilling.knees import knee
 from pdfalearn.distilling.sizes import EVERY
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
+from pdfalearn.registry import shown
 
 _ANSWERS_A_STATE = 20
 """A size with fewer answers per state than this is not a knee: it only memorises words."""
@@ -101,6 +102,9 @@ class Frontier(ArrayValue):
         first, last = self.points[0].states, self.points[-1].states
         return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
 
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
+
     def point(self, states: int) -> Point:
         """Return the largest automaton of at most this many states, with its measures.
 
@@ -161,7 +165,7 @@ class Frontier(ArrayValue):
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw; new ones if not given.
+            Where to draw; new ones of pyplot if not given, which a notebook shows.
 
         Returns
         -------

@@ -1,10 +1,10 @@
-"""Pictures of frontiers."""
+"""Plots of frontiers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pdfalearn.errors import MissingExtraError
+from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
 
 if TYPE_CHECKING:
     from pdfalearn.distilling.frontier import Frontier
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
 def plotted(frontier: Frontier, axes: Any) -> Any:
     """Draw states against divergence with its confidence interval."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(
-            "a plot needs matplotlib: pip install 'pdfalearn[report]'"
-        ) from error
-    if axes is None:
-        axes = Figure(figsize=(7, 4.5), layout="constrained").subplots()
+    axes = given_or_new_axes(axes)
     states = [point.states for point in frontier]
-    axes.fill_between(
-        states, [point.low for point in frontier], [point.high for point in frontier], alpha=0.25
-    )
-    axes.plot(states, [point.divergence for point in frontier], marker="o", markersize=3)
+    lows, highs = [point.low for point in frontier], [point.high for point in frontier]
+    values = [point.divergence for point in frontier]
+    axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
+    axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
     best = frontier.point(len(frontier.best))
-    axes.plot([best.states], [best.divergence], "o", fillstyle="none", markersize=10, label="best")
+    label = f"best: {best.states:,} states"
+    place = [best.states], [best.divergence]
+    axes.plot(*place, "o", fillstyle="none", markersize=11, color=MARK, label=label)
     if frontier.knee is not None:
-        axes.axvline(frontier.knee, linestyle=":", label=f"knee: {frontier.knee} states")
-    axes.set(xscale="log", yscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
-    axes.legend()
-    return axes
+        label = f"knee: {frontier.knee:,} states"
+        axes.axvline(frontier.knee, linestyle=":", color="#555555", label=label)
+    return finish(
+        axes,
+        xscale="log",
+        yscale="log" if min(values) > 0 else "linear",
+        xlabel="states",
+        ylabel="KL divergence per symbol (nats)",
+    )

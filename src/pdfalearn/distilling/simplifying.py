@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, isinf
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pdfalearn.equivalence.quotients import quotient, state_classes
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.divergences import directed_divergence
 from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.registry import shown
 
 _SMALL = 64
 """Automata of at most this many states are split and reduced again."""
@@ -50,6 +51,9 @@ class Simplified(NamedTuple):
     pdfa: PDFA
     divergence: float
     """KL(original ‖ pdfa) per symbol, exact, in nats; see `divergence`."""
+
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
 
 
 @overload

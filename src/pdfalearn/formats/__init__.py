@@ -10,7 +10,6 @@ from pdfalearn.errors import InputError
 from pdfalearn.files import named
 from pdfalearn.formats import (
     arpa,
-    dot,
     dot_text,
     drn,
     json_file,
@@ -23,7 +22,7 @@ from pdfalearn.formats import (
     pythautomata,
     zip_file,
 )
-from pdfalearn.formats._graphviz import check_can_draw, picture_writers
+from pdfalearn.formats.graphviz import check_can_draw, picture_writers
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.registry import kinds, offered_for, shown
 from pdfalearn.text import described
@@ -62,7 +61,7 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
     ".syms": openfst.write_symbols,
     ".pautomac": pautomac_writing.write,
     ".pautomac_model.txt": pautomac_writing.write,
-    **picture_writers(dot.render),
+    **picture_writers(lambda pdfa, kind: shown("picture", pdfa).rendered(kind)),
     **_PAGES,
 }
 
@@ -79,8 +78,8 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
-        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf``, or an interactive
-        page: ``.html`` (see `view`). For other programs
+        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
+        by default, or an interactive page: ``.html`` (see `view`). For other programs
         ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
         ``.pautomac`` and ``.pautomac_model.txt``. For a `Result` or a `Frontier` ``.zip``. For a
         tree what `save_tree` writes.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pdfalearn.formats._labels import list_label, symbol_label
+from pdfalearn.formats.labels import list_label, symbol_label
 from pdfalearn.pdfa import PDFA
 
 MOST_LINES = 16

@@ -1,22 +1,12 @@
-"""Drawings of PDFA, made with Graphviz, in the style of the paper's figures."""
+"""Drawings of whole PDFA in Graphviz's language, in the style of the paper's figures."""
 
 from __future__ import annotations
 
-from pdfalearn.errors import InputError
 from pdfalearn.formats._edges import edge_lines
-from pdfalearn.formats._graphviz import TIME_LIMIT, picture, svg_or_none
 from pdfalearn.pdfa import PDFA, checked_pdfa
-
-MOST_STATES = 300
-"""Pictures of larger automata are refused."""
-
-MOST_NOTEBOOK_STATES = 40
-"""Larger automata are not drawn in notebooks unasked."""
 
 MOST_EDGES_IN_LEVELS = 200
 """More edges are laid out by springs: levels then take minutes and are no easier to read."""
-
-_REMEDY = "draw the quotient at a smaller kappa, or save as .dot for other tools"
 
 _BEGIN = """\
 digraph PDFA {
@@ -59,39 +49,3 @@ def to_dot(pdfa: PDFA) -> str:
     edges = list(edge_lines(pdfa))
     layout = _LEVELS if len(edges) <= MOST_EDGES_IN_LEVELS else _SPRINGS
     return "".join([_BEGIN, layout, *lines, *edges, "}\n"])
-
-
-def render(pdfa: PDFA, kind: str, *, time_limit: float = TIME_LIMIT) -> bytes:
-    """Draw a PDFA with Graphviz.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton, of at most ``MOST_STATES`` states.
-    kind : {"svg", "png", "pdf"}
-        The kind of picture.
-    time_limit : float
-        Seconds that Graphviz may take.
-
-    Raises
-    ------
-    MissingExtraError
-        If Graphviz is not installed.
-    InputError
-        If the automaton is too large for a picture.
-
-    Examples
-    --------
-    >>> render(PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]]), "gif")
-    Traceback (most recent call last):
-    pdfalearn.errors.InputError: 'gif' is not a kind of picture; use 'svg', 'png' or 'pdf'
-    """
-    pdfa = checked_pdfa(pdfa, "pdfa")
-    if len(pdfa) > MOST_STATES:
-        raise InputError(f"a picture of {len(pdfa)} states won't help; {_REMEDY}")
-    return picture(to_dot(pdfa), kind, name=repr(pdfa), remedy=_REMEDY, time_limit=time_limit)
-
-
-def notebook_svg(pdfa: PDFA) -> str | None:
-    """Draw a PDFA for a notebook as SVG; None where it is large or Graphviz does not do it."""
-    return None if len(pdfa) > MOST_NOTEBOOK_STATES else svg_or_none(to_dot(pdfa))

@@ -7,16 +7,13 @@ from typing import BinaryIO
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
-from pdfalearn.formats._graphviz import TIME_LIMIT, picture, svg_or_none
-from pdfalearn.formats._labels import list_label, symbol_label
 from pdfalearn.formats._tree_nodes import symbols_of
+from pdfalearn.formats.graphviz import TIME_LIMIT, picture
+from pdfalearn.formats.labels import list_label, symbol_label
 from pdfalearn.tree_nodes import ArcLabel, NumberedNode, TreeNode, numbered_nodes
 
 MOST_LEAVES = 300
 """Pictures of larger trees are refused."""
-
-MOST_NOTEBOOK_LEAVES = 40
-"""Larger trees are not drawn in notebooks unasked."""
 
 MOST_LEAVES_DOWNWARDS = 10
 """Trees of more leaves grow to the right: there are more leaves than would fit side by side."""
@@ -90,12 +87,6 @@ def render(tree: TreeNode, kind: str, *, time_limit: float = TIME_LIMIT) -> byte
         raise InputError(f"a picture of {leaves} leaves won't help; {_REMEDY}")
     name = f"a tree of {leaves} leaves"
     return picture(_text(nodes), kind, name=name, remedy=_REMEDY, time_limit=time_limit)
-
-
-def notebook_svg(tree: TreeNode) -> str | None:
-    """Draw a tree for a notebook as SVG; None where it is large or Graphviz does not do it."""
-    nodes = numbered_nodes(tree)
-    return None if _count_leaves(nodes) > MOST_NOTEBOOK_LEAVES else svg_or_none(_text(nodes))
 
 
 def write(tree: TreeNode, stream: BinaryIO) -> None:

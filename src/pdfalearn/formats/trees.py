@@ -9,9 +9,9 @@ from typing import BinaryIO
 
 from pdfalearn.files import named
 from pdfalearn.formats import tree_dot
-from pdfalearn.formats._graphviz import check_can_draw, picture_writers
 from pdfalearn.formats._tree_nodes import symbols_of
 from pdfalearn.formats.file_symbols import check_symbols
+from pdfalearn.formats.graphviz import check_can_draw, picture_writers
 from pdfalearn.tree_nodes import NumberedNode, TreeNode, numbered_nodes
 
 FORMAT = "classification tree"

@@ -65,6 +65,8 @@ class Run:
         self._started = 0.0
         self._equivalence_queries = 0
         self._history: list[Progress] = []
+        self._found: list[tuple[int, int]] = []
+        """How many counterexamples each query found, and the symbols of the longest."""
         self._notes: list[str] = []
         self._result: Result | None = None
         self._unresolved = self._added = np.empty(0, dtype=np.int64)
@@ -174,9 +176,9 @@ class Run:
             with self._timed("equivalence"):
                 counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
             del hypothesis
-            self._equivalence_queries += 1
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle returned {counterexamples!r}, not Words")
+            self._note(counterexamples)
             self._report()
             if not len(counterexamples):
                 return
@@ -184,6 +186,12 @@ class Run:
             with self._timed("learning"):
                 self._learner.refine(self._checked(counterexamples))
             self._interrupts.check()
+
+    def _note(self, counterexamples: Words) -> None:
+        """Count an equivalence query and what it found."""
+        self._equivalence_queries += 1
+        longest = int(counterexamples.lengths.max(initial=0))
+        self._found.append((len(counterexamples), longest))
 
     def _checked(self, words: Words) -> Words:
         symbols, count = words.symbols, len(self._observations.alphabet)
@@ -264,6 +272,8 @@ class Run:
             tree_depth=depth,
             inner_nodes=inner_nodes,
             structure_size=self._learner.structure_size,
+            counterexamples=tuple(count for count, _ in self._found),
+            longest_counterexamples=tuple(longest for _, longest in self._found),
         )
         by, learnt = self._observations.by, len(pdfa) - len(self._added)
         return Result(

@@ -25,6 +25,8 @@ _ALWAYS = {
     "word_symbols.npy": ("<i4",),
     "word_ends.npy": ("<i4",),
 }
+_COUNTEREXAMPLES = {"counterexamples.npy": ("<i8",)}
+"""Of versions from 2 on: how many each equivalence query found, and the longest one's symbols."""
 _DISTANCES = {"distances.npy": ("<f8",), "distance_counts.npy": ("<i8",)}
 _TREE = {
     "tree_parents.npy": ("<i4",),
@@ -43,6 +45,7 @@ def dtypes_of(text: RunText) -> dict[str, tuple[str, ...]]:
     """Return the names and types of the arrays that there have to be beside a text."""
     return {
         **_ALWAYS,
+        **(_COUNTEREXAMPLES if text.version >= 2 else {}),
         **(_DISTANCES if text.complete_to is not None else {}),
         **(_TREE if text.tree is not None else {}),
         **(_TRACES if text.tree == "traces" else {}),
@@ -52,11 +55,14 @@ def dtypes_of(text: RunText) -> dict[str, tuple[str, ...]]:
 def arrays_of(result: Result) -> Arrays:
     """Return the arrays of a run, in the types that files have them in."""
     words, tree, distances = result.kept_words, result.kept_tree, result.kept_distances
+    statistics = result.statistics
+    found = statistics.counterexamples, statistics.longest_counterexamples
     steps = [[getattr(step, name) for name in PROGRESS] for step in result.history]
     arrays: Arrays = {
         **npz_file.arrays_of(result.pdfa),
-        "batches.npy": np.array(result.statistics.batches, dtype=np.int64),
+        "batches.npy": np.array(statistics.batches, dtype=np.int64),
         "history.npy": np.array(steps, dtype=np.float64).reshape(-1, len(PROGRESS)),
+        "counterexamples.npy": np.array(found, dtype=np.int64).T,
         "unresolved.npy": result.unresolved,
         "word_parents.npy": words.parents,
         "word_symbols.npy": words.symbols,
@@ -66,7 +72,7 @@ def arrays_of(result: Result) -> Arrays:
         arrays |= {"distances.npy": distances.distances, "distance_counts.npy": distances.counts}
     if tree is not None:
         arrays |= _tree_arrays(tree)
-    types = _ALWAYS | _DISTANCES | _TREE | _TRACES
+    types = _ALWAYS | _COUNTEREXAMPLES | _DISTANCES | _TREE | _TRACES
     return {
         name: array if len(types[name]) > 1 else array.astype(types[name][0], copy=False)
         for name, array in arrays.items()

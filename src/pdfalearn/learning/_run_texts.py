@@ -32,17 +32,23 @@ from pdfalearn.files.json_text import parsed_object
 from pdfalearn.learning.results import Progress, Result, Statistics
 
 FORMAT = "pdfalearn run"
-VERSION = 1
+VERSION = 2
+"""Version 1 does not tell how many counterexamples there were."""
 NAME = "run.json"
 
 PROGRESS = {field.name: str(field.type) for field in fields(Progress)}
-FIGURES = {field.name: str(field.type) for field in fields(Statistics) if field.name != "batches"}
-"""The figures, and whether they are "int" or "float"."""
+FIGURES = {
+    field.name: str(field.type)
+    for field in fields(Statistics)
+    if not str(field.type).startswith("tuple")
+}
+"""The figures, and whether they are "int" or "float"; tuples of figures are arrays in a file."""
 
 
 class RunText(NamedTuple):
     """What the text says."""
 
+    version: int
     figures: dict[str, Any]
     certificate: Certificate
     by: Relation | None
@@ -81,6 +87,7 @@ def text_in(data: bytes) -> RunText:
     if document["tree"] not in (None, "classes", "traces"):
         raise wrong("tree", document["tree"], 'null, "classes" or "traces"')
     return RunText(
+        document["version"],
         _figures(document["statistics"]),
         certificate_in(document["certificate"]),
         _relation(document["by"]),

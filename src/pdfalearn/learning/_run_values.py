@@ -25,7 +25,7 @@ def result_of(text: RunText, arrays: Arrays) -> Result:
         raise FileFormatError(f"word_ends.npy has {len(words)} words for {states} states")
     return Result(
         pdfa=pdfa,
-        statistics=Statistics(**text.figures, batches=_batches(arrays)),
+        statistics=_statistics(text, arrays),
         history=_history(arrays),
         certificate=text.certificate,
         by=text.by,
@@ -37,10 +37,25 @@ def result_of(text: RunText, arrays: Arrays) -> Result:
     )
 
 
-def _batches(arrays: Arrays) -> tuple[int, ...]:
+def _statistics(text: RunText, arrays: Arrays) -> Statistics:
     batches = _column(arrays, "batches.npy")
     check_range(batches, "batches.npy", 0, 2**62)
-    return tuple(batches.tolist())
+    counterexamples, longest = _counterexamples(arrays)
+    return Statistics(
+        **text.figures,
+        batches=tuple(batches.tolist()),
+        counterexamples=counterexamples,
+        longest_counterexamples=longest,
+    )
+
+
+def _counterexamples(arrays: Arrays) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how many each query found, and the longest one's symbols; nothing if not known."""
+    if "counterexamples.npy" not in arrays:
+        return (), ()
+    table = _table(arrays, "counterexamples.npy", 2)
+    check_range(table, "counterexamples.npy", 0, 2**62)
+    return tuple(table[:, 0].tolist()), tuple(table[:, 1].tolist())
 
 
 def _history(arrays: Arrays) -> History:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.learners.kept_tree import KeptTree
 from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.pdfa import PDFA
+from pdfalearn.registry import shown
 from pdfalearn.tree_nodes import TreeNode, Word
 from pdfalearn.word_trees import WordTree
 
@@ -77,15 +79,29 @@ class Statistics(Progress):
     """How many distinguishing suffixes the tree holds; 0 for a learner with a table."""
     structure_size: int
     """Suffixes and states of the classification tree, or the cells of the table."""
+    counterexamples: tuple[int, ...] = ()
+    """How many counterexamples each equivalence query found; empty if a file of an older version
+    does not tell."""
+    longest_counterexamples: tuple[int, ...] = ()
+    """The symbols of the longest counterexample of each query; 0 where there was none."""
 
     def __repr__(self) -> str:
-        values = vars(self) | {"batches": _shown(self.batches)}
-        return f"Statistics({', '.join(f'{name}={value}' for name, value in values.items())})"
+        values = vars(self) | {
+            "batches": _shown(self.batches),
+            "counterexamples": sum(self.counterexamples),
+            "longest_counterexamples": max(self.longest_counterexamples, default=0),
+        }
+        texts = (f"{name}={_short(value)}" for name, value in values.items())
+        return f"Statistics({', '.join(texts)})"
 
 
 def _shown(batches: tuple[int, ...]) -> str:
     """Sum up the sizes of batches: there may be millions."""
     return f"({len(batches)}, of at most {max(batches, default=0)})"
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 class History(tuple[Progress, ...]):
@@ -143,6 +159,9 @@ class Result(ArrayValue):
             f"{self.certificate.kind}, {self.statistics.words} words asked)"
         )
 
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
+
     def __hash__(self) -> int:
         return hash(self.pdfa)
 
@@ -195,6 +214,25 @@ class Result(ArrayValue):
                 'learner="quant" has one'
             )
         return self.kept_tree.shown(self.pdfa.alphabet, self._all_words, self.pdfa.probabilities)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the run: words asked against states, with all equivalence queries.
+
+        It needs the extra ``report``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones of pyplot if not given, which a notebook shows.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+        """
+        from pdfalearn.learning.plots import plotted
+
+        return plotted(self, axes)
 
 
 class LearningInterrupted(KeyboardInterrupt):

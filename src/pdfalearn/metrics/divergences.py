@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isinf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.metrics.visits import Chain, visits_and_weights
 from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.registry import shown
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +66,9 @@ class Divergence:
     backward: DirectedDivergence
     """KL(b ‖ a)."""
 
+    def _repr_html_(self) -> Any:
+        return shown("html", self)
+
     def __str__(self) -> str:
         ways = (("a", "b", self.forward), ("b", "a", self.backward))
         return "; ".join(
@@ -85,13 +90,14 @@ class Divergence:
         positions where it is infinite          0          0
         mean over all other positions   0.0958940  0.0747497
         """
-        rows = [("", "a ‖ b", "b ‖ a"), *self._rows()]
+        rows = [("", "a ‖ b", "b ‖ a"), *self.rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         return "\n".join(
             f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}" for row in rows
         )
 
-    def _rows(self) -> list[tuple[str, str, str]]:
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return what each figure is, and its two values, as texts."""
         labels = {
             "per_symbol": "per symbol",
             "per_word": "per word",

@@ -9,7 +9,7 @@ from pdfalearn.arrays.growing import grown
 from pdfalearn.arrays.spelling import spelled
 from pdfalearn.models.checking import checked_rows
 from pdfalearn.models.protocol import Handles, LanguageModel, Session
-from pdfalearn.row_checks import given_rows
+from pdfalearn.row_checks import BadRowError, given_rows
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
@@ -64,17 +64,27 @@ class WholeWords(Session):
             return self._answer(handles)
         begins = np.unique(symbols // _MOST_SYMBOLS, return_index=True)[1]
         parts = np.split(handles, begins[1:])
-        return Rows.joined([self._answer(part) for part in parts])
+        pairs = zip(parts, begins.tolist(), strict=True)
+        return Rows.joined([self._answer(part, begin) for part, begin in pairs])
 
     def close(self) -> None:
         """Forget all words."""
         self._parents, self._symbols = self._parents[:0], self._symbols[:0]
         self._lengths = self._lengths[:0]
 
-    def _answer(self, handles: Handles) -> Rows:
+    def _answer(self, handles: Handles, begin: int = 0) -> Rows:
         words = Words(*spelled(self._parents, self._symbols, handles))
-        rows: object = self._model.answer(words)
-        width = len(self._model.alphabet) + 1
-        if isinstance(rows, Rows):
-            return checked_rows(rows, len(words), width)
-        return given_rows(rows, len(words), width)
+        try:
+            return answered(self._model, words)
+        except BadRowError as error:
+            error.place += begin
+            raise
+
+
+def answered(model: LanguageModel, words: Words) -> Rows:
+    """Ask a model for whole words; return its answers, or say what is wrong with their form."""
+    rows: object = model.answer(words)
+    width = len(model.alphabet) + 1
+    if isinstance(rows, Rows):
+        return checked_rows(rows, len(words), width)
+    return given_rows(rows, len(words), width)

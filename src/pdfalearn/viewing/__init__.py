@@ -1,1 +1,1 @@
-"""Pages to look at: one self-contained file of HTML for an automaton."""
+"""What people look at: interactive pages, pictures for print, plots, and notebook output."""

@@ -12,7 +12,7 @@ from pdfalearn.analysis.likeliest import most_likely
 from pdfalearn.formats.word_notation import WordNotation
 from pdfalearn.pdfa import PDFA
 from pdfalearn.text import are_characters, shortened, symbol_text
-from pdfalearn.viewing.core import Core, core_of
+from pdfalearn.viewing.core import MOST_TRANSITIONS, Core, core_of
 from pdfalearn.viewing.page import Part
 from pdfalearn.viewing.visits import cut_visits
 
@@ -39,7 +39,7 @@ def automaton_parts(pdfa: PDFA) -> list[Part]:
     return [Part("automaton", "", automaton_data(pdfa))]
 
 
-def automaton_data(pdfa: PDFA) -> dict[str, object]:
+def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict[str, object]:
     """Return what the panel of an automaton shows.
 
     Arrays are in base 64, little end first. States on the page are numbered anew, the initial one
@@ -47,7 +47,7 @@ def automaton_data(pdfa: PDFA) -> dict[str, object]:
     of its transitions.
     """
     visits = cut_visits(pdfa)
-    core = core_of(pdfa, visits.states)
+    core = core_of(pdfa, visits.states, most_transitions)
     words, words_note = _likely_words(pdfa)
     used = np.unique(np.concatenate((core.symbols, *map(np.array, words), [0]))).astype(np.int64)
     return {

@@ -32,7 +32,7 @@ class Core(NamedTuple):
     """The number of each state's defined transitions that are not here."""
 
 
-def core_of(pdfa: PDFA, visits: Floats) -> Core:
+def core_of(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSITIONS) -> Core:
     """Choose the likeliest states, as many as a page has room for.
 
     Examples
@@ -44,7 +44,7 @@ def core_of(pdfa: PDFA, visits: Floats) -> Core:
     order = _by_visits(visits, pdfa.initial)
     order = order[: max(1, min(MOST_STATES, _MOST_CELLS // len(pdfa.alphabet)))]
     counts = (pdfa.transitions[order] >= 0).sum(axis=1)
-    room = np.cumsum(np.minimum(counts, MOST_ROW)) <= MOST_TRANSITIONS
+    room = np.cumsum(np.minimum(counts, MOST_ROW)) <= most_transitions
     states = order[: max(1, int(room.sum()))]
     sources, symbols = _transitions(pdfa, states)
     left_out = counts[: len(states)] - np.bincount(sources, minlength=len(states))

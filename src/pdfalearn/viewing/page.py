@@ -36,11 +36,19 @@ SCRIPTS = (
     "searching",
     "captions",
     "automaton",
+    "focus",
+    "scale",
+    "chart",
+    "facts",
+    "tree",
+    "run",
+    "frontier",
+    "pair",
     "start",
 )
 """The page's scripts in the order in which they run; the last one shows the parts."""
 
-STYLES = ("page", "automaton")
+STYLES = ("page", "automaton", "chart", "panels")
 
 _PAGE = """<!doctype html>
 <html lang="en">

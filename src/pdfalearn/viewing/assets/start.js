@@ -1,11 +1,12 @@
 "use strict";
 // Shows every part of the page by the panel of its kind.
 
-// What panels share: announce(text) tells those who cannot see what has changed.
+// What panels share: announce(text) tells those who cannot see what has changed; shown has what the
+// panels of each kind returned, so that one panel can act on another.
 function makePage() {
   const live = make("div", { class: "unseen", role: "status", "aria-live": "polite" });
   document.body.append(live);
-  return { announce: (text) => (live.textContent = text) };
+  return { announce: (text) => (live.textContent = text), shown: {} };
 }
 
 function showPart(part, page) {
@@ -14,7 +15,7 @@ function showPart(part, page) {
   const body = make("div", { class: "panel" });
   const section = make("section", { class: `part ${part.kind}`, "aria-labelledby": id }, heading, body);
   document.querySelector("main").append(section);
-  panels[part.kind](body, part.data, page);
+  page.shown[part.kind] = panels[part.kind](body, part.data, page);
 }
 
 const page = makePage();

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pdfalearn.alphabet import Symbol
+from pdfalearn.text import escaped
 
 MOST_ITEMS = 8
 """Lists of symbols or numbers are cut after this many."""
@@ -13,6 +14,11 @@ MOST_ITEMS = 8
 _Item = TypeVar("_Item")
 
 _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "&": "&amp;"})
+
+
+def escaped_label(text: str) -> str:
+    """Write a line of any text in the DOT language, so that it is seen as it is."""
+    return escaped(text).translate(_ESCAPES)
 
 
 def symbol_label(symbol: Symbol) -> str:

@@ -11,10 +11,8 @@ from typing import BinaryIO, TypeVar
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.files.named import checked_name
 
-TIME_LIMIT = 60.0
+TIME_LIMIT = 30.0
 """Seconds that Graphviz may take for a picture."""
-
-_NOTEBOOK_TIME_LIMIT = 5.0
 
 _OPTIONS = {"svg": ["-Tsvg"], "png": ["-Tpng", "-Gdpi=144"], "pdf": ["-Tpdf"]}
 
@@ -67,15 +65,6 @@ def picture(text: str, kind: str, *, name: str, remedy: str, time_limit: float) 
         complaint = error.stderr.decode(errors="replace").strip().partition("\n")[0]
         raise InputError(f"Graphviz could not draw {name}: {complaint}") from error
     return done.stdout
-
-
-def svg_or_none(text: str) -> str | None:
-    """Draw for a notebook as SVG; None where Graphviz does not do it soon."""
-    try:
-        drawn = picture(text, "svg", name="", remedy="", time_limit=_NOTEBOOK_TIME_LIMIT)
-    except (InputError, MissingExtraError, OSError):
-        return None
-    return drawn.decode()
 
 
 def picture_writers(

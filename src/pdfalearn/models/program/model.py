@@ -1,0 +1,136 @@
+"""A program in any language, asked over pipes, as a language model of whole words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.errors import InputError
+from pdfalearn.models.price import EVERY_WORD, Price
+from pdfalearn.models.program._answers import most_bytes, read_rows
+from pdfalearn.models.program._asking import Program, checked_command
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.row_checks import BadRowError
+from pdfalearn.rows import Rows
+from pdfalearn.text import described
+from pdfalearn.words import Words
+
+_DAY = 86400.0
+_MOST_NUMBERS = 2**20
+"""An answer has at most this many numbers, so that its text is of bounded length."""
+
+
+class ProgramModel(LanguageModel):
+    """A program that reads words and writes distributions, as a language model.
+
+    It gets a line of JSON for each batch, ``{"words": [["a", "b"], []]}``, and answers with one
+    line, ``{"rows": [[0.5, 0.2, 0.3], [0.1, 0.4, 0.5]]}``: for each word the probability of the
+    terminal, then those of the symbols in the order of the alphabet; null for a word that is
+    undefined. It is started when it is first asked, without a shell, in the current folder, and
+    kept running until `close`, or until the model is forgotten or Python ends. Its standard input
+    then ends, and the program should, too; else it is terminated.
+
+    Parameters
+    ----------
+    command : str, or sequence of str
+        The program and its arguments. A text is split as a shell would split it.
+    alphabet : iterable of str, or Alphabet
+        The symbols, which have to be texts.
+    terminal : hashable
+        The terminal symbol, unless the alphabet has one already.
+    identity : str, optional
+        A name for all that decides the program's answers; a store needs one to keep them.
+    price : Price
+        What asking costs; if not given, every word as much, whatever its length.
+    timeout : float
+        The seconds that the program may take for a batch, its start included.
+    tries : int
+        How often a batch is asked before the program is given up on. A program that ends, takes too
+        long, or answers anything but a row for each word is started again.
+    batch : int
+        The most words in a line. There are fewer where the alphabet is large.
+
+    Examples
+    --------
+    >>> half = '''while read line; do echo '{"rows": [[0.5, 0.5]]}'; done'''
+    >>> with ProgramModel(["sh", "-c", half], "a") as model:
+    ...     model.answer(Words.of([[0, 0]])).to_dense()
+    array([[0.5, 0.5]])
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        alphabet: Iterable[str] | Alphabet,
+        terminal: Symbol = "$",
+        *,
+        identity: str | None = None,
+        price: Price = EVERY_WORD,
+        timeout: float = 120.0,
+        tries: int = 3,
+        batch: int = 1024,
+    ) -> None:
+        timeout = checked_number(timeout, "timeout", 0.001, _DAY)
+        tries = checked_integer(tries, "tries", 1)
+        batch = checked_integer(batch, "batch", 1)
+        if not isinstance(alphabet, Alphabet):
+            alphabet = Alphabet(alphabet, terminal)
+        _check_texts(alphabet)
+        self.alphabet = alphabet
+        self.identity = identity
+        self.price = price
+        self._width = len(alphabet) + 1
+        self._batch = min(batch, max(1, _MOST_NUMBERS // self._width))
+        self._program = Program(checked_command(command), timeout, tries)
+
+    def __repr__(self) -> str:
+        return f"ProgramModel({list(self._program.command)!r}, {self.alphabet!r})"
+
+    def __enter__(self) -> ProgramModel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the program; it is started again if it is asked again."""
+        self._program.close()
+
+    def answer(self, words: Words) -> Rows:
+        """Ask the program for what may follow words, in lines of at most ``batch`` words."""
+        parts = [Rows.dense(np.empty((0, self._width)))] if not len(words) else []
+        for begin in range(0, len(words), self._batch):
+            try:
+                parts.append(self._asked(words.part(begin, min(begin + self._batch, len(words)))))
+            except BadRowError as error:
+                error.place += begin
+                raise
+        return Rows.joined(parts)
+
+    def _asked(self, words: Words) -> Rows:
+        texts = {"words": self.alphabet.decode_words(words)}
+        line = json.dumps(texts, ensure_ascii=False).encode() + b"\n"
+        count, width = len(words), self._width
+        most = most_bytes(count, width)
+        return self._program.ask(line, most, lambda answer: read_rows(answer, count, width))
+
+
+def _check_texts(alphabet: Alphabet) -> None:
+    """Refuse symbols that cannot be written as JSON texts in UTF-8."""
+    for symbol in alphabet.symbols:
+        if not isinstance(symbol, str):
+            raise InputError(
+                f"the symbol {described(symbol)} is not a text, and a program gets symbols as "
+                "texts; make texts of them, as with map(str, symbols)"
+            )
+        try:
+            symbol.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"the symbol {symbol!r} cannot be written in UTF-8 ({error.reason}); name it "
+                "otherwise"
+            ) from error

@@ -1,0 +1,48 @@
+"""Axes that plots are drawn on, with matplotlib, which is an extra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.text import described
+
+COLOUR = "#1f4e79"
+MARK = "#b3261e"
+"""Dark enough to be told from paper, and one from the other, in grey."""
+
+_SIZE = (6.4, 4.0)
+
+
+def given_or_new_axes(axes: Any) -> Any:
+    """Return the axes to draw on; new ones, of pyplot, where none are given.
+
+    Those of pyplot are shown by notebooks, and by ``matplotlib.pyplot.show()`` elsewhere.
+
+    Examples
+    --------
+    >>> given_or_new_axes(3)
+    Traceback (most recent call last):
+    pdfalearn.errors.InputError: axes 3 are not those of matplotlib
+    """
+    if axes is not None:
+        if not hasattr(axes, "plot"):
+            raise InputError(f"axes {described(axes)} are not those of matplotlib")
+        return axes
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise MissingExtraError(
+            "a plot needs matplotlib: pip install 'pdfalearn[report]'"
+        ) from error
+    return pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
+
+
+def finish(axes: Any, **labels: Any) -> Any:
+    """Label axes, with a light grid and without a box around them."""
+    axes.set(**labels)
+    axes.grid(visible=True, color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return axes

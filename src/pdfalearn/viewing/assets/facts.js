@@ -1,0 +1,15 @@
+"use strict";
+// What is known in words, and figures in a table.
+
+panels["certificate"] = (element, data) => {
+  const notes = data.notes.map((note) => make("li", {}, isolated(note)));
+  element.append(make("div", { class: "card certificate" },
+    make("p", {}, make("b", { class: "badge" }, data.kind), " ", isolated(data.statement)),
+    data.meaning ? make("p", { class: "quiet" }, data.meaning) : null,
+    notes.length ? make("ul", { class: "notes" }, ...notes) : null));
+};
+
+panels["facts"] = (element, data) => {
+  const rows = data.rows.map(([label, text]) => make("div", {}, make("dt", {}, label), make("dd", {}, isolated(text))));
+  element.append(make("dl", { class: "card facts-list" }, ...rows));
+};

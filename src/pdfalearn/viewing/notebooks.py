@@ -1,0 +1,133 @@
+"""What notebooks show of results, frontiers, evaluations and certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pdfalearn.analysis.bounds import Bounds
+from pdfalearn.certificates import Certificate
+from pdfalearn.distilling.frontier import Frontier
+from pdfalearn.distilling.simplifying import Simplified
+from pdfalearn.distilling.tables import HEADER, cells_of
+from pdfalearn.learning.results import Result
+from pdfalearn.metrics.divergences import Divergence
+from pdfalearn.metrics.results import Comparison, Evaluation
+from pdfalearn.progress import LABELS
+from pdfalearn.sweeping.results import Sweep
+from pdfalearn.sweeping.tables import HEADER as SWEEP_HEADER
+from pdfalearn.sweeping.tables import cells_of as sweep_cells
+from pdfalearn.sweeping.tables import questions_text
+from pdfalearn.text import described
+from pdfalearn.viewing.html_parts import paragraph, section, table
+from pdfalearn.viewing.notebook_pictures import pdfa_image
+
+_MOST_ROWS = 12
+"""Tables of more rows are thinned out."""
+_MOST_NOTES = 5
+_MEASURES = {
+    "word_error_rate": "word error rate",
+    "ndcg": "NDCG",
+    "difference": "distributions that differ",
+    "l1": "L1 distance",
+    "kl": "KL divergence (nats)",
+    "infinite_kl": "infinite divergences",
+}
+
+
+def result_html(result: Result) -> str:
+    """Show a result: what is known, what it cost, and the automaton."""
+    costs = result.statistics
+    rows = [
+        (LABELS["states"], f"{len(result.pdfa):,}"),
+        (LABELS["words"], f"{costs.words:,}"),
+        (LABELS["symbols"], f"{costs.symbols:,}"),
+        (LABELS["equivalence_queries"], f"{costs.equivalence_queries:,}"),
+        ("seconds", f"{costs.learning_seconds + costs.equivalence_seconds:.3g}"),
+    ]
+    known = _known(result.certificate)
+    return section(known, *_notes(result.notes), table(rows), pdfa_image(result.pdfa))
+
+
+def frontier_html(frontier: Frontier) -> str:
+    """Show a frontier: what is known, and its points, or of many some of them."""
+    known = _known(frontier.certificate)
+    own = paragraph(f"perplexity of the model itself: {frontier.model_perplexity:.3f}")
+    rows = cells_of(frontier)
+    shown = _thinned(rows)
+    left_out = len(rows) - len(shown)
+    more = [paragraph(f"{left_out} more: table() has them all, plot() draws them")] * (left_out > 0)
+    return section(known, *_notes(frontier.notes), table(shown, HEADER), *more, own)
+
+
+def sweep_html(sweep: Sweep) -> str:
+    """Show a sweep: its rows, how many words it asked, and what it recommends."""
+    questions = paragraph(questions_text(sweep), bold="words asked")
+    advice = paragraph(sweep.recommendation, bold="recommended")
+    return section(table(sweep_cells(sweep), SWEEP_HEADER), questions, advice)
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """Show an evaluation: its measures after every prefix and after whole words."""
+    words = "all words" if evaluation.words is None else f"{evaluation.words:,} words"
+    title = paragraph(f"of a mean length of {evaluation.mean_length:.4g}", bold=words)
+    measures = [
+        (text, *(_figure(getattr(part, name)) for part in _parts(evaluation)))
+        for name, text in _MEASURES.items()
+    ]
+    perplexities = [
+        ("perplexity", _figure(evaluation.perplexity)),
+        ("the target's own", _figure(evaluation.target_perplexity)),
+        ("words possible in one only", _figure(evaluation.one_sided_words)),
+    ]
+    header = ("", "after every prefix", "after whole words")
+    return section(title, table(measures, header), table(perplexities))
+
+
+def certificate_html(certificate: Certificate) -> str:
+    """Show a certificate: its kind, its statement and its figures."""
+    rows = [
+        (str(name), value if isinstance(value, str) else described(value))
+        for name, value in certificate.details.items()
+    ]
+    return section(_known(certificate), *([table(rows)] if rows else []))
+
+
+def simplified_html(simplified: Simplified) -> str:
+    """Show a smaller automaton and what it loses."""
+    loss = f"states, {simplified.divergence:.4g} nats per symbol from the original"
+    return section(paragraph(loss, bold=f"{simplified.states:,}"), pdfa_image(simplified.pdfa))
+
+
+def divergence_html(divergence: Divergence) -> str:
+    """Show a divergence, both ways."""
+    return section(table(divergence.rows(), ("", "a ‖ b", "b ‖ a")))
+
+
+def bounds_html(bounds: Bounds) -> str:
+    """Show bounds in a sentence."""
+    return section(paragraph(str(bounds)))
+
+
+def _known(certificate: Certificate) -> str:
+    return paragraph(certificate.statement, bold=f"{certificate.kind}:")
+
+
+def _parts(evaluation: Evaluation) -> tuple[Comparison, Comparison]:
+    return evaluation.over_prefixes, evaluation.over_words
+
+
+def _figure(value: float) -> str:
+    return f"{value:.5g}"
+
+
+def _notes(notes: Sequence[str]) -> Iterable[str]:
+    return [paragraph(note, bold="note:") for note in notes[:_MOST_NOTES]]
+
+
+def _thinned(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Leave out rows of a long table evenly, but none that has a mark at its end."""
+    if len(rows) <= _MOST_ROWS:
+        return rows
+    last = len(rows) - 1
+    evenly = {round(place * last / (_MOST_ROWS - 3)) for place in range(_MOST_ROWS - 2)}
+    return [row for place, row in enumerate(rows) if row[-1] or place in evenly]

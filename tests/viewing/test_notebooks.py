@@ -1,0 +1,118 @@
+"""What notebooks show: small, soon, and with a reason where there is no picture."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdfalearn import (
+    PDFA,
+    Budget,
+    chain,
+    distill,
+    divergence,
+    evaluate,
+    figure_1,
+    figure_3,
+    learn,
+    random_pdfa,
+    reber,
+    simplify,
+)
+from pdfalearn.viewing import notebook_pictures
+from tests.formats.sample_trees import FIGURE_3, star
+from tests.support import need_program
+from tests.viewing.picture_samples import bigram, fake_dot, texts_of
+
+
+def shown(thing: Any) -> dict[str, str]:
+    bundle: dict[str, str] = thing._repr_mimebundle_(include=None, exclude=None)
+    assert len(bundle) == 1
+    return bundle
+
+
+def text_of(html: str) -> str:
+    return re.sub("<[^>]*>", " ", html)
+
+
+def test_automata_and_trees_are_pictures() -> None:
+    need_program("dot")
+    assert "q₃" in texts_of(shown(figure_3())["image/svg+xml"])
+    assert any("(1, 6, 3)" in text for text in texts_of(shown(FIGURE_3)["image/svg+xml"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "pdfa",
+    [bigram(), random_pdfa(60, seed=3), random_pdfa(5000, seed=1), chain(1000)],
+    ids=["bigram", "60", "5000", "chain"],
+)
+def test_large_automata_have_a_picture_too(pdfa: PDFA) -> None:
+    need_program("dot")
+    svg = shown(pdfa)["image/svg+xml"]
+    assert "left out" in svg or " states, " in svg
+    assert len(svg) < 200_000
+
+
+def test_too_large_ones_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook_pictures, "MOST_CELLS", 100)
+    html = shown(random_pdfa(60, seed=1))["text/html"]
+    assert "too many to be drawn unasked; draw(pdfa) draws the likely core, view(pdfa)" in html
+    html = shown(star(41))["text/html"]
+    assert "41 leaves are too many for a notebook; save(tree, " in text_of(html)
+
+
+def test_without_graphviz_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    for html in (shown(reber())["text/html"], shown(FIGURE_3)["text/html"]):
+        assert "no picture: drawings need Graphviz" in html
+        assert "apt-get install graphviz" in html
+    assert "apt-get install graphviz" in learn(reber())._repr_html_()
+
+
+@pytest.mark.slow
+def test_a_slow_graphviz_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_dot(tmp_path, "import time; time.sleep(60)", monkeypatch)
+    begin = time.perf_counter()
+    html = shown(figure_3())["text/html"]
+    assert time.perf_counter() - begin < 30
+    assert "did not finish a picture of 4 states in 2 seconds" in html
+
+
+def test_a_result() -> None:
+    result = learn(random_pdfa(200, seed=1))
+    text = text_of(result._repr_html_())
+    assert "exact:" in text
+    assert f"words asked  {result.statistics.words:,}" in text
+    assert len(text) < 1000
+    assert len(repr(result)) < 100
+    assert len(repr(result.statistics)) < 600
+
+
+@pytest.mark.slow
+def test_a_frontier_of_many_points_is_thinned_out() -> None:
+    frontier = distill(random_pdfa(60, seed=1), budget=Budget(max_symbols=20_000), seed=1)
+    html = frontier._repr_html_()
+    rows = html.count("<tr>") - 1
+    assert rows <= 14
+    assert "best" in html
+    assert (len(frontier) > rows) == ("more: table() has them all" in html)
+
+
+@pytest.mark.slow
+def test_evaluations_divergences_and_simplified() -> None:
+    pdfa = random_pdfa(60, seed=1)
+    smaller = simplify(pdfa, states=5)
+    evaluation = evaluate(pdfa, smaller.pdfa, seed=1)
+    text = text_of(evaluation._repr_html_())
+    assert f"L1 distance  {evaluation.over_prefixes.l1:.5g}" in text
+    assert f"perplexity  {evaluation.perplexity:.5g}" in text
+    assert f"{smaller.divergence:.4g} nats" in smaller._repr_html_()
+    between = divergence(figure_1(), figure_1(0.25))
+    figures = re.findall(r"\d\.\d+", between.table())
+    assert figures
+    assert all(figure in between._repr_html_() for figure in figures)
