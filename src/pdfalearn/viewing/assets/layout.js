@@ -75,8 +75,9 @@ function layOut(nodes, edges, { isWide, mostInLayer }) {
   const layers = Array.from({ length: 2 * Math.max(...levels) + 1 }, () => []);
   for (const item of new Set([...items, ...chains.flat()])) layers[item.layer].push(item);
   reduceCrossings(layers);
-  placeAcross(layers);
-  placeAlong(layers);
+  const isSmall = isWide && nodes.length <= 12; // there is room for longer arrows
+  placeAcross(layers, isSmall ? 20 : 12);
+  placeAlong(layers, isSmall ? 24 : 14);
   const point = (along, across) => (isWide ? { x: along, y: across } : { x: across, y: along });
   items.forEach((item, i) => Object.assign(nodes[i], point(item.along, item.across)));
   plain.forEach((edge, i) => route(edge, chains[i], point));

@@ -2,14 +2,12 @@
 // Layout in layers, second half: where the items of every layer are, so that none overlap.
 // An item has extents: `back` and `front` across the layers' direction, `length` along it.
 
-const GAP = 12;
-
 // Moves items to where they wish to be as nearly as order and extents allow (least squares).
-function placeLayer(layer, wishes) {
+function placeLayer(layer, wishes, gap) {
   const blocks = [];
   let offset = 0;
   layer.forEach((item, i) => {
-    if (i) offset += layer[i - 1].front + GAP + item.back;
+    if (i) offset += layer[i - 1].front + gap + item.back;
     blocks.push({
       sum: (wishes[i] - offset) * item.weight,
       weight: item.weight,
@@ -29,27 +27,28 @@ function placeLayer(layer, wishes) {
 
 const mean = (block) => block.sum / block.weight;
 
-function placeAcross(layers, rounds = 24) {
+function placeAcross(layers, gap, rounds = 24) {
   for (const layer of layers)
     placeLayer(
       layer,
       layer.map(() => 0),
+      gap,
     );
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? layers : [...layers].reverse();
-    for (const layer of order) placeLayer(layer, layer.map(wishOf));
+    for (const layer of order) placeLayer(layer, layer.map(wishOf), gap);
   }
-  for (let round = 0; round < 60; round++) for (const layer of layers) straighten(layer);
+  for (let round = 0; round < 60; round++) for (const layer of layers) straighten(layer, gap);
 }
 
 // Pulls edges straight, as far as what stands beside them leaves room.
-function straighten(layer) {
+function straighten(layer, gap) {
   layer.forEach((item, i) => {
     if (item.state) return;
     const wish = (item.before[0].across + item.after[0].across) / 2;
-    const least = i ? layer[i - 1].across + layer[i - 1].front + GAP + item.back : -Infinity;
+    const least = i ? layer[i - 1].across + layer[i - 1].front + gap + item.back : -Infinity;
     const most =
-      i + 1 < layer.length ? layer[i + 1].across - layer[i + 1].back - GAP - item.front : Infinity;
+      i + 1 < layer.length ? layer[i + 1].across - layer[i + 1].back - gap - item.front : Infinity;
     item.across = Math.max(least, Math.min(most, wish));
   });
 }
@@ -66,11 +65,11 @@ function wishOf(item) {
   return weight ? sum / weight : item.across;
 }
 
-function placeAlong(layers) {
+function placeAlong(layers, gap) {
   let along = 0;
   for (const layer of layers) {
     const length = Math.max(...layer.map((item) => item.length), 14);
     for (const item of layer) Object.assign(item, { along: along + length / 2, room: length });
-    along += length + 14;
+    along += length + gap;
   }
 }
