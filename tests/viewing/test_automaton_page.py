@@ -223,6 +223,7 @@ def test_pan_and_zoom(open_page: Open) -> None:
 def test_the_table_has_every_drawn_transition(open_page: Open) -> None:
     opened = open_page(view(reber()))
     opened.page.get_by_text("Table of the drawn transitions").click()
+    opened.page.wait_for_selector("tbody tr")
     rows = opened.page.locator("tbody tr").all_inner_texts()
     pdfa = reber()
     found = {tuple(row.split()) for row in rows}
