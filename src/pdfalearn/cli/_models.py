@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -47,6 +47,19 @@ model_options = all_of(
         ),
         *LLM_OPTIONS,
         *CONSTRAINT_OPTIONS,
+        click.option(
+            "--replicas",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Make so many copies of the model, each in a process of its own, that share the "
+            "words of every batch; with --scheduler: use so many workers at most.",
+        ),
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Make the copies in the workers of a Dask cluster, such as tcp://127.0.0.1:8786, "
+            "which must find the model under the same name.",
+        ),
     ]
 )
 """Adds the options that go with the name of a model."""
@@ -62,6 +75,8 @@ class Described:
     prompt: str | None = None
     chat: bool | None = None
     ends: tuple[str, ...] | None = None
+    replicas: int | None = None
+    scheduler: str | None = None
 
     @property
     def symbols(self) -> Sequence[str] | None:
@@ -106,6 +121,8 @@ def models_of(
     identity : str, optional
         The identity of models that have none of their own.
     """
+    if described_as.replicas is not None or described_as.scheduler is not None:
+        return [_replicas(name, described_as, identity) for name in names]
     alphabet = described_as.alphabet
     _check_llm_options(names, described_as)
     with prints_aside():
@@ -117,6 +134,13 @@ def models_of(
             raise InputError(f"--by-word is for functions of words; {names[0]} is a model")
         named = zip(names, things, strict=True)
         return [_model(thing, name, described_as, identity) for name, thing in named]
+
+
+def _replicas(name: str, described_as: Described, identity: str | None) -> LanguageModel:
+    """Have copies of a model made in other processes, of its name and the same options."""
+    alone = replace(described_as, replicas=None, scheduler=None)
+    make = partial(model_of, name, alone, identity)
+    return pdfalearn.Replicas(make, described_as.replicas, scheduler=described_as.scheduler)
 
 
 def automaton_of(name: str) -> PDFA:

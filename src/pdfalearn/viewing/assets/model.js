@@ -21,7 +21,7 @@ class Automaton {
     this.offsets = new Int32Array(this.size + 1);
     decoded(data.counts, Int32Array).forEach((count, i) => (this.offsets[i + 1] = this.offsets[i] + count));
     this.places = new Map(Array.from(this.numbers, (number, place) => [number, place]));
-    this.shares = new Float64Array(this.size + 1); // what the first so many states carry of all visits
+    this.shares = new Float64Array(this.size + 1); // shares[n] is what the first n states carry of all visits
     this.visits.forEach((visits, i) => (this.shares[i + 1] = this.shares[i] + visits / data.allVisits));
   }
 
