@@ -26,10 +26,10 @@ class SweepProgress:
     Examples
     --------
     >>> from pdfalearn import figure_3, sweep
-    >>> seen = []
-    >>> _ = sweep(figure_3(), kappas=[1, 10], progress=seen.append)
-    >>> seen[-1].runs
-    2
+    >>> told = []
+    >>> _ = sweep(figure_3(), kappas=[1, 10], progress=told.append)
+    >>> told[-1].by, told[-1].run, told[-1].runs, told[-1].learning.states
+    (Quantization(kappa=10), 2, 2, 4)
     """
 
     by: Relation | None
@@ -50,8 +50,8 @@ class SweepRow:
     --------
     >>> from pdfalearn import figure_3, sweep
     >>> row = sweep(figure_3(), kappas=[1, 10]).rows[1]
-    >>> row.by, row.states, len(row.pdfa)
-    (Quantization(kappa=10), 4, 4)
+    >>> row.states, row.words, row.new_words, row.divergence, row.has_ended
+    (4, 14, 11, 0.0, True)
     """
 
     by: Relation
@@ -103,8 +103,10 @@ class Sweep(ArrayValue):
     --------
     >>> from pdfalearn import figure_3, sweep
     >>> found = sweep(figure_3(), kappas=[1, 10])
-    >>> len(found), [row.states for row in found], found.recommended.by
-    (2, [1, 4], Quantization(kappa=10))
+    >>> found
+    Sweep(2 runs, 14 words asked, recommended: κ = 10)
+    >>> found.words_alone
+    17
     """
 
     rows: tuple[SweepRow, ...]
@@ -204,13 +206,13 @@ class SweepInterrupted(KeyboardInterrupt):
     Examples
     --------
     >>> from pdfalearn import figure_3, sweep
-    >>> def stop(progress):
+    >>> def stop(news):
     ...     raise KeyboardInterrupt
     >>> try:
-    ...     _ = sweep(figure_3(), kappas=[1, 10], progress=stop)
-    ... except SweepInterrupted as interrupted:
-    ...     print("stopped")
-    stopped
+    ...     sweep(figure_3(), kappas=[10], progress=stop)
+    ... except SweepInterrupted as interrupt:
+    ...     print(interrupt.sweep)
+    None
     """
 
     def __init__(self, sweep: Sweep | None) -> None:
