@@ -57,9 +57,11 @@ class Replicas(LanguageModel):
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, learn
-    >>> with Replicas("pdfalearn:figure_3", 2) as model:
-    ...     learn(model, by=Quantization(10)).pdfa
+    >>> import numpy as np
+    >>> with Replicas("pdfalearn:figure_3", 1) as model:
+    ...     session = model.open()
+    ...     session.read(np.array([session.start()]))
+    Rows(1 dense rows of 3)
     """
 
     def __init__(
