@@ -21,7 +21,10 @@ Setting = tuple[str, Callable[[], AbstractContextManager[Any]]]
 
 def _settings(make: Callable[[], LanguageModel], counts: Sequence[int]) -> list[Setting]:
     alone: Setting = ("one model, no copies", lambda: nullcontext(make()))
-    return [alone, *((f"{count} copies", _copies(make, count)) for count in counts)]
+    return [
+        alone,
+        *((f"{count} cop{'y' if count == 1 else 'ies'}", _copies(make, count)) for count in counts),
+    ]
 
 
 def _copies(make: Callable[[], LanguageModel], count: int) -> Callable[[], Replicas]:
