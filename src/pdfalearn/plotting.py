@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any, BinaryIO
 
 from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.files import named
 from pdfalearn.text import described
 
 COLOUR = "#1f4e79"
@@ -29,13 +34,48 @@ def given_or_new_axes(axes: Any) -> Any:
         if not hasattr(axes, "plot"):
             raise InputError(f"axes {described(axes)} are not those of matplotlib")
         return axes
+    return _matplotlib("pyplot").subplots(figsize=_SIZE, layout="constrained")[1]
+
+
+def _matplotlib(name: str) -> Any:
+    """Import a module of matplotlib, or say how to install it."""
     try:
-        from matplotlib import pyplot
+        import_module("matplotlib")
+        return import_module(f"matplotlib.{name}")
     except ImportError as error:
         raise MissingExtraError(
             "a plot needs matplotlib: pip install 'pdfalearn[report]'"
         ) from error
-    return pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
+
+
+def check_can_save_plot(path: str | os.PathLike[str]) -> None:
+    """Raise now what `save_plot` would raise later."""
+    named.check_can_write(path, _WRITERS)
+    _matplotlib("figure")
+
+
+def save_plot(draw: Callable[[Any], Any], path: str | os.PathLike[str]) -> None:
+    """Write a plot to a file: ``.svg``, ``.png`` or ``.pdf``.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws on the axes that it is given.
+    path : str or os.PathLike
+        The file.
+    """
+    figure = _matplotlib("figure").Figure(figsize=_SIZE, layout="constrained")
+    draw(figure.subplots())
+    named.write(figure, path, _WRITERS)
+
+
+def _write(kind: str, figure: Any, stream: BinaryIO) -> None:
+    figure.savefig(stream, format=kind)
+
+
+_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
+    f".{kind}": partial(_write, kind) for kind in ("svg", "png", "pdf")
+}
 
 
 def finish(axes: Any, **labels: Any) -> Any:

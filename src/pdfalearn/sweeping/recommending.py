@@ -105,7 +105,7 @@ def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Rec
 
 
 def _of_its_kind(sweep: Sweep, chosen: int, places: list[int], *, after: bool) -> list[int]:
-    """Return which of some rows are finer than the chosen one, or coarser; κ and tolerances apart."""
+    """Return which of some rows are finer than the chosen one, or coarser, and compare as it."""
     kind = type(sweep.rows[chosen].by)
     alike = [place for place in places if isinstance(sweep.rows[place].by, kind)]
     return [place for place in alike if (place > chosen if after else place < chosen)]
