@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from functools import partial
 from importlib import import_module
-from typing import Any, BinaryIO
+from typing import Any
 
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.files import named
 from pdfalearn.text import described
 
 COLOUR = "#1f4e79"
@@ -48,34 +44,9 @@ def _matplotlib(name: str) -> Any:
         ) from error
 
 
-def check_can_save_plot(path: str | os.PathLike[str]) -> None:
-    """Raise now what `save_plot` would raise later."""
-    named.check_can_write(path, _WRITERS)
-    _matplotlib("figure")
-
-
-def save_plot(draw: Callable[[Any], Any], path: str | os.PathLike[str]) -> None:
-    """Write a plot to a file: ``.svg``, ``.png`` or ``.pdf``.
-
-    Parameters
-    ----------
-    draw : callable
-        Draws on the axes that it is given.
-    path : str or os.PathLike
-        The file.
-    """
-    figure = _matplotlib("figure").Figure(figsize=_SIZE, layout="constrained")
-    draw(figure.subplots())
-    named.write(figure, path, _WRITERS)
-
-
-def _write(kind: str, figure: Any, stream: BinaryIO) -> None:
-    figure.savefig(stream, format=kind)
-
-
-_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
-    f".{kind}": partial(_write, kind) for kind in ("svg", "png", "pdf")
-}
+def new_figure() -> Any:
+    """Make a figure for a file, which no window or notebook shows."""
+    return _matplotlib("figure").Figure(figsize=_SIZE, layout="constrained")
 
 
 def finish(axes: Any, **labels: Any) -> Any:

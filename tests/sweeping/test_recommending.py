@@ -44,6 +44,15 @@ def test_a_worse_automaton_of_about_the_same_size_is_no_reason() -> None:
     assert "stay the same at κ = 20, and divergence falls no further" in found.recommendation
 
 
+def test_what_has_no_divergence_is_not_to_be_bettered() -> None:
+    coarse = (Quantization(2), 2, 0.5, True)
+    assert sweep_of(coarse, (Quantization(5), 9, 0.0, True)).recommendation == (
+        "κ = 5, 9 states; its divergence is at most 1e-06"
+    )
+    nearer = sweep_of(coarse, (Quantization(5), 9, 0.1, True)).recommendation
+    assert "may be nearer still" in nearer
+
+
 def test_beyond_means_finer_and_of_the_same_kind() -> None:
     grown = ((Quantization(2), 2, 0.5, True), (Quantization(5), 9, 0.1, True))
     stopped = sweep_of(*grown, (Quantization(10), 12, 0.1, False))

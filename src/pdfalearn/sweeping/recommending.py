@@ -89,6 +89,8 @@ def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Rec
         texts.append(f"states stay the same at {', '.join(names)}, and divergence falls no further")
     elif larger:
         texts.append("larger automata are not nearer to the model")
+    elif sweep.is_exact and _loss(sweep, chosen) <= NOTHING:
+        texts.append(f"its divergence is at most {NOTHING:g}")
     elif len(ended) > 1:
         texts.append(
             "the largest automaton that was learnt is the nearest: a finer κ or tolerance may be "
