@@ -29,8 +29,8 @@ def _row(run: Run) -> SweepRow:
     by, states, divergence, has_ended = run
     result = learn(chain(states))
     assert len(result.pdfa) == states
-    kind = "exact" if has_ended else "stopped"
-    result = replace(result, certificate=replace(result.certificate, kind=kind))
+    known = replace(result.certificate, kind="exact" if has_ended else "stopped")
+    result = replace(result, certificate=known)
     return SweepRow(by, result, divergence, divergence, divergence, 0.0)
 
 
