@@ -50,7 +50,9 @@ if TYPE_CHECKING:
 @model_options
 @oracle_options
 @budget_options
-@options.corpus_option("Measure divergence on the words of a text file, one a line.")
+@options.corpus_option(
+    "Measure divergence on the words of a text file, one a line; of a PDFA it is computed."
+)
 @options.store_option
 @options.model_id_option
 @options.output_option("Where to write the recommended automaton, if there is one.", required=False)
