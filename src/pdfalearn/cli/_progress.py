@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pdfalearn.checks import checked_number
-
 if TYPE_CHECKING:
     from pdfalearn.displays.lines import ProgressLine
 
@@ -20,6 +18,8 @@ def _checked(
     _context: click.Context, _option: click.Parameter, seconds: float | None
 ) -> float | None:
     """Refuse what a clock cannot wait for, such as nan and inf."""
+    from pdfalearn.checks import checked_number
+
     return None if seconds is None else checked_number(seconds, "--log-every", 0, _MOST_SECONDS)
 
 
