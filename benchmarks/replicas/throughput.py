@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,16 @@ from pdfalearn import Budget, LanguageModel, PACOracle, Quantization, Replicas, 
 from pdfalearn.models.asking import asked_rows
 from pdfalearn.words import Words
 
-_RUNS = 3
+_RUNS = 5
 Setting = tuple[str, Callable[[], AbstractContextManager[Any]]]
 
 
 def _settings(make: Callable[[], LanguageModel], counts: Sequence[int]) -> list[Setting]:
     alone: Setting = ("one model, no copies", lambda: nullcontext(make()))
-    return [alone, *((f"{count} copies", _copies(make, count)) for count in counts)]
+    return [
+        alone,
+        *((f"{count} cop{'y' if count == 1 else 'ies'}", _copies(make, count)) for count in counts),
+    ]
 
 
 def _copies(make: Callable[[], LanguageModel], count: int) -> Callable[[], Replicas]:
@@ -36,10 +39,12 @@ def _random_words(count: int, length: int, symbols: int) -> Words:
 def _compare(settings: Sequence[Setting], job: Callable[[Any], object], size: int) -> None:
     """Time a job in turns, so that noise hits all settings; print the best of each."""
     best = [float("inf")] * len(settings)
-    for _ in range(_RUNS):
-        for place, (_, opened) in enumerate(settings):
-            with opened() as model:
-                job(model)  # the first time is slower
+    with ExitStack() as stack:
+        opened = [stack.enter_context(start()) for _, start in settings]
+        for model in opened:
+            job(model)  # the first time is slower
+        for _ in range(_RUNS):
+            for place, model in enumerate(opened):
                 started = time.perf_counter()
                 job(model)
                 best[place] = min(best[place], time.perf_counter() - started)
@@ -58,9 +63,7 @@ def network() -> None:
     """A GRU of two layers of 512; batches of 2,000 words of 10 symbols; a thread each."""
     words = _random_words(2000, 10, 4)
     settings = _settings(models.network, (1, 2))
-    settings.append(
-        ("one model, two threads", lambda: nullcontext(models.network_of_two_threads()))
-    )
+    settings.append(("1 copy, two threads", _copies(models.network_of_two_threads, 1)))
     _compare(settings, lambda model: asked_rows(model, words), 2000)
 
 

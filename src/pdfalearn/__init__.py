@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from pdfalearn.registry import offer
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet

@@ -83,7 +83,7 @@ def sweep(
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    """Learn MODEL with several kappas and tolerances, and recommend one of them.
+    """Learn MODEL with several kappas and recommend one.
 
     All runs share their answers, so that MODEL is asked for each word once. The bounds on words,
     symbols, cost and seconds are for the whole sweep: a quarter is for words to measure divergence

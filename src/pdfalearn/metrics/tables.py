@@ -51,6 +51,15 @@ def comparison_cells(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     ]
 
 
+def fact_cells(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """Return a row of texts for each of the other figures that there are."""
+    return [
+        (label, figure(value))
+        for name, label in FACTS.items()
+        if (value := getattr(evaluation, name)) is not None
+    ]
+
+
 def figure(value: object) -> str:
     """Write a figure."""
     return f"{value:.6g}" if isinstance(value, float) else f"{value:,}"
@@ -58,12 +67,7 @@ def figure(value: object) -> str:
 
 def table_of(evaluation: Evaluation) -> str:
     """Return the measures as a table whose columns are aligned, and the other figures below."""
-    rows = [HEADER, *comparison_cells(evaluation)]
-    facts = [
-        (label, figure(value))
-        for name, label in FACTS.items()
-        if (value := getattr(evaluation, name)) is not None
-    ]
+    rows, facts = [HEADER, *comparison_cells(evaluation)], fact_cells(evaluation)
     first = max(len(label) for label, *_ in (*rows, *facts))
     widths = [max(len(row[column]) for row in rows) for column in (1, 2)]
     lines = [f"{row[0]:<{first}}  {row[1]:>{widths[0]}}  {row[2]:>{widths[1]}}" for row in rows]

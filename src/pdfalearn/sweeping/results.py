@@ -21,7 +21,16 @@ from pdfalearn.sweeping.relations import relation_text
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """How far a sweep has come."""
+    """How far a sweep has come.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> told = []
+    >>> _ = sweep(figure_3(), kappas=[1, 10], progress=told.append)
+    >>> told[-1].by, told[-1].run, told[-1].runs, told[-1].learning.states
+    (Quantization(kappa=10), 2, 2, 4)
+    """
 
     by: Relation | None
     """What is learnt with now; None while words are drawn that divergences are measured on."""
@@ -35,7 +44,15 @@ class SweepProgress:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """What learning with one κ or one tolerance gave."""
+    """What learning with one κ or one tolerance gave.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> row = sweep(figure_3(), kappas=[1, 10]).rows[1]
+    >>> row.states, row.words, row.new_words, row.divergence, row.has_ended
+    (4, 14, 11, 0.0, True)
+    """
 
     by: Relation
     """The κ or the tolerance, as `learn` takes it."""
@@ -81,6 +98,15 @@ class Sweep(ArrayValue):
     """What learning with several κ and tolerances gave, and which of them to take.
 
     It is a value: it can be compared, copied and pickled. Iterating gives its rows.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> found = sweep(figure_3(), kappas=[1, 10])
+    >>> found
+    Sweep(2 runs, 14 words asked, recommended: κ = 10)
+    >>> found.words_alone
+    17
     """
 
     rows: tuple[SweepRow, ...]
@@ -175,7 +201,19 @@ class Sweep(ArrayValue):
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """A sweep was interrupted; ``sweep`` is what was learnt until then, if there was anything."""
+    """A sweep was interrupted; ``sweep`` is what was learnt until then, if there was anything.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> def stop(news):
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     sweep(figure_3(), kappas=[10], progress=stop)
+    ... except SweepInterrupted as interrupt:
+    ...     print(interrupt.sweep)
+    None
+    """
 
     def __init__(self, sweep: Sweep | None) -> None:
         super().__init__("the sweep was interrupted")

@@ -50,7 +50,7 @@ def test_a_cluster_is_as_one_model(cluster: Any, make: Any) -> None:
 
 @pytest.mark.slow
 def test_four_learners_share_a_cluster(cluster: Any) -> None:
-    makes = [makers.function, makers.owning, makers.sleeping, makers.automaton]
+    makes: list[Any] = [makers.function, makers.owning, makers.sleeping, makers.automaton]
     expected = [learnt(as_model(make()), 500) for make in makes]
 
     def learner(make: Any) -> Result:

@@ -17,7 +17,7 @@ costs_of_words = st.lists(st.floats(0.1, 50), min_size=1, max_size=40).map(np.ar
 
 
 @given(costs_of_words, st.integers(1, 9))
-def test_parts_are_in_order_and_differ_by_a_word_at_most(costs: np.ndarray, parts: int) -> None:  # type: ignore[type-arg]
+def test_parts_are_in_order_and_differ_by_a_word_at_most(costs: np.ndarray, parts: int) -> None:
     found = evenly(costs, parts)
     assert (np.diff(found) >= 0).all()
     assert found.min() >= 0
@@ -27,7 +27,7 @@ def test_parts_are_in_order_and_differ_by_a_word_at_most(costs: np.ndarray, part
 
 
 @given(costs_of_words, st.floats(0, 100), st.integers(1, 9))
-def test_every_part_costs_four_calls(costs: np.ndarray, call: float, seats: int) -> None:  # type: ignore[type-arg]
+def test_every_part_costs_four_calls(costs: np.ndarray, call: float, seats: int) -> None:
     parts = part_count(costs, Price(call=call, word=1), seats)
     assert 1 <= parts <= min(seats, len(costs))
     assert parts == 1 or costs.sum() / parts >= 4 * call
@@ -51,7 +51,7 @@ def test_words_go_where_there_is_least_to_do(data: st.DataObject, seats: int) ->
         if choose is spread:
             assert (chosen[homes >= 0] == homes[homes >= 0]).all()
 
-    def most(chosen: np.ndarray) -> float:  # type: ignore[type-arg]
+    def most(chosen: np.ndarray) -> float:
         costs = np.where(chosen == homes, at_home, away)
         return float(np.bincount(chosen, costs, seats).max())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 from distributed import WorkerPlugin, get_worker
 
@@ -12,7 +12,7 @@ from pdfalearn.models.replicas._requests import Failure, Maker, Request, Respons
 from pdfalearn.models.replicas._worker import named
 
 
-class ModelPlugin(WorkerPlugin):  # type: ignore[misc]
+class ModelPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
     """Holds a copy of the model, which is made when it is asked for the first time.
 
     Not before that: the worker would not tell the scheduler that it is alive meanwhile.
@@ -51,5 +51,4 @@ class ModelPlugin(WorkerPlugin):  # type: ignore[misc]
 
 def handled_here(name: str, request: Request | None) -> Response | Traits | Failure:
     """Have the copy of the worker that this runs in answer."""
-    plugin: ModelPlugin = get_worker().plugins[name]
-    return plugin.handle(request)
+    return cast(ModelPlugin, get_worker().plugins[name]).handle(request)

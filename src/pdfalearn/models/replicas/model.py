@@ -60,6 +60,7 @@ class Replicas(LanguageModel):
     >>> from pdfalearn import Quantization, learn
     >>> with Replicas("pdfalearn:figure_3", 2) as model:
     ...     learn(model, by=Quantization(10)).pdfa
+    PDFA(4 states, alphabet=('0', '1'), initial=0)
     """
 
     def __init__(
