@@ -38,6 +38,13 @@ model_options = all_of(
             help="The symbols of the words of a function or program: ab, or 'yes no' if they are "
             "longer.",
         ),
+        click.option(
+            "--by-word",
+            is_flag=True,
+            default=None,
+            help="The function takes one word, and returns a dictionary of what may follow; $ is "
+            "the end, and what is left out has probability 0.",
+        ),
         *LLM_OPTIONS,
         *CONSTRAINT_OPTIONS,
         click.option(
@@ -63,6 +70,7 @@ class Described:
     """What the options say of models beside their names; None where an option is not given."""
 
     alphabet: str | None = None
+    by_word: bool | None = None
     vocabulary: Path | None = None
     prompt: str | None = None
     chat: bool | None = None
@@ -122,9 +130,10 @@ def models_of(
         own = not any(map(is_program, names)) and all(map(_is_model, things))
         if alphabet is not None and own:
             raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
+        if described_as.by_word and all(map(_is_model, things)):
+            raise InputError(f"--by-word is for functions of words; {names[0]} is a model")
         named = zip(names, things, strict=True)
-        symbols = described_as.symbols
-        return [_model(thing, name, symbols, identity) for name, thing in named]
+        return [_model(thing, name, described_as, identity) for name, thing in named]
 
 
 def _replicas(name: str, described_as: Described, identity: str | None) -> LanguageModel:
@@ -253,7 +262,7 @@ def _makes(thing: object, *, has_alphabet: bool) -> TypeGuard[Function]:
 
 
 def _model(
-    thing: Model | Function, name: str, symbols: Sequence[str] | None, identity: str | None
+    thing: Model | Function, name: str, described_as: Described, identity: str | None
 ) -> Model:
     """Make a model whose failures are told in one line; an automaton has none."""
     from pdfalearn.cli._explained import ExplainedModel, explained
@@ -262,8 +271,8 @@ def _model(
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, identity)
+    symbols = described_as.symbols
     if symbols is None:
         raise InputError(f"{name} is a function: say with --alphabet what its symbols are")
-    return pdfalearn.FunctionModel(
-        explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity
-    )
+    make = pdfalearn.FunctionModel.of_words if described_as.by_word else pdfalearn.FunctionModel
+    return make(explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity)

@@ -39,7 +39,7 @@ def view(
     opened: bool,
     as_json: bool,
 ) -> None:
-    """Write an interactive page of an automaton, to look at in a browser.
+    """Write an interactive page of an automaton for browsers.
 
     FILE is what other commands read. The page is one file that needs no network: the likely core of
     the automaton as a picture, distributions, and words followed step by step. Of a run (.zip, of

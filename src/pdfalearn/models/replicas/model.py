@@ -57,11 +57,10 @@ class Replicas(LanguageModel):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> with Replicas("pdfalearn:figure_3", 1) as model:
-    ...     session = model.open()
-    ...     session.read(np.array([session.start()]))
-    Rows(1 dense rows of 3)
+    >>> from pdfalearn import Quantization, learn
+    >>> with Replicas("pdfalearn:figure_3", 2) as model:
+    ...     learn(model, by=Quantization(10)).pdfa
+    PDFA(4 states, alphabet=('0', '1'), initial=0)
     """
 
     def __init__(
