@@ -113,6 +113,7 @@ class Processes:
         if not process.is_made:
             self._losses[seat] += 1
             if self._losses[seat] >= _LOSSES:
+                self.end()
                 raise ModelError(
                     f"make_model ended its process {_LOSSES} times, the last time with "
                     f"{_ending(code)}"
