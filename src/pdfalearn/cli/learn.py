@@ -79,7 +79,9 @@ _DEFAULT_KAPPA = 1000
 @budget_options
 @options.store_option
 @options.model_id_option
-@options.output_option("Where to write the learnt PDFA.", required=False)
+@options.output_option(
+    "Where to write the learnt PDFA; in .zip the whole run, in .html its page.", required=False
+)
 @click.option(
     "--tree",
     type=options.FILE,

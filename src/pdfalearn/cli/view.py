@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     epilog=options.examples(
         "pdfalearn view target.json",
         "pdfalearn view target.json -o page.html --title 'The target'",
-        "pdfalearn learn target.json -o run.zip",
-        "pdfalearn view run.zip",
-        "pdfalearn view target.json run.zip -o both.html",
+        "pdfalearn distill target.json --symbols 2000 -o frontier.zip",
+        "pdfalearn view frontier.zip",
+        "pdfalearn view target.json frontier.zip -o both.html",
     )
 )
 @click.argument("file")

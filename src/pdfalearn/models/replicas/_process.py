@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -46,7 +47,9 @@ class CopyProcess:
         """Whether it has its model."""
         self.is_waited_for = False
         """Whether the answer to the last request is still to come."""
-        self.send(make)
+        with suppress(LostError):  # which is noticed when it is waited for
+            self.send(make)
+        self.is_waited_for = True
 
     @property
     def pid(self) -> int:
@@ -97,6 +100,7 @@ class CopyProcess:
         self._process.kill()
         self.close()
         self._process.wait()
+        self.is_waited_for = False
 
     def close(self) -> None:
         """Close the pipes, which tells the process to end."""
