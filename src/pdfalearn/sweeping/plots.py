@@ -37,12 +37,18 @@ def _name(sweep: Sweep, axes: Any) -> None:
         states, divergence = rows[0].states, rows[0].divergence
         is_right = log(states) > widest / 2
         axes.annotate(
-            "\n".join(relation_text(row.by) for row in rows),
+            "\n".join(map(_text, rows)),
             (states, divergence),
             textcoords="offset points",
             xytext=(-6 if is_right else 6, 6),
             horizontalalignment="right" if is_right else "left",
         )
+
+
+def _text(row: SweepRow) -> str:
+    """Name a row; its point only shows the positions where its divergence is finite."""
+    share = row.infinite_share
+    return relation_text(row.by) + (f", infinite at {share:.2%}" if share else "")
 
 
 def _together(sweep: Sweep, widest: float) -> list[list[SweepRow]]:
