@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pdfalearn.sweeping.results import Sweep, SweepRow
 
 _PLACES = 20
-"""Points are named apart if they are in different ones of so many parts of an axis."""
+"""An axis has this many parts; points in the same part share their name."""
 
 
 def plotted(sweep: Sweep, axes: Any) -> Any:
