@@ -25,6 +25,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.support import mostly_slow, need_module, need_program
+from tools.blocks import Block, blocks_of
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -34,21 +35,10 @@ NOT_RUN = re.compile(r"(make|pip|git)\b")
 UNTESTED_NAMES = {"bash", "sh", "shell", "py", "pycon"}
 
 
-class Block(NamedTuple):
-    language: str
-    text: str
-    line: int
-
-
 class Command(NamedTuple):
     text: str
     exit_code: int
     output: list[str]
-
-
-def blocks_of(text: str) -> Iterator[Block]:
-    for match in re.finditer(r"^```(\w+)[^\n]*\n(.*?)^```\s*$", text, re.DOTALL | re.MULTILINE):
-        yield Block(match[1], match[2], text.count("\n", 0, match.start(2)))
 
 
 def commands_of(text: str) -> Iterator[Command]:
