@@ -14,7 +14,7 @@ ROOT = Path(pdfalearn.__file__).parent
 
 FLOORS = [
     {"errors", "registry", "frozen", "text"},
-    {"arrays", "files", "memory", "plotting"},
+    {"arrays", "files", "memory", "plotting", "progress"},
     {"words"},
     {"alphabet"},
     {"checks"},
@@ -30,8 +30,8 @@ FLOORS = [
     {"samplers"},
     {"learners", "oracles", "metrics"},
     {"learning", "distilling"},
-    {"analysis"},
-    {"experiments", "testing", "viewing"},
+    {"analysis", "sweeping"},
+    {"displays", "experiments", "testing", "viewing"},
     {"cli"},
     {"__main__"},
 ]

@@ -309,3 +309,8 @@ def test_reachable_states_are_in_shortlex_order(pdfa: PDFA) -> None:
     words = all_words("".join(map(str, pdfa.alphabet)), 4)
     rows, others = pdfa.next_distributions(words), part.next_distributions(words)
     assert np.array_equal(rows, others, equal_nan=True)
+
+
+def test_a_sample_without_a_seed_is_another_each_time() -> None:
+    pdfa = random_pdfa(20, seed=1)
+    assert pdfa.sample(200).words != pdfa.sample(200).words

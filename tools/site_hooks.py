@@ -16,7 +16,7 @@ import pdfalearn
 from pdfalearn import testing
 from pdfalearn.cli import cli
 
-_HELP_WIDTH = 96
+_HELP_WIDTH = 92
 _NAMES = re.compile(r"<!-- names: ([\w ]+) -->")
 _COMMANDS = "<!-- commands -->"
 _LINK_OUT_OF_DOCS = re.compile(r"(?<=\]\()(?:\.\./)+(?!docs/)([\w./-]+)")

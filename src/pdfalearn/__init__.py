@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from pdfalearn.registry import offer
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.protocol import Session as Session
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
+    from pdfalearn.models.replicas.model import Replicas as Replicas
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models.served.model import ServedModel as ServedModel
     from pdfalearn.models.spelling import Spelling as Spelling
@@ -149,6 +150,11 @@ if TYPE_CHECKING:
     from pdfalearn.samplers.mixture import Mixture as Mixture
     from pdfalearn.stores.store import AnswerStore as AnswerStore
     from pdfalearn.stores.store import StoredModel as StoredModel
+    from pdfalearn.sweeping.results import Sweep as Sweep
+    from pdfalearn.sweeping.results import SweepInterrupted as SweepInterrupted
+    from pdfalearn.sweeping.results import SweepProgress as SweepProgress
+    from pdfalearn.sweeping.results import SweepRow as SweepRow
+    from pdfalearn.sweeping.running import sweep as sweep
     from pdfalearn.tree_nodes import TreeNode as TreeNode
     from pdfalearn.viewing.drawing import draw as draw
     from pdfalearn.viewing.page import Page as Page
@@ -234,6 +240,7 @@ _NAMES_BY_MODULE = {
     "models.program.model": ["ProgramModel"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
+    "models.replicas.model": ["Replicas"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
     "models.spelling": ["Spelling"],
     "models.transformer": ["TransformerModel"],
@@ -253,6 +260,8 @@ _NAMES_BY_MODULE = {
     "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "samplers.mixture": ["Mixture"],
     "stores.store": ["AnswerStore", "StoredModel"],
+    "sweeping.results": ["Sweep", "SweepInterrupted", "SweepProgress", "SweepRow"],
+    "sweeping.running": ["sweep"],
     "tree_nodes": ["TreeNode"],
     "viewing.drawing": ["draw"],
     "viewing.page": ["Page"],
@@ -292,6 +301,7 @@ _OFFERS = {
     ("html", "Evaluation"): "pdfalearn.viewing.notebooks:evaluation_html",
     ("html", "Frontier"): "pdfalearn.viewing.notebooks:frontier_html",
     ("html", "Result"): "pdfalearn.viewing.notebooks:result_html",
+    ("html", "Sweep"): "pdfalearn.viewing.notebooks:sweep_html",
     ("html", "Simplified"): "pdfalearn.viewing.notebooks:simplified_html",
     ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
     ("save", "Result"): "pdfalearn.learning.run_files:save_run",
@@ -305,6 +315,10 @@ _OFFERS = {
     ("page", "Result"): "pdfalearn.viewing.view:view",
     ("page", "Frontier"): "pdfalearn.viewing.view:view",
     ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
+    ("progress", "learning"): "pdfalearn.displays.kinds:learning",
+    ("progress", "distilling"): "pdfalearn.displays.kinds:distilling",
+    ("progress", "sweeping"): "pdfalearn.displays.kinds:sweeping",
+    ("progress", "experiments"): "pdfalearn.displays.kinds:experiments",
     ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
 }
 for (_verb, _kind), _place in _OFFERS.items():

@@ -237,7 +237,12 @@ class PDFA(Frozen):
         return values
 
     def sample(
-        self, count: int, seed: int, max_length: int = 1000, *, state: int | None = None
+        self,
+        count: int,
+        seed: int | None = None,
+        max_length: int = 1000,
+        *,
+        state: int | None = None,
     ) -> Sample:
         """Draw words from the PDFA.
 
@@ -245,8 +250,8 @@ class PDFA(Frozen):
         ----------
         count : int
             How many words.
-        seed : int
-            Seed of the random generator: same seed, same words.
+        seed : int, optional
+            Seed of the random generator: same seed, same words. Other words each time if not given.
         max_length : int
             Words are cut at this length, and flagged: a state may never stop.
         state : int, optional
@@ -261,7 +266,7 @@ class PDFA(Frozen):
         count = checked_integer(count, "count", 0)
         max_length = checked_integer(max_length, "max_length", 0)
         start = self.initial if state is None else self.checked_state(state)
-        random = checked_generator(seed)
+        random = np.random.default_rng() if seed is None else checked_generator(seed)
         words, cut = sampled_words(self.table, self.probabilities, start, count, max_length, random)
         return Sample(self.alphabet.decode_words(words), cut)
 

@@ -52,7 +52,7 @@ OUTPUTS = [
     ["convert", A, f"out{EVIL}.npz"],
     ["draw", A, f"out{EVIL}.dot"],
     ["learn", A, "-o", f"out{EVIL}.json", "--tree", f"tree{EVIL}.dot"],
-    ["sample", A],
+    ["sample", A, "--seed", "0"],
     ["store", "info", f"s{EVIL}.db"],
     ["store", "verify", f"s{EVIL}.db"],
     ["store", "compact", f"s{EVIL}.db"],

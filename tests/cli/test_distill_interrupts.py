@@ -114,12 +114,12 @@ def test_an_interrupt_before_there_is_anything(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_progress_is_one_line_that_is_gone_in_the_end(folder: Path) -> None:
-    program = Program("distill", "target.npz", "--symbols", 800, folder=folder)
+    program = Program("distill", "target.npz", "--symbols", 800, folder=folder, COLUMNS="200")
     code, output = program.finish_reading()
     assert code == 0
     assert "certificate" in output
-    figures = r"KL [\d.e-]+, held-out [\d.e-]+"
-    line = rf"searching, [\d,]+ symbols left, [\d,]+ states, {figures}, [\d.]+ s\r"
+    figures = r"training divergence [\d.e-]+, held-out divergence [\d.e-]+"
+    line = rf"searching, [\d,]+ words drawn, [\d,]+ symbols left, [\d,]+ states, {figures}, "
     assert re.search(line, program.shown), program.shown
     assert program.shown.endswith("\x1b[1A\x1b[2K"), "the line is still there"
 

@@ -73,7 +73,7 @@ def test_options_reach_the_function(folder: Path) -> None:
         (["--corpus", "words.txt", "--top-k", "2"], "--top-k needs a SOURCE to ask"),
         (["--corpus", "nowhere.txt"], "nowhere.txt: No such file or directory"),
         (["other.json"], "give them the same symbols in the same order"),
-        (["target.json", "--symbols", "20"], "max_symbols=20 is too small"),
+        (["target.json", "--symbols", "20"], "max_symbols=20 is too small to draw any words"),
         (["target.json", "--corpus", "words.txt", "--max-length", "3"], "--max-length is for"),
         (["nowhere.json"], "nowhere.json: No such file or directory"),
     ],

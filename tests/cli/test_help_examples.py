@@ -22,6 +22,10 @@ def my_model(words):
     return [[0.2, 0.3, 0.5] if len(word) % 2 else [0.4, 0.4, 0.2] for word in words]
 
 function = my_model
+
+def by_word(word):
+    return {"a": 0.3, "$": 0.7} if len(word) % 2 else {"a": 0.5, "b": 0.5}
+
 model = pdfalearn.FunctionModel(my_model, "ab")
 
 def make_model():

@@ -63,7 +63,7 @@ def test_progress_is_one_line_that_is_gone_in_the_end(folder: Path) -> None:
     assert code == 0
     assert "exact" in output
     updates = re.findall(
-        r"([\d,]+) states, ([\d,]+) membership queries, [\d,]+ equivalence queries, ([\d.]+) s",
+        r"([\d,]+) states, ([\d,]+) words? asked, [\d,]+ equivalence queries, ([\d.]+) s",
         program.shown,
     )
     assert updates
@@ -93,7 +93,7 @@ def test_no_progress_elsewhere(settings: dict[str, str], folder: Path) -> None:
 @pytest.mark.slow
 def test_a_narrow_terminal_gets_the_beginning_of_the_line(folder: Path) -> None:
     program = Program(*SLOW, folder=folder, COLUMNS="20")
-    program.wait_for("states, ")
+    program.wait_for(" state")
     program.wait_for("…")
     program.interrupt()
     assert program.finish_reading()[0] == 130

@@ -98,7 +98,7 @@ def test_every_command_takes_a_folder() -> None:
     found = pdfa.next_distributions([pdfa.alphabet.decode(word) for word in words])
     same = Quantization(4).keys(found) == Quantization(4).keys(rows.to_dense())
     assert same.all()
-    drawn = run_json("sample", *named, "--count", 20, "--max-length", 4)["words"]
+    drawn = run_json("sample", *named, "--count", 20, "--max-length", 4, "--seed", 0)["words"]
     assert {symbol for word in drawn for symbol in word} == set(SIDES)
     evaluated = run_json(
         "evaluate", "hf:my_llm", "learnt.json", *named[1:], "--words", 20, "--max-length", 3
@@ -130,7 +130,7 @@ def test_every_command_takes_a_server(server: str, target: PDFA) -> None:
     learnt = load("learnt.json")
     assert isinstance(learnt, PDFA)
     assert distinguish(learnt, target, by=Quantization(20)) is None
-    words = run_json("sample", *named, "--count", 10, "--max-length", 6)["words"]
+    words = run_json("sample", *named, "--count", 10, "--max-length", 6, "--seed", 0)["words"]
     assert len(words) == 10
     options = (*named[1:], "--words", 10, "--max-length", 6, "--kappa", 20)
     evaluated = run_json("evaluate", server, "learnt.json", *options)
@@ -177,7 +177,9 @@ def test_names_texts_and_tokens_in_a_vocabulary() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_space_at_the_end_of_a_prompt_is_noted() -> None:
-    done = run("sample", "hf:my_llm", *OPTIONS[:2], "--prompt", "a coin ", "--max-length", 2)
+    done = run(
+        "sample", "hf:my_llm", *OPTIONS[:2], "--prompt", "a coin ", "--max-length", 2, "--seed", 0
+    )
     assert done.stderr.startswith("note: the prompt ends in a space")
     assert done.stderr.count("\n") == 1
 

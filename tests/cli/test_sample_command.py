@@ -32,7 +32,7 @@ def test_words_of_characters_stand_side_by_side(tmp_path: Path) -> None:
 
 def test_other_words_have_spaces_between_symbols(tmp_path: Path) -> None:
     path = saved(tmp_path, ["up", "down", 7, "a b", "\n"], stop=0)
-    words = run("sample", path, "--count", 20, "--max-length", 9).stdout
+    words = run("sample", path, "--count", 20, "--max-length", 9, "--seed", 0).stdout
     expected = [
         " ".join(_shown(symbol) for symbol in word) + " (cut)"
         for word in load(path).sample(20, seed=0, max_length=9).words
@@ -69,7 +69,7 @@ def test_words_can_be_used_by_other_commands(
 ) -> None:
     path, words = saved(tmp_path, alphabet, stop=0.3), tmp_path / "words.txt"
     options = ["--count", 60, "--max-length", max_length]
-    words.write_text(run("sample", path, *options).stdout, encoding="utf-8")
+    words.write_text(run("sample", path, *options, "--seed", 0).stdout, encoding="utf-8")
     pdfa = load(path)
     drawn, cut = pdfa.sample(60, seed=0, max_length=max_length)
     assert () in drawn
@@ -131,3 +131,16 @@ def test_no_words_are_no_lines(tmp_path: Path) -> None:
 )
 def test_bad_options(options: list[str], culprit: str, tmp_path: Path) -> None:
     assert culprit in error_of("sample", saved(tmp_path, ["a"]), *options)
+
+
+def test_without_a_seed_the_words_are_new_and_can_be_drawn_again(tmp_path: Path) -> None:
+    path = saved(tmp_path, ["a", "b"])
+    first, second = (run("sample", path, "--count", 50) for _ in range(2))
+    assert first.stdout != second.stdout
+    seed = first.stderr.removeprefix("drawn with --seed ").strip()
+    assert first.stderr == f"drawn with --seed {seed}\n"
+    again = run("sample", path, "--count", 50, "--seed", seed)
+    assert (again.stdout, again.stderr) == (first.stdout, "")
+    found = run_json("sample", path, "--count", 50)
+    drawn = load(path).sample(50, seed=found["seed"]).words
+    assert [tuple(word) for word in found["words"]] == drawn

@@ -29,8 +29,8 @@ SMALL = Budget(max_symbols=200)
     [
         ({"budget": 200}, "budget 200 is not a Budget, such as Budget"),
         ({"budget": None}, "None is not a Budget"),
-        ({"budget": Budget()}, "distilling would never end; give max_symbols"),
-        ({"budget": Budget(max_states=9)}, "distilling would never end"),
+        ({"budget": Budget()}, "asking would never end; give max_symbols"),
+        ({"budget": Budget(max_states=9)}, "asking would never end"),
         ({"budget": Budget(max_symbols=49)}, "max_symbols=49 is too small .* at least 50"),
         ({"budget": Budget(max_words=10)}, "max_words=10 is too small"),
         (

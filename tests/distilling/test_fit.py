@@ -16,6 +16,7 @@ from pdfalearn import (
     Budget,
     Corpus,
     InputError,
+    ModelWords,
     divergence,
     figure_1,
     figure_3,
@@ -163,3 +164,11 @@ def test_bad_arguments(options: dict[str, object], complaint: str) -> None:
 def test_what_is_not_an_automaton_is_refused() -> None:
     with pytest.raises(InputError, match="pdfa"):
         fit("automaton", figure_3())  # type: ignore[arg-type]
+
+
+def test_a_tiny_budget_is_not_about_words_that_nobody_holds_out() -> None:
+    with pytest.raises(InputError, match="max_symbols=20 is too small to draw any words"):
+        fit(figure_3(), figure_3(), budget=Budget(max_symbols=20))
+    endless = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.0, 1.0]])
+    with pytest.raises(InputError, match="ended before a word was drawn; give a larger budget"):
+        fit(endless, endless, budget=Budget(max_symbols=60), words=ModelWords(1000))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from pdfalearn import (
 from tests.metrics import slow
 from tests.models.watched import PRICES, WatchedModel
 from tests.strategies import equivalences, pdfas
+from tests.support import need_module
 
 WORDS = st.lists(st.text("abc", max_size=6), min_size=1, max_size=8)
 RELATIONS = st.one_of(equivalences(), st.sampled_from([0, 0.1, 0.3, 1]).map(Tolerance))
@@ -198,3 +200,16 @@ def test_a_bad_answer_names_the_word() -> None:
     model = FunctionModel(lambda words: [[0.5, math.nan if w else 0.5] for w in words], "a")
     with pytest.raises(ModelError, match=r"the word \('a',\).*NaN"):
         evaluate(figure_1(), model, ["a"], by=Exact())
+
+
+@pytest.mark.parametrize("by", [Exact(), Quantization(10), Tolerance(0.1)])
+def test_the_table_has_every_measure(by: Any) -> None:
+    result = evaluate(figure_3(), random_pdfa(5, seed=1), count=20, by=by)
+    lines = result.table().splitlines()
+    assert len({len(line) for line in lines[:7]}) == 1, "columns are aligned"
+    figures = result.over_prefixes.l1, result.over_words.l1
+    assert lines[4].split() == ["L1", *(f"{value:.6g}" for value in figures)]
+    need_module("pandas")
+    frame = result.to_frame()
+    assert frame["over_prefixes"].to_dict() == vars(result.over_prefixes)
+    assert frame["over_words"].to_dict() == vars(result.over_words)

@@ -75,6 +75,7 @@ def test_search_from_disk_finds_the_how_to_first(site: Path, browser: Any) -> No
     visit.page.keyboard.type("kappa")
     first = visit.page.locator(".md-search-result__item").first
     first.wait_for(timeout=30_000)
+    visit.page.wait_for_timeout(500)  # for the results of the whole word
     assert "Choose κ (kappa) or distill" in first.inner_text()
     first.locator("a").first.click()
     visit.page.wait_for_url(re.compile(r"how-to/choose-kappa\.html"))

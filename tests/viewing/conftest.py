@@ -45,8 +45,8 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     ) -> Opened:
         path = tmp_path / name
         path.write_text(page.html, encoding="utf-8")
-        viewport = {"width": width, "height": height}
-        one = Opened(browser.new_context(viewport=viewport, **options), path)
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        one = Opened(context, path)
         opened.append(one)
         return one
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -34,17 +35,11 @@ def characters() -> PDFA:
     )
 
 
-def named_sample(name: str) -> PDFA:
-    """Make an automaton; the phones only where they are asked for."""
-    makers = {
-        "four": lambda: figure_2()[0],
-        "reber": reber,
-        "tomita": lambda: tomita(5),
-        "characters": characters,
-        "phones": phones,
-        "random": lambda: random_pdfa(100_000, seed=1),
-    }
-    return makers[name]()
-
-
-SAMPLES = ("four", "reber", "tomita", "characters", "phones", "random")
+SAMPLES: dict[str, Callable[[], PDFA]] = {
+    "four": lambda: figure_2()[0],
+    "reber": reber,
+    "tomita": lambda: tomita(5),
+    "characters": characters,
+    "phones": phones,
+    "random": lambda: random_pdfa(100_000, seed=1),
+}

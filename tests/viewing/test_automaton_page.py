@@ -8,16 +8,16 @@ from pdfalearn import PDFA, InputError, figure_1, reber, view
 from tests.support import mostly_slow, need_module
 from tests.viewing.conftest import Open
 from tests.viewing.opened import overlapping
-from tests.viewing.samples import SAMPLES, named_sample
+from tests.viewing.samples import SAMPLES
 
 SIZES = {"desk": (1280, 800), "phone": (390, 844)}
 TEXTS = "h1, h3, p, label, button, summary, li span, bdi, .label tspan, .node text"
 
-ENDLESS = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0, 0.5, 0.5]])
+ENDLESS = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.0, 0.5, 0.5]])
 ODD = PDFA(
     alphabet=["a", "b", "c"],
     transitions=[[1, -1, 0], [0, 1, -1], [2, 2, 2]],
-    probabilities=[[0.5, 0.5, 0, 0], [0, 0.3, 0.7, 0], [1, 0, 0, 0]],
+    probabilities=[[0.5, 0.5, 0.0, 0.0], [0.0, 0.3, 0.7, 0.0], [1.0, 0.0, 0.0, 0.0]],
 )
 
 
@@ -26,7 +26,7 @@ ODD = PDFA(
 @pytest.mark.parametrize("name", SAMPLES)
 def test_labels_and_states_do_not_overlap(name: str, size: str, open_page: Open) -> None:
     width, height = SIZES[size]
-    opened = open_page(view(named_sample(name)), width=width, height=height)
+    opened = open_page(view(SAMPLES[name]()), width=width, height=height)
     labels, discs = opened.boxes(".label rect"), opened.boxes(".node .disc")
     assert labels
     assert overlapping(labels, labels) == overlapping(labels, discs) == 0
@@ -94,7 +94,7 @@ def test_a_text_that_is_a_state_and_a_word_offers_both(open_page: Open) -> None:
 
 @pytest.mark.slow
 def test_a_word_is_followed_as_the_automaton_does(open_page: Open) -> None:
-    pdfa = named_sample("phones")
+    pdfa = SAMPLES["phones"]()
     opened = open_page(view(pdfa))
     for word in pdfa.sample(5, seed=3, max_length=30).words:
         facts = opened.follow(" ".join(map(str, word)))
@@ -148,7 +148,7 @@ def test_likeliest_words_are_those_of_the_automaton(open_page: Open) -> None:
 
 @pytest.mark.slow
 def test_the_slider_shows_what_carries_a_share_of_the_visits(open_page: Open) -> None:
-    opened = open_page(view(named_sample("characters")))
+    opened = open_page(view(SAMPLES["characters"]()))
     slider = opened.page.get_by_label("Show what carries")
     slider.focus()
     before = opened.page.locator(".node").count()
@@ -223,6 +223,7 @@ def test_pan_and_zoom(open_page: Open) -> None:
 def test_the_table_has_every_drawn_transition(open_page: Open) -> None:
     opened = open_page(view(reber()))
     opened.page.get_by_text("Table of the drawn transitions").click()
+    opened.page.wait_for_selector("tbody tr")
     rows = opened.page.locator("tbody tr").all_inner_texts()
     pdfa = reber()
     found = {tuple(row.split()) for row in rows}
@@ -236,7 +237,7 @@ def test_the_table_has_every_drawn_transition(open_page: Open) -> None:
 
 @pytest.mark.slow
 def test_a_large_automaton_tells_what_is_left_out(open_page: Open) -> None:
-    pdfa = named_sample("random")
+    pdfa = SAMPLES["random"]()
     opened = open_page(view(pdfa))
     assert opened.text(".about").startswith("99,960 states; the page has 10,000 that carry 0.99")
     assert opened.search("state 99959") == (

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from pdfalearn import PDFA, InputError, MissingExtraError, chain, draw, figure_3, random_pdfa, save
 from tests.formats.samples import odd_pdfas
@@ -120,16 +121,16 @@ def test_of_a_large_automaton_the_core_is_drawn(tmp_path: Path) -> None:
     assert float(found[1]) == pytest.approx(outside[states].sum(), abs=0.02)
 
 
-def simulated_visits(pdfa: PDFA) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def simulated_visits(pdfa: PDFA) -> NDArray[np.float64]:
     words = pdfa.sample(20_000, seed=1).words
     visits = np.zeros(len(pdfa))
     for word in words:
         state = pdfa.initial
         visits[state] += 1
-        for code in map(int, word):
-            state = int(pdfa.transitions[state, code])
+        for symbol in word:
+            state = int(pdfa.transitions[state, int(str(symbol))])
             visits[state] += 1
-    return visits / visits.sum()
+    return np.asarray(visits / visits.sum())
 
 
 @examples(100)
@@ -175,7 +176,7 @@ def test_states_that_no_word_visits_are_left_out_unless_all_is_asked_for(tmp_pat
     pdfa = PDFA(
         alphabet="ab",
         transitions=[[0, 1], [1, 1], [0, 0]],
-        probabilities=[[0.5, 0.5, 0], [1, 0, 0], [1, 0, 0]],
+        probabilities=[[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
     )
     picture = draw(pdfa, tmp_path / "x.dot")
     assert picture.note == "1 of 3 states, all of the visits"

@@ -25,6 +25,7 @@ from pdfalearn import (
     figure_1,
     figure_3,
     learn,
+    load,
     random_pdfa,
     save,
     view,
@@ -155,7 +156,11 @@ def test_saving(frontier: Frontier, tmp_path: Path) -> None:
 def test_the_command_line(frontier: Frontier, tmp_path: Path) -> None:
     target, archive, many = (tmp_path / name for name in ("t.json", "run.zip", "many.zip"))
     save(figure_3(), target)
-    save(learn(figure_3()), archive)
+    assert f"{archive}: the whole run" in run("learn", target, "-o", archive).stdout
+    assert load(archive).pdfa == learn(figure_3()).pdfa
+    page = tmp_path / "learnt.html"
+    run("learn", target, "-o", page)
+    assert "Learnt PDFA of 4 states" in page.read_text(encoding="utf-8")
     save(frontier, many)
     for file in (archive, many):
         output = tmp_path / f"{file.stem}.html"

@@ -78,7 +78,7 @@ def automaton(*symbols: object, terminal: object = "$") -> PDFA:
         alphabet=symbols,
         transitions=[[1] * width, [0] * width],
         probabilities=[[0.5, *[0.5 / width] * width]] * 2,
-        terminal=terminal,  # type: ignore[arg-type]
+        terminal=terminal,
     )
 
 
@@ -106,7 +106,7 @@ def test_reasons(evil: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     leaf = TreeNode(access_word=(evil,), distribution=(0.5, 0.5))
     for thing in (automaton(evil), leaf):
-        text = check_html(thing._repr_mimebundle_()["text/html"]).text  # type: ignore[attr-defined]
+        text = check_html(thing._repr_mimebundle_()["text/html"]).text
         assert "apt-get install graphviz" in text
 
 

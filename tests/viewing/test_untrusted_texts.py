@@ -66,6 +66,7 @@ def test_nothing_runs_and_all_is_shown(open_page: Open) -> None:
     assert page.title() == title
     assert opened.text("h1") == title
     page.get_by_text("Table of the drawn transitions").click()
+    page.wait_for_selector("tbody tr")
     cells = page.locator("tbody tr td:nth-child(2)").all_text_contents()
     assert set(cells) == {symbol_text(symbol) for symbol in EVIL}
     assert page.locator("img, iframe, b").count() == 0

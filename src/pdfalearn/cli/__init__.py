@@ -21,6 +21,7 @@ COMMANDS = (
     "random",
     "learn",
     "distill",
+    "sweep",
     "models",
     "info",
     "compare",

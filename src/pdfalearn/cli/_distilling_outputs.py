@@ -11,6 +11,7 @@ import pdfalearn
 from pdfalearn.cli._learning_outputs import save_pdfa
 from pdfalearn.cli._learning_summary import certificate_object, outside_facts
 from pdfalearn.cli._output import print_facts, print_figures, print_line
+from pdfalearn.progress import LABELS
 
 if TYPE_CHECKING:
     from pdfalearn import Alphabet, Frontier, Point
@@ -105,20 +106,20 @@ def facts_of(frontier: Frontier) -> dict[str, str]:
         "best": f"{best}: the smallest that is not worse than any by more than a standard error",
         "knee": knee,
         "perplexity of the model": f"{frontier.model_perplexity:.6g}",
-        **{label: _text(details[name]) for name, label in _LABELS.items() if details.get(name)},
+        **{label: _text(details[name]) for name, label in _SHOWN.items() if details.get(name)},
     }
     outside = outside_facts(frontier.certificate)
     return facts | outside | {"certificate": str(frontier.certificate)}
 
 
-_LABELS = {
-    "words_drawn": "words drawn",
-    "held_out_words": "of these held out",
-    "symbols_asked": "symbols asked",
-    "stored_words": "words taken from the store",
-    "audited_words": "words asked again (audit)",
-    "largest_difference": "largest difference in the audit",
-    "cost": "cost",
+_SHOWN = {
+    "words_drawn": LABELS["words_drawn"],
+    "held_out_words": LABELS["held_out_words"],
+    "symbols_asked": LABELS["symbols"],
+    "stored_words": LABELS["stored_words"],
+    "audited_words": LABELS["audited_words"],
+    "largest_difference": LABELS["largest_difference"],
+    "cost": LABELS["cost"],
 }
 """Figures of the certificate that are shown if they are not 0."""
 

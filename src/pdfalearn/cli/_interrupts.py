@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import TypeVar
 
 from pdfalearn.cli._models import prints_aside
-from pdfalearn.cli._progress import ProgressLine, live_progress
 
 Thing = TypeVar("Thing")
 
@@ -49,7 +49,7 @@ class HeldInterrupts:
 def outcome_of(
     run: Callable[..., Thing],
     interrupts: HeldInterrupts,
-    line: ProgressLine | None,
+    shown: AbstractContextManager[Callable[..., None] | None],
     salvaged: Callable[[KeyboardInterrupt], Thing | None],
 ) -> tuple[Thing | None, bool]:
     """Run something long; from its end on, Ctrl-C is held back.
@@ -60,8 +60,8 @@ def outcome_of(
         What to run, with the argument ``progress``.
     interrupts : HeldInterrupts
         Where Ctrl-C is held back.
-    line : ProgressLine, optional
-        What shows progress, if anything is to be shown.
+    shown : context manager
+        Shows progress; gives what to call with it, or None.
     salvaged : callable
         Returns what was found until an interrupt, if anything was.
 
@@ -72,7 +72,7 @@ def outcome_of(
     """
     result, is_interrupted = None, False
     try:
-        with live_progress(line) as progress, prints_aside():
+        with shown as progress, prints_aside():
             try:
                 result = run(progress=progress)
             except KeyboardInterrupt as interrupt:

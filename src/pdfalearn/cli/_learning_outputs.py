@@ -13,11 +13,21 @@ if TYPE_CHECKING:
     from pdfalearn import PDFA, Result
 
 
+_WHOLE = (".zip", ".html")
+"""The endings of files that hold all of a run, or show it."""
+
+
 class Outputs(NamedTuple):
     """Where the PDFA and the classification tree are to be written, if at all."""
 
     pdfa: Path | None
+    """A file of the automaton, or by its ending of the whole run."""
     tree: Path | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole run is written."""
+        return self.pdfa is not None and self.pdfa.name.lower().endswith(_WHOLE)
 
     def check(self, needed: Iterable[str | Path]) -> None:
         """Refuse before learning what would fail, or overwrite what is needed, after it."""
@@ -29,21 +39,22 @@ class Outputs(NamedTuple):
                 "a corpus"
             )
         if self.pdfa is not None:
-            pdfalearn.check_can_save(self.pdfa)
+            kind = pdfalearn.Result if self.is_whole else pdfalearn.PDFA
+            pdfalearn.check_can_save(self.pdfa, kind)
         if self.tree is not None:
             pdfalearn.check_can_save(self.tree, pdfalearn.TreeNode)
 
     def write(self, result: Result) -> None:
         """Write what has been learnt, the automaton first."""
         if self.pdfa is not None:
-            save_pdfa(result.pdfa, self.pdfa)
+            save_pdfa(result.pdfa, self.pdfa, result if self.is_whole else None)
         if self.tree is not None:
             pdfalearn.save_tree(result.tree, self.tree)
 
     def print_names(self) -> None:
         """Print the names of the files that were written."""
         if self.pdfa is not None:
-            print_line(f"{self.pdfa}: the learnt PDFA")
+            print_line(f"{self.pdfa}: the {'whole run' if self.is_whole else 'learnt PDFA'}")
         if self.tree is not None:
             print_line(f"{self.tree}: the classification tree")
 
@@ -66,10 +77,10 @@ def _states(result: Result) -> str:
     return "1 state" if count == 1 else f"{count:,} states"
 
 
-def save_pdfa(pdfa: PDFA, path: Path) -> None:
-    """Save a PDFA; one that turns out too large for the format is not lost, but becomes .npz."""
+def save_pdfa(pdfa: PDFA, path: Path, run: Result | None = None) -> None:
+    """Save a PDFA, or the run that it is of; where that fails, the PDFA is saved as .npz."""
     try:
-        pdfalearn.save(pdfa, path)
+        pdfalearn.save(pdfa if run is None else run, path)
     except pdfalearn.InputError as error:
         instead = path.with_name(f"{path.name}.npz")
         pdfalearn.save(pdfa, instead)

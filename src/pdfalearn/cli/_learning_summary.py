@@ -7,6 +7,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING
 
 import pdfalearn
+from pdfalearn.progress import LABELS
 from pdfalearn.text import shortened, symbol_text
 
 if TYPE_CHECKING:
@@ -37,18 +38,18 @@ def facts_of(result: Result) -> dict[str, str]:
     statistics = result.statistics
     batches = _batches(statistics)
     return {
-        "states": f"{len(result.pdfa):,}",
-        "words asked": f"{statistics.words:,}",
-        "words taken from the store": f"{statistics.stored_words:,}",
-        "words asked again (audit)": f"{statistics.audited_words:,}",
-        "largest difference in the audit": f"{statistics.largest_difference:.3g}",
+        LABELS["states"]: f"{len(result.pdfa):,}",
+        LABELS["words"]: f"{statistics.words:,}",
+        LABELS["stored_words"]: f"{statistics.stored_words:,}",
+        LABELS["audited_words"]: f"{statistics.audited_words:,}",
+        LABELS["largest_difference"]: f"{statistics.largest_difference:.3g}",
         **_near_boundary(result),
         **outside_facts(result.certificate),
-        "distributions read": f"{statistics.distributions:,}",
-        "symbols": f"{statistics.symbols:,}",
-        **({"cost": f"{statistics.cost:,.10g}"} if statistics.cost else {}),
+        LABELS["distributions"]: f"{statistics.distributions:,}",
+        LABELS["symbols"]: f"{statistics.symbols:,}",
+        **({LABELS["cost"]: f"{statistics.cost:,.10g}"} if statistics.cost else {}),
         "batches": "{count:,} (median size {median:,}, largest {largest:,})".format(**batches),
-        "equivalence queries": f"{statistics.equivalence_queries:,}",
+        LABELS["equivalence_queries"]: f"{statistics.equivalence_queries:,}",
         "tree depth": f"{statistics.tree_depth:,}",
         "inner nodes": f"{statistics.inner_nodes:,}",
         "seconds for learning": f"{statistics.learning_seconds:,.3f}",

@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -38,8 +38,28 @@ model_options = all_of(
             help="The symbols of the words of a function or program: ab, or 'yes no' if they are "
             "longer.",
         ),
+        click.option(
+            "--by-word",
+            is_flag=True,
+            default=None,
+            help="The function takes one word, and returns a dictionary of what may follow; $ is "
+            "the end, and what is left out has probability 0.",
+        ),
         *LLM_OPTIONS,
         *CONSTRAINT_OPTIONS,
+        click.option(
+            "--replicas",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Make so many copies of the model, each in a process of its own, that share the "
+            "words of every batch; with --scheduler: use so many workers at most.",
+        ),
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Make the copies in the workers of a Dask cluster, such as tcp://127.0.0.1:8786, "
+            "which must find the model under the same name.",
+        ),
     ]
 )
 """Adds the options that go with the name of a model."""
@@ -50,10 +70,13 @@ class Described:
     """What the options say of models beside their names; None where an option is not given."""
 
     alphabet: str | None = None
+    by_word: bool | None = None
     vocabulary: Path | None = None
     prompt: str | None = None
     chat: bool | None = None
     ends: tuple[str, ...] | None = None
+    replicas: int | None = None
+    scheduler: str | None = None
 
     @property
     def symbols(self) -> Sequence[str] | None:
@@ -98,6 +121,8 @@ def models_of(
     identity : str, optional
         The identity of models that have none of their own.
     """
+    if described_as.replicas is not None or described_as.scheduler is not None:
+        return [_replicas(name, described_as, identity) for name in names]
     alphabet = described_as.alphabet
     _check_llm_options(names, described_as)
     with prints_aside():
@@ -105,9 +130,17 @@ def models_of(
         own = not any(map(is_program, names)) and all(map(_is_model, things))
         if alphabet is not None and own:
             raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
+        if described_as.by_word and all(map(_is_model, things)):
+            raise InputError(f"--by-word is for functions of words; {names[0]} is a model")
         named = zip(names, things, strict=True)
-        symbols = described_as.symbols
-        return [_model(thing, name, symbols, identity) for name, thing in named]
+        return [_model(thing, name, described_as, identity) for name, thing in named]
+
+
+def _replicas(name: str, described_as: Described, identity: str | None) -> LanguageModel:
+    """Have copies of a model made in other processes, of its name and the same options."""
+    alone = replace(described_as, replicas=None, scheduler=None)
+    make = partial(model_of, name, alone, identity)
+    return pdfalearn.Replicas(make, described_as.replicas, scheduler=described_as.scheduler)
 
 
 def automaton_of(name: str) -> PDFA:
@@ -229,7 +262,7 @@ def _makes(thing: object, *, has_alphabet: bool) -> TypeGuard[Function]:
 
 
 def _model(
-    thing: Model | Function, name: str, symbols: Sequence[str] | None, identity: str | None
+    thing: Model | Function, name: str, described_as: Described, identity: str | None
 ) -> Model:
     """Make a model whose failures are told in one line; an automaton has none."""
     from pdfalearn.cli._explained import ExplainedModel, explained
@@ -238,8 +271,8 @@ def _model(
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, identity)
+    symbols = described_as.symbols
     if symbols is None:
         raise InputError(f"{name} is a function: say with --alphabet what its symbols are")
-    return pdfalearn.FunctionModel(
-        explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity
-    )
+    make = pdfalearn.FunctionModel.of_words if described_as.by_word else pdfalearn.FunctionModel
+    return make(explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Relation = Exact | Quantization | Tolerance
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Number = TypeVar("Number", int, float)
 
 FILE = click.Path(path_type=Path)
 SEED = click.IntRange(min=0)
@@ -51,6 +52,12 @@ seed_option = click.option(
 )
 
 
+def corpus_option(help_text: str) -> Callable[[Command], Command]:
+    """Make the option --corpus, which names a file of words."""
+    help_text = f"{help_text} With - they are read from the standard input."
+    return click.option("--corpus", type=FILE, metavar="FILE", help=help_text)
+
+
 def output_option(help_text: str, *, required: bool = True) -> Callable[[Command], Command]:
     """Make the option -o, which names the file to write."""
     return click.option(
@@ -71,6 +78,28 @@ def _sizes(_context: click.Context, _option: click.Parameter, text: str | None) 
         raise click.BadParameter(
             f"{text!r} is not a number of states, nor several as in 10,30,100"
         ) from error
+
+
+def names(text: str) -> list[str]:
+    """Part a text at its commas."""
+    return [part.strip() for part in text.split(",")]
+
+
+def integers(text: str) -> list[int]:
+    """Turn integers, separated by commas, into a list."""
+    return _numbers(text, int, "integers")
+
+
+def decimals(text: str) -> list[float]:
+    """Turn numbers, separated by commas, into a list."""
+    return _numbers(text, float, "numbers")
+
+
+def _numbers(text: str, kind: Callable[[str], Number], kinds: str) -> list[Number]:
+    try:
+        return [kind(part) for part in names(text)]
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a list of {kinds}, such as 1,2,3.") from None
 
 
 def all_of(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command], Command]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
 
 import pdfalearn
 from pdfalearn.cli._options import all_of
+from pdfalearn.cli._words import STANDARD_INPUT, corpus_of
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, EquivalenceOracle, LanguageModel
+    from pdfalearn import PDFA, Corpus, EquivalenceOracle, LanguageModel
     from pdfalearn.equivalence.relations import Relation
     from pdfalearn.samplers.drawing import Sampler
 
@@ -44,8 +46,8 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME|FILE",
         help="pac: uniform, model, hypothesis, or a file with a word a line, as 'pdfalearn sample' "
-        "prints them; several are mixed in equal shares. Default: uniform, or hypothesis where a "
-        "guide, top-k or top-p makes words undefined.",
+        "prints them, or - for the standard input; several are mixed in equal shares. Default: "
+        "uniform, or hypothesis where a guide, top-k or top-p makes words undefined.",
     ),
     click.option(
         "--max-length",
@@ -69,6 +71,7 @@ oracle_options = all_of(_OPTIONS)
 
 
 _WALKS_PER_STATE = 20
+_SAMPLERS = ("uniform", "model", "hypothesis")
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class OracleChoice:
             raise InputError(
                 "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
             )
-        is_usual = not any(given not in (None, ()) for given in vars(self).values())
+        is_usual = not any(given not in (None, ()) for given in astuple(self))
         if is_usual or (self.oracle or ("exact" if is_known else "pac")) == "exact":
             return default_oracle(model, by, seed)
         return pdfalearn.ChainOracle(pdfalearn.StoredAnswersOracle(), self._asking(model, seed))
@@ -112,9 +115,16 @@ class OracleChoice:
             seed=seed,
         )
 
+    @cached_property
+    def _corpora(self) -> dict[str, Corpus]:
+        """The files among the samplers, each read once, for whatever oracles are made."""
+        if self.samplers.count(STANDARD_INPUT) > 1:
+            raise click.UsageError("The standard input can be read only once: give - only once.")
+        return {name: corpus_of(name) for name in self.samplers if name not in _SAMPLERS}
+
     def _sampler(self, model: PDFA | LanguageModel, length: int) -> Sampler:
         names = self.samplers or (_usual_sampler(model),)
-        parts = [_sampler(name, length) for name in names]
+        parts = [self._corpora.get(name) or _sampler(name, length) for name in names]
         return parts[0] if len(parts) == 1 else pdfalearn.Mixture([(part, 1) for part in parts])
 
 
@@ -132,6 +142,4 @@ def _sampler(name: str, length: int) -> Sampler:
         return pdfalearn.UniformWords(length)
     if name == "model":
         return pdfalearn.ModelWords(length)
-    if name == "hypothesis":
-        return pdfalearn.HypothesisWords(length)
-    return pdfalearn.Corpus(name)
+    return pdfalearn.HypothesisWords(length)

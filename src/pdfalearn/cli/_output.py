@@ -11,7 +11,7 @@ import click
 from pdfalearn.text import escaped
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
     from rich.table import Table
 
 
@@ -42,18 +42,25 @@ def print_facts(title: str, facts: Mapping[str, str]) -> None:
 
 
 def print_table(
-    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, show_header: bool = True
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    show_header: bool = True,
+    figures: bool = False,
 ) -> None:
     """Print a table; cells too wide for the terminal are folded, and nothing is cut off.
 
-    Control characters are shown escaped.
+    Control characters are shown escaped. Figures, in all columns but the first, are aligned to the
+    right.
     """
     from rich import box
     from rich.table import Table
 
     table = Table(show_header=show_header, box=box.ROUNDED)
-    for name in header:
-        table.add_column(escaped(name), overflow="fold")
+    for place, name in enumerate(header):
+        side: JustifyMethod = "right" if figures and place else "left"
+        table.add_column(escaped(name), justify=side, overflow="fold")
     _print_rows(title, table, rows)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import pdfalearn
+from pdfalearn.cli._words import corpus_of
 
 if TYPE_CHECKING:
     from pdfalearn import Sampler
@@ -19,4 +20,4 @@ def sampler_of(max_length: int | None, corpus: Path | None) -> Sampler | None:
         return None if max_length is None else pdfalearn.ModelWords(max_length)
     if max_length is not None:
         raise click.UsageError("--max-length is for words of the model, not for --corpus.")
-    return pdfalearn.Corpus(corpus)
+    return corpus_of(corpus)

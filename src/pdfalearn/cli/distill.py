@@ -17,7 +17,7 @@ from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
 from pdfalearn.cli._models import Described, model_of, model_options
 from pdfalearn.cli._output import print_aside, print_json
-from pdfalearn.cli._progress import DistillingLine
+from pdfalearn.cli._progress import log_every_option, shown_progress
 from pdfalearn.cli._samplers import sampler_of
 
 if TYPE_CHECKING:
@@ -49,12 +49,9 @@ if TYPE_CHECKING:
     show_default="a fiftieth of the budget, from 20 to 1000; with --seconds alone 100",
     help="Cut longer words of the model here.",
 )
-@click.option(
-    "--corpus",
-    type=options.FILE,
-    metavar="FILE",
-    help="Take the words from a text file, one a line, as 'pdfalearn sample' prints them; "
-    "divergence is then under these words.",
+@options.corpus_option(
+    "Take the words from a text file, one a line, as 'pdfalearn sample' prints them; divergence is "
+    "then under these words."
 )
 @options.store_option
 @options.model_id_option
@@ -66,6 +63,7 @@ if TYPE_CHECKING:
 @options.audit_option
 @options.seed_option
 @model_options
+@log_every_option
 @options.json_option
 @click.pass_context
 def distill(
@@ -80,6 +78,7 @@ def distill(
     output: Path | None,
     audit: int,
     seed: int,
+    log_every: float | None,
     as_json: bool,
     **chosen: Any,
 ) -> None:
@@ -100,6 +99,8 @@ def distill(
     All other commands take a frontier's file for its best automaton. Ctrl-C stops and saves what
     has been found if -o is given; the exit code is then 130.
     """
+    from pdfalearn.displays.lines import DistillingLine
+
     result = Output(output, states)
     result.check([target, *(path for path in (corpus, store) if path is not None)])
     budget = spent_budget(chosen)
@@ -121,8 +122,9 @@ def distill(
         audit=audit,
     )
     with HeldInterrupts() as interrupts:
-        line = None if as_json else DistillingLine(budget.max_symbols)
-        frontier, is_interrupted = outcome_of(run, interrupts, line, _salvaged)
+        line = DistillingLine(budget.max_symbols)
+        shown = shown_progress(line, log_every, as_json=as_json)
+        frontier, is_interrupted = outcome_of(run, interrupts, shown, _salvaged)
         if frontier is not None:
             try:
                 result.write(frontier)

@@ -51,7 +51,7 @@ _PICTURES = (".svg", ".png", ".pdf", ".dot")
 @click.option("--title", default="", metavar="TEXT", help="Write TEXT above the picture.")
 @options.json_option
 def draw(file: str, picture: Path, word: str | None, as_json: bool, **style: Any) -> None:
-    """Draw a picture of a PDFA that can be read, whatever its size.
+    """Draw a picture of a PDFA of any size that can be read.
 
     The ending of PICTURE is .svg, .png or .pdf, drawn by Graphviz, or .dot for its input. What is
     left out is said in the picture.

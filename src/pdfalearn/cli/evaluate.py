@@ -14,6 +14,7 @@ from pdfalearn.cli import _options as options
 from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._models import Described, looked_into, model_options, models_of, prints_aside
 from pdfalearn.cli._output import print_facts, print_json, print_table
+from pdfalearn.cli._words import word_lines
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,12 +39,9 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=options.SEED, default=0, metavar="S", help="Same seed, same words.")
 @click.option("--max-length", type=int, default=1000, metavar="L", help="Cut longer words here.")
-@click.option(
-    "--corpus",
-    type=options.FILE,
-    metavar="FILE",
-    help="Use the words of a text file, one a line, as 'pdfalearn sample' prints them; those "
-    "that are marked (cut) are counted.",
+@options.corpus_option(
+    "Use the words of a text file, one a line, as 'pdfalearn sample' prints them; those that are "
+    "marked (cut) are counted."
 )
 @click.option(
     "--all-words",
@@ -105,8 +103,9 @@ def evaluate(
         names = {"a": a, "b": b, "corpus": corpus, "kappa": kappa, "tolerance": tolerance}
         print_json({**names, **_object_of(fields)})
         return
-    difference = _difference_text(kappa, tolerance)
-    print_table(f"{b} against {a}", *_comparison(result, difference))
+    from pdfalearn.metrics.tables import HEADER, comparison_cells
+
+    print_table(f"{b} against {a}", HEADER, comparison_cells(result), figures=True)
     print_facts("the words", _facts(fields))
 
 
@@ -127,9 +126,7 @@ def _on_all_words(
 def _on_corpus(
     target: Model, candidate: Model, corpus: Path, *, by: options.Relation, k: int | None
 ) -> Evaluation:
-    from pdfalearn.formats.word_lines import WordLines
-
-    lines = WordLines.read(corpus)
+    lines = word_lines(corpus)
     words = target.alphabet.decode_words(lines.encoded(target.alphabet))
     result = pdfalearn.evaluate(target, candidate, words, by=by, k=k)
     return replace(result, cut_words=lines.cut_words(target.alphabet))
@@ -162,44 +159,11 @@ def _object_of(fields: dict[str, object]) -> dict[str, object]:
     return plain
 
 
-def _comparison(
-    result: Evaluation, difference: str
-) -> tuple[tuple[str, str, str], list[tuple[str, str, str]]]:
-    """Return the header and the rows of the table of means."""
-    labels = {
-        "word_error_rate": "word error rate",
-        "ndcg": f"NDCG@{result.k}",
-        "difference": difference,
-        "l1": "L1",
-        "kl": "KL",
-        "infinite_kl": "KL is infinite",
-    }
-    over = vars(result.over_prefixes), vars(result.over_words)
-    rows = [(label, _text(over[0][name]), _text(over[1][name])) for name, label in labels.items()]
-    return ("", "all prefixes", "whole words"), rows
-
-
-def _difference_text(kappa: int | None, tolerance: float | None) -> str:
-    if kappa is not None:
-        return f"different at kappa {kappa}"
-    return "different" if tolerance is None else f"out of tolerance {tolerance}"
-
-
 def _facts(fields: dict[str, object]) -> dict[str, str]:
-    labels = {
-        "words": "number",
-        "cut_words": "of these cut",
-        "mean_length": "mean length",
-        "log_probability_error": "log-probability error",
-        "kl_of_words": "KL of whole words",
-        "one_sided_words": "possible in one only",
-        "target_perplexity": "perplexity of A",
-        "perplexity": "perplexity of B",
-    }
+    from pdfalearn.metrics.tables import FACTS, figure
+
+    labels = FACTS | {"words": "number", "kl_of_words": "KL of whole words"}
+    labels |= {"target_perplexity": "perplexity of A", "perplexity": "perplexity of B"}
     shown = {label: fields.get(name) for name, label in labels.items()}
-    facts = {label: _text(value) for label, value in shown.items() if value is not None}
+    facts = {label: figure(value) for label, value in shown.items() if value is not None}
     return {"number": "all, with their probabilities"} | facts
-
-
-def _text(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else f"{value:,}"

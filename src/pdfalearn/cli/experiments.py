@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._failures import BAD_INPUT, INTERRUPTED
-from pdfalearn.cli._output import console, print_aside, print_json, print_line
-
-Number = TypeVar("Number", int, float)
+from pdfalearn.cli._output import print_aside, print_json, print_line
+from pdfalearn.cli._progress import log_every_option, shown_progress
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-
-
-def _names(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",")]
-
-
-def _integers(text: str) -> list[int]:
-    return _numbers(text, int, "integers")
-
-
-def _decimals(text: str) -> list[float]:
-    return _numbers(text, float, "numbers")
-
-
-def _numbers(text: str, kind: Callable[[str], Number], kinds: str) -> list[Number]:
-    try:
-        return [kind(part) for part in _names(text)]
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a list of {kinds}, such as 1,2,3.") from None
 
 
 @click.group(
@@ -68,21 +45,21 @@ def experiments() -> None:
 )
 @click.option(
     "--learners",
-    type=_names,
+    type=options.names,
     metavar="A,B,…",
     show_default="those that the paper compares",
     help="Who learns: quant, quant-classes, quant-paper, lpstar, wlstar.",
 )
 @click.option(
     "--values",
-    type=_integers,
+    type=options.integers,
     metavar="X,Y,…",
     show_default="the paper's",
     help="What is on the axis of one experiment: n, m, κ or d.",
 )
 @click.option(
     "--tolerances",
-    type=_decimals,
+    type=options.decimals,
     metavar="T,U,…",
     show_default="1/κ",
     help="The tolerance for each κ of one experiment.",
@@ -98,6 +75,7 @@ def experiments() -> None:
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Do the runs on the Dask cluster of this scheduler."
 )
+@log_every_option
 @options.json_option
 @click.pass_context
 def run(
@@ -113,6 +91,7 @@ def run(
     seed: int,
     jobs: int | None,
     scheduler: str | None,
+    log_every: float | None,
     as_json: bool,
 ) -> None:
     """Run an experiment of the paper, or all of them.
@@ -121,8 +100,12 @@ def run(
     when it was interrupted. Times of runs that others ran beside, by --jobs or --scheduler, are
     marked in the report.
     """
+    from pdfalearn.displays.lines import RunsLine
+    from pdfalearn.experiments.definitions import title_of
+
     try:
-        with _progress_bar(not as_json) as progress:
+        line = RunsLine(title_of(experiment))
+        with shown_progress(line, log_every, as_json=as_json) as progress:
             outcome = pdfalearn.run_experiments(
                 experiment,
                 output,
@@ -178,17 +161,3 @@ def report(folder: Path, published: Path | None, as_json: bool) -> None:
 def _warn(lines: Iterator[str]) -> None:
     for line in lines:
         print_aside(f"warning: {line}")
-
-
-@contextmanager
-def _progress_bar(wanted: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Show how many runs are left, if that is wanted and the standard error is a terminal."""
-    if not wanted or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), "runs", TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("runs", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -14,6 +14,7 @@ from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._models import Described, automaton_of, model_of, model_options, prints_aside
 from pdfalearn.cli._output import print_json, print_line
 from pdfalearn.cli._samplers import sampler_of
+from pdfalearn.cli._words import word_lines
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA
@@ -31,12 +32,9 @@ if TYPE_CHECKING:
 )
 @click.argument("file", metavar="PDFA")
 @click.argument("source", required=False)
-@click.option(
-    "--corpus",
-    type=options.FILE,
-    metavar="FILE",
-    help="A text file of words, one a line, as 'pdfalearn sample' prints them: fit to what follows "
-    "in them; with SOURCE, to its answers along them.",
+@options.corpus_option(
+    "A text file of words, one a line, as 'pdfalearn sample' prints them: fit to what follows in "
+    "them; with SOURCE, to its answers along them."
 )
 @click.option(
     "--transitions", is_flag=True, help="Move transitions, too, where that predicts better."
@@ -114,9 +112,7 @@ def _check_no_model(chosen: dict[str, Any]) -> None:
 
 
 def _fitted_to_words(pdfa: PDFA, corpus: Path | None, transitions: bool) -> PDFA:
-    from pdfalearn.formats.word_lines import WordLines
-
     if corpus is None:
         raise click.UsageError("Give a SOURCE to ask, or --corpus FILE with words.")
-    words = pdfa.alphabet.decode_words(WordLines.read(corpus).encoded(pdfa.alphabet))
+    words = pdfa.alphabet.decode_words(word_lines(corpus).encoded(pdfa.alphabet))
     return pdfalearn.fit(pdfa, words, transitions=transitions)

@@ -19,10 +19,11 @@ from pdfalearn.cli._learning_summary import facts_of, object_of, title_of
 from pdfalearn.cli._models import Described, model_of, model_options
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_aside, print_facts, print_json
-from pdfalearn.cli._progress import LearningLine
+from pdfalearn.cli._progress import log_every_option, shown_progress
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel, Result
+    from pdfalearn.displays.lines import LearningLine
     from pdfalearn.equivalence.relations import Relation
     from pdfalearn.oracles.protocol import EquivalenceOracle
 
@@ -78,7 +79,9 @@ _DEFAULT_KAPPA = 1000
 @budget_options
 @options.store_option
 @options.model_id_option
-@options.output_option("Where to write the learnt PDFA.", required=False)
+@options.output_option(
+    "Where to write the learnt PDFA; in .zip the whole run, in .html its page.", required=False
+)
 @click.option(
     "--tree",
     type=options.FILE,
@@ -88,6 +91,7 @@ _DEFAULT_KAPPA = 1000
 @options.audit_option
 @options.seed_option
 @click.option("--access-words", is_flag=True, help="With --json: print each state's access word.")
+@log_every_option
 @options.json_option
 @click.pass_context
 def learn(
@@ -106,6 +110,7 @@ def learn(
     audit: int,
     seed: int,
     access_words: bool,
+    log_every: float | None,
     as_json: bool,
     **chosen: Any,
 ) -> None:
@@ -149,8 +154,8 @@ def learn(
         seed=seed,
     )
     with HeldInterrupts() as interrupts:
-        line = LearningLine(may_be_endless=_may_be_endless(model, oracle))
-        result, is_interrupted = outcome_of(run, interrupts, None if as_json else line, _salvaged)
+        shown = shown_progress(_line(model, oracle), log_every, as_json=as_json)
+        result, is_interrupted = outcome_of(run, interrupts, shown, _salvaged)
         if is_interrupted:
             outputs = Outputs(output, None)
         if result is not None:
@@ -178,11 +183,14 @@ def _salvaged(interrupt: KeyboardInterrupt) -> Result | None:
     return interrupt.result if isinstance(interrupt, pdfalearn.LearningInterrupted) else None
 
 
-def _may_be_endless(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> bool:
-    """Return whether a model may have always more states."""
+def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLine:
+    """Make the line that tells of progress."""
+    from pdfalearn.displays.lines import LearningLine
     from pdfalearn.learning.growth import may_be_endless
 
-    return not isinstance(model, pdfalearn.PDFA) and may_be_endless(model.price, oracle)
+    if isinstance(model, pdfalearn.PDFA):
+        return LearningLine(may_be_endless=False)
+    return LearningLine(may_be_endless=may_be_endless(model.price, oracle))
 
 
 def _rounded(by: Relation, decimals: int | None) -> Relation:

@@ -43,6 +43,11 @@ KINDS = (
         "pdfalearn sample my_file.py:function --alphabet ab --max-length 20",
     ),
     Kind(
+        "FILE.py:function",
+        "a function from a word to a dictionary of what may follow; with --alphabet and --by-word",
+        "pdfalearn learn my_file.py:by_word --alphabet ab --by-word --max-words 5000",
+    ),
+    Kind(
         "FILE.py:make_model",
         "a function without parameters that makes one of these",
         "pdfalearn learn my_file.py:make_model --max-seconds 600 -o learnt.json",

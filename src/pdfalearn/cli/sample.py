@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,11 +11,14 @@ import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._models import Described, looked_into, model_of, model_options, prints_aside
-from pdfalearn.cli._output import print_json
+from pdfalearn.cli._output import print_aside, print_json
 
 if TYPE_CHECKING:
     from pdfalearn import Sample
     from pdfalearn.cli._models import Model
+
+_NEW_SEED_BITS = 32
+"""Seeds that nobody has chosen are short enough to be typed again."""
 
 
 @click.command(
@@ -30,11 +34,19 @@ if TYPE_CHECKING:
 )
 @click.argument("name", metavar="MODEL")
 @click.option("--count", type=int, default=10, metavar="N", help="How many words.")
-@click.option("--seed", type=options.SEED, default=0, metavar="S", help="Same seed, same words.")
+@click.option(
+    "--seed",
+    type=options.SEED,
+    metavar="S",
+    show_default="a new one each time, told on the standard error",
+    help="Same seed, same words.",
+)
 @click.option("--max-length", type=int, default=1000, metavar="L", help="Cut longer words here.")
 @model_options
 @options.json_option
-def sample(name: str, count: int, seed: int, max_length: int, as_json: bool, **chosen: Any) -> None:
+def sample(
+    name: str, count: int, seed: int | None, max_length: int, as_json: bool, **chosen: Any
+) -> None:
     """Draw words from a model and print one a line.
 
     MODEL is a file of a PDFA, FILE.py:NAME, module:NAME, command:PROGRAM, hf:FOLDER or
@@ -47,12 +59,15 @@ def sample(name: str, count: int, seed: int, max_length: int, as_json: bool, **c
     them, a word that was cut is a word like others, without its mark.
     """
     model = Constraints.taken_from(chosen).around(model_of(name, Described.taken_from(chosen)))
+    is_new, seed = seed is None, randbits(_NEW_SEED_BITS) if seed is None else seed
     with prints_aside():
         words, cut = _drawn(model, count, seed, max_length)
     if as_json:
         drawn = {"seed": seed, "max_length": max_length, "words": words, "cut": cut.tolist()}
         print_json({"file": name, **drawn})
         return
+    if is_new:
+        print_aside(f"drawn with --seed {seed}")
     from pdfalearn.formats.word_notation import WordNotation
 
     notation = WordNotation(model.alphabet)

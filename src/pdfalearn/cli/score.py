@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 import pdfalearn
@@ -9,6 +11,7 @@ from pdfalearn.cli import _options as options
 from pdfalearn.cli._answers import bars, number, plain
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_facts, print_json, print_table
+from pdfalearn.cli._words import STANDARD_INPUT, word_lines
 from pdfalearn.text import symbol_text
 
 
@@ -32,7 +35,8 @@ from pdfalearn.text import symbol_text
 def score(file: str, words: str, line: int | None, as_json: bool) -> None:
     """Score the words of a file, which may have any size.
 
-    It has one word a line, as 'pdfalearn sample' prints them. Words of probability 0 are counted
+    It has one word a line, as 'pdfalearn sample' prints them; with - the words are read from the
+    standard input. Words of probability 0 are counted
     apart, with the step that is impossible; the perplexity is over all others. The surprise of a
     symbol is -ln of its probability.
     """
@@ -40,7 +44,7 @@ def score(file: str, words: str, line: int | None, as_json: bool) -> None:
     if line is not None:
         _print_line(pdfa, words, line, as_json=as_json)
         return
-    result = pdfalearn.score(pdfa, words)
+    result = pdfalearn.score(pdfa, _given(pdfa, words))
     impossible = [vars(one) for one in result.first_impossible]
     facts = {
         "words": result.words,
@@ -68,15 +72,15 @@ def score(file: str, words: str, line: int | None, as_json: bool) -> None:
         print_table("impossible", ("line", "after", "symbol"), rows)
 
 
+def _given(pdfa: pdfalearn.PDFA, words: str) -> str | list[tuple[object, ...]]:
+    """Return the name of a file of words, or the words of the standard input."""
+    if words != STANDARD_INPUT:
+        return words
+    return pdfa.alphabet.decode_words(word_lines(words).encoded(pdfa.alphabet))
+
+
 def _print_line(pdfa: pdfalearn.PDFA, path: str, line: int, *, as_json: bool) -> None:
-    from itertools import islice
-
-    from pdfalearn.formats.word_lines import encoded_lines
-
-    found = next(islice(encoded_lines(path, pdfa.alphabet, 1), line - 1, None), None)
-    if found is None:
-        raise pdfalearn.InputError(f"{path} has no line {line}")
-    (word,) = pdfa.alphabet.decode_words(found)
+    word = _word(pdfa, path, line)
     values = pdfalearn.surprises(pdfa, word).tolist()
     symbols = (*word, pdfa.terminal)
     if as_json:
@@ -87,3 +91,23 @@ def _print_line(pdfa: pdfalearn.PDFA, path: str, line: int, *, as_json: bool) ->
         for symbol, value, bar in zip(symbols, values, bars(values), strict=True)
     ]
     print_table(f"{path}, line {line}", ("symbol", "surprise", ""), rows)
+
+
+def _word(pdfa: pdfalearn.PDFA, path: str, line: int) -> tuple[object, ...]:
+    """Return the word of a line of a file, or of the standard input."""
+    from itertools import islice
+
+    from pdfalearn.formats.word_lines import encoded_lines
+
+    given = _given(pdfa, path)
+    lines: Iterator[tuple[object, ...]]
+    if isinstance(given, str):
+        lines = (
+            pdfa.alphabet.decode_words(one)[0] for one in encoded_lines(given, pdfa.alphabet, 1)
+        )
+    else:
+        lines = iter(given)
+    word = next(islice(lines, line - 1, None), None)
+    if word is None:
+        raise pdfalearn.InputError(f"{path} has no line {line}")
+    return word

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     epilog=options.examples(
         "pdfalearn view target.json",
         "pdfalearn view target.json -o page.html --title 'The target'",
-        "pdfalearn learn target.json -o run.zip",
-        "pdfalearn view run.zip",
-        "pdfalearn view target.json run.zip -o both.html",
+        "pdfalearn distill target.json --symbols 2000 -o frontier.zip",
+        "pdfalearn view frontier.zip",
+        "pdfalearn view target.json frontier.zip -o both.html",
     )
 )
 @click.argument("file")
@@ -39,7 +39,7 @@ def view(
     opened: bool,
     as_json: bool,
 ) -> None:
-    """Write an interactive page of an automaton, to look at in a browser.
+    """Write an interactive page of an automaton for browsers.
 
     FILE is what other commands read. The page is one file that needs no network: the likely core of
     the automaton as a picture, distributions, and words followed step by step. Of a run (.zip, of

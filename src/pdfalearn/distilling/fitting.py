@@ -109,10 +109,16 @@ def _answers(
             f"the automaton is over {shortened(pdfa.alphabet.symbols)}, and the model over "
             f"{shortened(model.alphabet.symbols)}: give them the same symbols in the same order"
         )
-    sampler = checked_sampler(words, checked_budget(budget, model.price), model.price)
+    bounded = checked_budget(budget, model.price, "draw any words")
+    sampler = checked_sampler(words, bounded, model.price)
     with ObservationTree(model, Exact(), budget) as observations:
         sampling = Sampling(observations, sampler, seed, held_out=0)
         sampling.draw_until(1.0)
+        if not len(sampling.training.nodes):
+            raise InputError(
+                "the budget ended before a word was drawn; give a larger budget, or ModelWords of "
+                "a smaller max_length"
+            )
         evidence, _ = evidence_of(observations, sampling.weights())
     return evidence
 

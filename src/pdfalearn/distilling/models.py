@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
@@ -18,6 +18,7 @@ from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.progress import Wanted, displayed
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores.keys import model_key
 
@@ -34,7 +35,7 @@ def distill(
     seed: int = 0,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
-    progress: Callable[[DistillingProgress], None] | None = None,
+    progress: Wanted[DistillingProgress] = None,
     audit: int = 16,
 ) -> Frontier:
     """Find the best automaton of every size within a budget of questions.
@@ -65,8 +66,10 @@ def distill(
         asked again: a run that was killed goes on where it stopped, and finds the same frontier.
     model_id : str, optional
         The name under which the store keeps the answers; needed for a model without identity.
-    progress : callable, optional
-        Called with a `DistillingProgress` after every batch of questions and every automaton.
+    progress : bool, "log" or callable, optional
+        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere, and
+        for "log", a line is written to the standard error every ten seconds. A function is called
+        with a `DistillingProgress` after every batch of questions and every automaton.
     audit : int
         In the end this many words are asked again, if the budget allows it, to catch a model that
         does not always give the same answer.
@@ -95,11 +98,12 @@ def distill(
     wanted = checked_sizes(sizes)
     sampler = checked_sampler(words, checked_budget(budget, asked.price), asked.price)
     key = None if store is None else model_key(asked, model_id)
+    shown = displayed(progress, "distilling", max_symbols=budget.max_symbols)
     run: Run | None = None
     try:
-        with Interrupts() as interrupts:
+        with shown as report, Interrupts() as interrupts:
             observations = ObservationTree(InterruptibleModel(asked, interrupts), _SAME, budget)
-            run = Run(observations, sampler, wanted, seed, progress, interrupts)
+            run = Run(observations, sampler, wanted, seed, report, interrupts)
             frontier = run.finished(store, key, audit)
         interrupts.check()
         return frontier

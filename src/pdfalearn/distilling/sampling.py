@@ -170,13 +170,13 @@ class Sampling:
         self.cut_words += 0 if cut is None else int((words.lengths == cut).sum())
 
 
-def checked_budget(budget: object, price: Price) -> Budget:
-    """Refuse a budget that does not bound what is asked, or that is too small."""
+def checked_budget(budget: object, price: Price, purpose: str = "hold out any words") -> Budget:
+    """Refuse a budget that does not bound what is asked, or that is too small for its purpose."""
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
     if not budget.bounds_questions:
         raise InputError(
-            "the budget does not bound what is asked, and distilling would never end; give "
+            "the budget does not bound what is asked, and asking would never end; give "
             "max_symbols, max_words, max_cost or max_seconds"
         )
     if price.is_free and not replace(budget, max_cost=None).bounds_questions:
@@ -184,11 +184,11 @@ def checked_budget(budget: object, price: Price) -> Budget:
             "max_cost bounds nothing, as the model has no price; give max_symbols, max_words or "
             "max_seconds"
         )
-    _check_bounds(budget)
+    _check_bounds(budget, purpose)
     return budget
 
 
-def _check_bounds(budget: Budget) -> None:
+def _check_bounds(budget: Budget, purpose: str) -> None:
     """Refuse bounds that do not apply to words that are drawn, and too small ones."""
     for name, remedy in _FOR_LEARNING.items():
         if getattr(budget, name) is not None:
@@ -197,7 +197,7 @@ def _check_bounds(budget: Budget) -> None:
         bound = getattr(budget, name)
         if bound is not None and bound < _LEAST_SYMBOLS:
             raise InputError(
-                f"{name}={bound} is too small to hold out any words; give at least "
+                f"{name}={bound} is too small to {purpose}; give at least "
                 f"{_LEAST_SYMBOLS}, better some thousands"
             )
 

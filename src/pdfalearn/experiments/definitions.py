@@ -133,6 +133,17 @@ EXPERIMENTS = {
 """The experiments by their number in the paper."""
 
 
+def title_of(name: str) -> str:
+    """Return what is run, in words.
+
+    Examples
+    --------
+    >>> title_of("4"), title_of("all")
+    ('experiment 4', 'all experiments')
+    """
+    return "all experiments" if name == "all" else f"experiment {name}"
+
+
 def experiments_named(name: str) -> list[Experiment]:
     """Return the experiment of a number, or all of them."""
     if name == "all":

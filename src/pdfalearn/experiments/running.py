@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from pdfalearn.experiments.definitions import title_of
 from pdfalearn.experiments.failures import note_failure
 from pdfalearn.experiments.locking import locked
 from pdfalearn.experiments.parameters import Parameters, note_machine, settle_parameters
@@ -15,6 +17,7 @@ from pdfalearn.experiments.plans import Choices, plans_for
 from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.table import TABLE, Appender, Table, read_table, write_table
 from pdfalearn.experiments.workers import workers
+from pdfalearn.progress import displayed
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def run_experiments(
     seed: int = 0,
     jobs: int | None = None,
     scheduler: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | bool | Literal["log"] | None = None,
 ) -> Outcome:
     """Run the paper's experiments, and write a row for each run as it ends.
 
@@ -82,8 +85,9 @@ def run_experiments(
         do so under ``if __name__ == "__main__":``, as they import it.
     scheduler : str, optional
         The address of a Dask scheduler, whose workers do the runs.
-    progress : callable, optional
-        Called with how many runs are done and how many there are in all.
+    progress : bool, "log" or callable, optional
+        True shows how many runs are done and how long the rest may take, and "log" writes it every
+        ten seconds. A function is called with how many are done and how many there are in all.
 
     Raises
     ------
@@ -101,13 +105,14 @@ def run_experiments(
     """
     choices = Choices(scale, learners, values, tolerances, targets, seed)
     plans, place = plans_for(name, choices), Path(folder)
-    with workers(jobs, scheduler) as chosen, locked(place):
+    shown = displayed(progress, "experiments", label=title_of(name))
+    with workers(jobs, scheduler) as chosen, locked(place), shown as told:
         parameters = settle_parameters(place, plans)
         table = _mended_table(place / TABLE, parameters)
         tasks = [task for one in plans for task in one.tasks()]
         left = [task for task in tasks if task.key not in table.runs]
         found, failures = len(tasks) - len(left), dict[Key, str]()
-        report = progress or (lambda done, total: None)
+        report = told or (lambda done, total: None)
         report(found, len(tasks))
         if left:
             note_machine(place)

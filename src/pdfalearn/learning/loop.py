@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from functools import partial
 
 from pdfalearn.budgets import Budget
@@ -21,13 +20,16 @@ from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learners.wlstar import WLStar
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, default_oracle
+from pdfalearn.learning.growth import may_be_endless
 from pdfalearn.learning.results import LearningInterrupted, Progress, Result
 from pdfalearn.models.automaton import as_model
+from pdfalearn.models.checking import checked_model_members
 from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
+from pdfalearn.progress import Wanted, displayed
 from pdfalearn.stores.keys import model_key
 
 LEARNERS: dict[str, Maker] = {
@@ -49,7 +51,7 @@ def learn(
     budget: Budget = UNBOUNDED,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Wanted[Progress] = None,
     audit: int = 16,
     seed: int = 0,
 ) -> Result:
@@ -82,8 +84,10 @@ def learn(
     model_id : str, optional
         The name under which the store keeps the answers; needed for a model without identity, such
         as a function. Another model, or the same with other settings, needs another name.
-    progress : callable, optional
-        Called with a `Progress` after every batch of questions and every equivalence query.
+    progress : bool, "log" or callable, optional
+        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere, and
+        for "log", a line is written to the standard error every ten seconds. A function is called
+        with a `Progress` after every batch of questions and every equivalence query.
     audit : int
         In the end, and now and then on the way, this many words are asked again, to catch a model
         that does not always give the same answer; they are counted apart.
@@ -127,11 +131,13 @@ def learn(
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
     key = None if store is None else model_key(asked, model_id)
+    is_endless = may_be_endless(checked_model_members(asked).price, oracle)
+    shown = displayed(progress, "learning", may_be_endless=is_endless)
     run: Run | None = None
     try:
-        with Interrupts() as interrupts:
+        with shown as report, Interrupts() as interrupts:
             observations = ObservationTree(InterruptibleModel(asked, interrupts), by, budget)
-            run = Run(observations, oracle, progress, interrupts)
+            run = Run(observations, oracle, report, interrupts)
             result = run.finished(maker, store, key, audit, seed)
         interrupts.check()
         return result

@@ -97,6 +97,33 @@ class Evaluation:
         """The divergence of whole words, if the words are the target's own: E ln(P(w) / P̂(w))."""
         return self.over_prefixes.kl * (self.mean_length + 1)
 
+    def table(self) -> str:
+        """Return all measures as a table, for people.
+
+        Examples
+        --------
+        >>> from pdfalearn import Quantization, evaluate, figure_3, quotient
+        >>> coarse = quotient(figure_3(), by=Quantization(1))
+        >>> for line in evaluate(figure_3(), coarse, ["", "0", "01"]).table().splitlines()[:4]:
+        ...     print(line)
+                                     all prefixes  whole words
+        word error rate                      0.25     0.333333
+        NDCG@1                              0.875     0.833333
+        different                             0.5     0.666667
+        """
+        from pdfalearn.metrics.tables import table_of
+
+        return table_of(self)
+
+    def to_frame(self) -> Any:
+        """Make a table of pandas, a line for each measure; needs the extra ``exchange``.
+
+        Its columns are ``over_prefixes`` and ``over_words``.
+        """
+        from pdfalearn.metrics.tables import frame_of
+
+        return frame_of(self)
+
 
 def figures_of(target: Floats, candidate: Floats, by: Equivalence | Tolerance, k: int) -> Floats:
     """Measure pairs of distributions: one column for each field of a `Comparison`, in order.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
+from pdfalearn.models.by_word import rows_by_word
 from pdfalearn.models.price import EVERY_WORD, Price
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.row_checks import given_rows
@@ -63,6 +64,40 @@ class FunctionModel(LanguageModel):
         self.identity = identity
         self.price = price
         self._function = function
+
+    @classmethod
+    def of_words(
+        cls,
+        function: Callable[[tuple[Symbol, ...]], Mapping[Symbol, float] | None],
+        alphabet: Iterable[Symbol] | Alphabet,
+        terminal: Symbol = "$",
+        *,
+        identity: str | None = None,
+        price: Price = EVERY_WORD,
+    ) -> FunctionModel:
+        """Make a model of a function of a single word.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a word, a tuple of symbols, and returns a dictionary of the probabilities of the
+            symbols that may follow, and of the terminal; what is left out has probability 0. None
+            says that the word is undefined.
+        alphabet, terminal, identity, price
+            As for the class.
+
+        Examples
+        --------
+        >>> model = FunctionModel.of_words(lambda word: {"a": 0.75, "$": 0.25}, "ab")
+        >>> model.answer(Words.of([[0, 0]])).to_dense()
+        array([[0.25, 0.75, 0.  ]])
+        """
+        if not callable(function):
+            raise InputError(f"{function!r} is not a function; it has to take a word")
+        if not isinstance(alphabet, Alphabet):
+            alphabet = Alphabet(alphabet, terminal)
+        rows = rows_by_word(function, alphabet)
+        return cls(rows, alphabet, identity=identity, price=price)
 
     def answer(self, words: Words) -> Rows:
         """Call the function with all the words at once."""

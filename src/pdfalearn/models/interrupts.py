@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Sequence
 from types import FrameType
 
 from pdfalearn.alphabet import Alphabet
@@ -97,6 +98,10 @@ class InterruptibleModel(LanguageModel):
         except BaseException:
             close_quietly(inner)
             raise
+
+    def answers_by_copy(self, word: Sequence[int]) -> dict[str, str]:
+        """Return what each copy of the model inside answers."""
+        return self._model.answers_by_copy(word)
 
 
 class InterruptibleSession(Session):

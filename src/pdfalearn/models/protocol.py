@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -117,3 +119,10 @@ class LanguageModel:
         from pdfalearn.models.whole_words import WholeWords
 
         return WholeWords(self)
+
+    def answers_by_copy(self, word: Sequence[int]) -> dict[str, str]:
+        """Return what each copy of the model answers to a word, by its name.
+
+        An audit asks for this when a word has two answers. A model without copies returns nothing.
+        """
+        return {}

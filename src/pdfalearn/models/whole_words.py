@@ -73,16 +73,18 @@ class WholeWords(Session):
         self._lengths = self._lengths[:0]
 
     def _answer(self, handles: Handles, begin: int = 0) -> Rows:
+        words = Words(*spelled(self._parents, self._symbols, handles))
         try:
-            return self._answered(handles)
+            return answered(self._model, words)
         except BadRowError as error:
             error.place += begin
             raise
 
-    def _answered(self, handles: Handles) -> Rows:
-        words = Words(*spelled(self._parents, self._symbols, handles))
-        rows: object = self._model.answer(words)
-        width = len(self._model.alphabet) + 1
-        if isinstance(rows, Rows):
-            return checked_rows(rows, len(words), width)
-        return given_rows(rows, len(words), width)
+
+def answered(model: LanguageModel, words: Words) -> Rows:
+    """Ask a model for whole words; return its answers, or say what is wrong with their form."""
+    rows: object = model.answer(words)
+    width = len(model.alphabet) + 1
+    if isinstance(rows, Rows):
+        return checked_rows(rows, len(words), width)
+    return given_rows(rows, len(words), width)

@@ -27,6 +27,9 @@ _MOST = 2**26
 _NUMBERS_AT_ONCE = 2**22
 """At most this many probabilities are compared at once."""
 
+_MOST_NAMES = 3
+"""Copies with the same answer are named up to this many."""
+
 
 class Audits:
     """Asks for samples of words again, each time in a session of its own.
@@ -113,7 +116,30 @@ class Audits:
             word = shortened(self._model.alphabet.decode(codes))
             raise ModelError(
                 f"the model answers differently the second time to the word {word}: {error}"
+                f"{self._told_apart(codes)}"
             ) from error
         counts.largest_difference = max(counts.largest_difference, difference)
         if again.outside is not None and self._asker.stored is not None:
             counts.note_outside(again.outside)
+
+    def _told_apart(self, codes: list[int]) -> str:
+        """Write which copies of the model answer what to a word, if there are several."""
+        try:
+            told = self._model.answers_by_copy(codes)
+        except Exception:  # the answers differ in any case
+            return ""
+        named: dict[str, list[str]] = {}
+        for name, answer in told.items():
+            named.setdefault(answer, []).append(name)
+        if len(named) == 1:
+            return f". All {len(told)} copies give the same answer to it now"
+        fewest_first = sorted(named.items(), key=lambda item: len(item[1]))
+        parts = (f"{_listed(names)} {answer}" for answer, names in fewest_first)
+        return f". The copies differ: {'; '.join(parts)}" if named else ""
+
+
+def _listed(names: list[str]) -> str:
+    verb = "answer" if len(names) > 1 else "answers"
+    if len(names) <= _MOST_NAMES:
+        return f"{' and '.join(names)} {verb}"
+    return f"{names[0]} and {len(names) - 1} others {verb}"

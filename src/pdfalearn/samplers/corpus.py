@@ -38,9 +38,11 @@ class Corpus:
     ('words of a corpus of 2', ['c'])
     """
 
-    def __init__(self, words: str | os.PathLike[str] | Iterable[Word]) -> None:
+    def __init__(self, words: str | os.PathLike[str] | Iterable[Word] | WordLines) -> None:
         self._words: WordLines | list[Word]
-        if isinstance(words, str | os.PathLike):
+        if isinstance(words, WordLines):
+            self._words = words
+        elif isinstance(words, str | os.PathLike):
             self._words = WordLines.read(words)
         elif isinstance(words, Iterable):
             self._words = list(words)

@@ -22,7 +22,7 @@ _LONGEST_WORD = 300
 _MOST_SEARCHED = 1_000_000
 """In automata of more transitions the likeliest words are not searched for."""
 _TEXTS = 200_000
-"""The names of all symbols together have about so many characters at most."""
+"""The names of all symbols together have at most about this many characters."""
 
 
 def automaton_title(pdfa: PDFA) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import reachable_in
 from pdfalearn.viewing.connected import connected_core
 from pdfalearn.viewing.edges import Edges
 from pdfalearn.viewing.numbers import probability_text
@@ -72,7 +72,11 @@ def chosen(
     else:
         least = least or edges.readable(max(FEW_EDGES, round(EDGES_A_STATE * len(states))))
         kept = edges.kept(least) | edges.are_on(way)
-    remarks = [_states_note(states, shares, visits.symbols), _edges_note(edges, kept, least)]
+    exceptions = "the word's and the likeliest" if way else "the likeliest"
+    remarks = [
+        _states_note(states, shares, visits.symbols),
+        _edges_note(edges, kept, least, exceptions),
+    ]
     return Chosen(edges, kept, shares, "; ".join(filter(None, remarks)))
 
 
@@ -83,11 +87,10 @@ def _states(
     most_shown = MOST_STATES if most is None else most
     if len(pdfa) <= most_shown and everything:
         return np.arange(len(pdfa))
-    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.table[:-1], -1)
-    states = reachable_in(possible, pdfa.initial).states
+    states = connected_core(pdfa, shares, most=most_shown + 1, enough=inf, always=always)
     if len(states) <= most_shown:
-        return np.union1d(states.astype(np.int64), np.array(sorted(always), dtype=np.int64))
-    most_core, enough = (MOST_CORE_STATES, ENOUGH_VISITS) if most is None else (most, 1.0)
+        return states
+    most_core, enough = (MOST_CORE_STATES, ENOUGH_VISITS) if most is None else (most, inf)
     return connected_core(pdfa, shares, most=most_core, enough=enough, always=always)
 
 
@@ -103,9 +106,9 @@ def _states_note(states: Indices, shares: Floats, symbols: int | None) -> str:
     return f"{count}, {share} of the {visits}"
 
 
-def _edges_note(edges: Edges, kept: NDArray[np.bool_], least: float) -> str:
+def _edges_note(edges: Edges, kept: NDArray[np.bool_], least: float, exceptions: str) -> str:
     if kept[edges.are_possible].all():
         return ""
-    exceptions = (edges.weights < least) & kept
-    but = ", but for the likeliest to and from a state" if exceptions.any() else ""
+    has_exceptions = bool(((edges.weights < least) & kept).any())
+    but = f", but for {exceptions} to and from a state" if has_exceptions else ""
     return f"edges under {least:g} are left out{but}"

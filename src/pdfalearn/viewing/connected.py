@@ -26,7 +26,7 @@ def connected_core(
     shares : array of float
         Each state's share of the visits.
     most : int
-        How many states at most, beside those that are always chosen.
+        How many states at most, unless more are always chosen.
     enough : float
         The share of the visits that is enough.
     always : iterable of int

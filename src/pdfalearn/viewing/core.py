@@ -18,7 +18,7 @@ MOST_TRANSITIONS = 65_000
 MOST_ROW = 256
 """Of each state the page has this many transitions, the likeliest ones."""
 _MOST_CELLS = 2**26
-"""So many transitions are looked at."""
+"""At most this many transitions are looked at."""
 
 
 class Core(NamedTuple):

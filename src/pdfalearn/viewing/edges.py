@@ -43,7 +43,8 @@ class Edges:
         weights = pdfa.probabilities[states, 1:]
         rows, columns = np.nonzero(targets >= 0)
         keys, places = np.unique(rows * len(states) + targets[rows, columns], return_inverse=True)
-        sums = np.bincount(places, weights=weights[rows, columns], minlength=len(keys))
+        sums = np.zeros(len(keys))
+        np.add.at(sums, places, weights[rows, columns])
         return cls(pdfa, states, states[keys // len(states)], states[keys % len(states)], sums)
 
     def __len__(self) -> int:

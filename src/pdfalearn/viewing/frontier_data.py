@@ -25,7 +25,7 @@ def _knee(frontier: Frontier) -> int | None:
 
 
 def _point(point: Point) -> dict[str, Any]:
-    """Return the figures of a point; what is no number is None."""
+    """Return the figures of a point; None is not finite."""
     return {name: _figure(value) for name, value in vars(point).items() if name != "pdfa"}
 
 

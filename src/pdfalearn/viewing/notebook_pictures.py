@@ -15,7 +15,7 @@ TIME_LIMIT = 2.0
 """Seconds that Graphviz may take in a notebook."""
 MOST_STATES = 40
 """Of automata of more states the core is drawn."""
-MOST_CELLS = 2_000_000
+MOST_CELLS = 500_000
 """Automata of more transitions are not drawn unasked."""
 MOST_LEAVES = 40
 """Larger trees are not drawn unasked."""

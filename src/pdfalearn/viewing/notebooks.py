@@ -11,7 +11,14 @@ from pdfalearn.distilling.simplifying import Simplified
 from pdfalearn.distilling.tables import HEADER, cells_of
 from pdfalearn.learning.results import Result
 from pdfalearn.metrics.divergences import Divergence
-from pdfalearn.metrics.results import Comparison, Evaluation
+from pdfalearn.metrics.results import Evaluation
+from pdfalearn.metrics.tables import HEADER as EVALUATION_HEADER
+from pdfalearn.metrics.tables import comparison_cells, fact_cells
+from pdfalearn.progress import LABELS
+from pdfalearn.sweeping.results import Sweep
+from pdfalearn.sweeping.tables import HEADER as SWEEP_HEADER
+from pdfalearn.sweeping.tables import cells_of as sweep_cells
+from pdfalearn.sweeping.tables import questions_text
 from pdfalearn.text import described
 from pdfalearn.viewing.html_parts import paragraph, section, table
 from pdfalearn.viewing.notebook_pictures import pdfa_image
@@ -19,24 +26,16 @@ from pdfalearn.viewing.notebook_pictures import pdfa_image
 _MOST_ROWS = 12
 """Tables of more rows are thinned out."""
 _MOST_NOTES = 5
-_MEASURES = {
-    "word_error_rate": "word error rate",
-    "ndcg": "NDCG",
-    "difference": "distributions that differ",
-    "l1": "L1 distance",
-    "kl": "KL divergence (nats)",
-    "infinite_kl": "infinite divergences",
-}
 
 
 def result_html(result: Result) -> str:
     """Show a result: what is known, what it cost, and the automaton."""
     costs = result.statistics
     rows = [
-        ("states", f"{len(result.pdfa):,}"),
-        ("words asked", f"{costs.words:,}"),
-        ("symbols asked", f"{costs.symbols:,}"),
-        ("equivalence queries", f"{costs.equivalence_queries:,}"),
+        (LABELS["states"], f"{len(result.pdfa):,}"),
+        (LABELS["words"], f"{costs.words:,}"),
+        (LABELS["symbols"], f"{costs.symbols:,}"),
+        (LABELS["equivalence_queries"], f"{costs.equivalence_queries:,}"),
         ("seconds", f"{costs.learning_seconds + costs.equivalence_seconds:.3g}"),
     ]
     known = _known(result.certificate)
@@ -54,21 +53,17 @@ def frontier_html(frontier: Frontier) -> str:
     return section(known, *_notes(frontier.notes), table(shown, HEADER), *more, own)
 
 
+def sweep_html(sweep: Sweep) -> str:
+    """Show a sweep: its rows, how many words it asked, and what it recommends."""
+    questions = paragraph(questions_text(sweep), bold="words asked")
+    advice = paragraph(sweep.recommendation, bold="recommended")
+    return section(table(sweep_cells(sweep), SWEEP_HEADER), questions, advice)
+
+
 def evaluation_html(evaluation: Evaluation) -> str:
     """Show an evaluation: its measures after every prefix and after whole words."""
-    words = "all words" if evaluation.words is None else f"{evaluation.words:,} words"
-    title = paragraph(f"of a mean length of {evaluation.mean_length:.4g}", bold=words)
-    measures = [
-        (text, *(_figure(getattr(part, name)) for part in _parts(evaluation)))
-        for name, text in _MEASURES.items()
-    ]
-    perplexities = [
-        ("perplexity", _figure(evaluation.perplexity)),
-        ("the target's own", _figure(evaluation.target_perplexity)),
-        ("words possible in one only", _figure(evaluation.one_sided_words)),
-    ]
-    header = ("", "after every prefix", "after whole words")
-    return section(title, table(measures, header), table(perplexities))
+    measures = table(comparison_cells(evaluation), EVALUATION_HEADER)
+    return section(measures, table(fact_cells(evaluation)))
 
 
 def certificate_html(certificate: Certificate) -> str:
@@ -98,14 +93,6 @@ def bounds_html(bounds: Bounds) -> str:
 
 def _known(certificate: Certificate) -> str:
     return paragraph(certificate.statement, bold=f"{certificate.kind}:")
-
-
-def _parts(evaluation: Evaluation) -> tuple[Comparison, Comparison]:
-    return evaluation.over_prefixes, evaluation.over_words
-
-
-def _figure(value: float) -> str:
-    return f"{value:.5g}"
 
 
 def _notes(notes: Sequence[str]) -> Iterable[str]:

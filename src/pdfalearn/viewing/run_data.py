@@ -8,6 +8,7 @@ import numpy as np
 
 from pdfalearn.certificates import Certificate
 from pdfalearn.learning.results import Progress, Result
+from pdfalearn.progress import LABELS
 
 MOST_ROWS = 300
 """Of longer histories this many rows, evenly spread, are on a page."""
@@ -77,23 +78,22 @@ def statistics_rows(result: Result) -> list[tuple[str, str]]:
     statistics = result.statistics
     seconds = statistics.learning_seconds, statistics.equivalence_seconds
     longest = max(statistics.longest_counterexamples, default=0)
+    own = "" if result.by is None else str(result.by)
     rows = {
-        "compared by": "an equivalence that the file does not keep"
-        if result.by is None
-        else str(result.by),
-        "states": f"{len(result.pdfa):,}",
-        "words asked": f"{statistics.words:,}",
-        "words taken from the store": f"{statistics.stored_words:,}",
-        "distributions read": f"{statistics.distributions:,}",
-        "symbols": f"{statistics.symbols:,}",
-        "cost": f"{statistics.cost:,.6g}",
-        "equivalence queries": f"{statistics.equivalence_queries:,}",
+        "compared by": own or "an equivalence that the file does not keep",
+        LABELS["states"]: f"{len(result.pdfa):,}",
+        LABELS["words"]: f"{statistics.words:,}",
+        LABELS["stored_words"]: f"{statistics.stored_words:,}",
+        LABELS["audited_words"]: f"{statistics.audited_words:,}",
+        LABELS["largest_difference"]: f"{statistics.largest_difference:.3g}",
+        LABELS["distributions"]: f"{statistics.distributions:,}",
+        LABELS["symbols"]: f"{statistics.symbols:,}",
+        LABELS["cost"]: f"{statistics.cost:,.6g}",
+        LABELS["equivalence_queries"]: f"{statistics.equivalence_queries:,}",
         "counterexamples": f"{sum(statistics.counterexamples):,}",
         "symbols of the longest counterexample": f"{longest:,}",
-        "depth of the tree": f"{statistics.tree_depth:,}",
-        "inner nodes of the tree": f"{statistics.inner_nodes:,}",
-        "words asked again (audit)": f"{statistics.audited_words:,}",
-        "largest difference in the audit": f"{statistics.largest_difference:.3g}",
+        "tree depth": f"{statistics.tree_depth:,}",
+        "inner nodes": f"{statistics.inner_nodes:,}",
         "unresolved transitions": f"{len(result.unresolved):,}",
         "seconds for learning": f"{seconds[0]:,.3f}",
         "seconds for equivalence": f"{seconds[1]:,.3f}",

@@ -18,7 +18,7 @@ _LEAST_SYMBOLS = 20
 _MOST_WORK = 2**29
 """Transitions passed through before the rest of all words is left out."""
 _NOTHING = 1e-9
-"""So small a share of words that still go on is none."""
+"""Words are followed until a smaller share than this still goes on."""
 
 
 class CutVisits(NamedTuple):
@@ -27,7 +27,7 @@ class CutVisits(NamedTuple):
     states: Floats
     """Of every state."""
     symbols: int | None
-    """Only so many symbols of each word were followed; None if words end before."""
+    """How many symbols of each word were followed; None if words end before."""
 
 
 def cut_visits(pdfa: PDFA) -> CutVisits:

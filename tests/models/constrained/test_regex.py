@@ -133,17 +133,23 @@ def test_what_only_python_parses_is_refused_with_a_position(pattern: str) -> Non
 )
 def test_what_is_not_known_is_refused(pattern: str) -> None:
     need_module("interegular")
-    with pytest.raises(InputError, match=r"uses what is not known here: .*whole words, without"):
+    with pytest.raises(InputError, match=r"uses what is not supported: .*whole words, without"):
         Guided(model("ab"), pattern)
 
 
 @pytest.mark.parametrize(
     ("pattern", "part"),
-    [(r"a[\D\W]", r"[\D\W]"), ("a*+a", "*+"), ("a{1,2}+a", "{1,2}+"), ("a?+", "?+")],
+    [
+        (r"a[\D\W]", r"[\D\W]"),
+        ("a*+a", "*+"),
+        ("a{1,2}+a", "{1,2}+"),
+        ("a?+", "?+"),
+        ("(?>a)b", "(?>"),
+    ],
 )
 def test_what_would_be_misread_is_refused(pattern: str, part: str) -> None:
     need_module("interegular")
-    with pytest.raises(InputError, match=f"not known here: {re.escape(part)} in "):
+    with pytest.raises(InputError, match=f"not supported: {re.escape(part)} in "):
         Guided(model("ab"), pattern)
 
 
@@ -205,10 +211,12 @@ def test_large_alphabets_are_as_fast(monkeypatch: pytest.MonkeyPatch) -> None:
         regex_dfa("[^a]*[^b]*[^ab]*", Alphabet(characters))
 
 
-@pytest.mark.parametrize("pattern", ["a(?=b)b", "(?!b)a", "(a(?=a))*a", "a(?<=a)b", "(?<!a)b"])
+@pytest.mark.parametrize(
+    "pattern", ["(?=a)b", "a(?=b)b", "(?!b)a", "(a(?=a))*a", "a(?<=a)b", "(?<!a)b"]
+)
 def test_looking_around_is_refused_wherever_it_stands(pattern: str) -> None:
     need_module("interegular")
-    with pytest.raises(InputError, match="uses what is not known here: looking around"):
+    with pytest.raises(InputError, match="uses what is not supported: looking around"):
         Guided(model("ab"), pattern)
 
 

@@ -21,6 +21,7 @@ _PARTS = re.compile(
     | (?P<comment> \(\?\#[^)]*\) )
     | (?P<braces> \{\} )                                    # stand for themselves
     | (?P<possessive> (?:[*+?]|\{\d*,?\d*\})\+ )
+    | (?P<atomic> \(\?> )
     | \[\^? (?P<bracket> \])? (?:\\.|[^\]\\])* \]          # a class, perhaps of a bracket""",
     re.DOTALL | re.VERBOSE,
 )
@@ -111,7 +112,7 @@ def _parsed(pattern: str) -> Any:
 
 def _unknown(pattern: str, error: Exception) -> InputError:
     return InputError(
-        f"the regular expression {pattern!r} uses what is not known here: {error}; "
+        f"the regular expression {pattern!r} uses what is not supported: {error}; "
         "it has to match whole words, without ^ and $, references or looking around"
     )
 
@@ -123,10 +124,12 @@ def _plainer(part: re.Match[str]) -> str:
     if part["braces"]:
         return r"\{\}"
     if part["possessive"]:
-        raise InputError(f"possessive repetition is not known here: {part[0]} in {part.string!r}")
+        raise InputError(f"possessive repetition is not supported: {part[0]} in {part.string!r}")
+    if part["atomic"]:
+        raise InputError(f"atomic groups are not supported: {part[0]} in {part.string!r}")
     if part[0][0] == "[" and len({"D", "S", "W"} & set(re.findall(r"\\(.)", part[0]))) > 1:
         raise InputError(
-            f"classes with two complements are not known here: {part[0]} in {part.string!r}; "
+            f"classes with two complements are not supported: {part[0]} in {part.string!r}; "
             r"write alternatives, such as (\D|\W)"
         )
     return part[0].replace("]", r"\]", 1) if part["bracket"] else part[0]

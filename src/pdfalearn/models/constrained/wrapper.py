@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from hashlib import sha256
 
 from pdfalearn.models.automaton import as_model
@@ -47,6 +48,10 @@ class Wrapper(LanguageModel, ABC):
         except BaseException:
             inner.close()
             raise
+
+    def answers_by_copy(self, word: Sequence[int]) -> dict[str, str]:
+        """Return what each copy of the model inside answers."""
+        return self.model.answers_by_copy(word)
 
     @abstractmethod
     def _around(self, inner: Session) -> Session:

@@ -8,17 +8,48 @@ class AutomatonPanel {
     Object.assign(this, { data, page });
     this.automaton = new Automaton(data);
     this.notation = new Notation(data);
-    this.diagram = new Diagram(this.automaton, { looked: (state) => this.look(state), chosen: (state) => this.choose(state), changed: () => this.changed() });
+    this.diagram = new Diagram(this.automaton, {
+      looked: (state) => this.look(state),
+      chosen: (state) => this.choose(state),
+      changed: () => this.changed(),
+    });
     this.stateCard = make("section", { class: "card state-card" });
     this.search = searchForm(this.automaton, this.notation, this.ways(), page);
     this.makeControls();
-    this.table = make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table of the drawn transitions" });
+    this.table = make("div", {
+      class: "wide",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "Table of the drawn transitions",
+    });
     this.summary = make("summary", {}, "Table of the drawn transitions");
-    this.details = make("details", { class: "card", toggle: () => this.fillTable() }, this.summary, this.table);
-    const picture = make("div", { class: "picture-card card" }, this.controls, this.search.message, this.diagram.canvas, make("div", { class: "below" }, this.caption, this.zoomButtons()), this.legend());
+    this.details = make(
+      "details",
+      { class: "card", toggle: () => this.fillTable() },
+      this.summary,
+      this.table,
+    );
+    const picture = make(
+      "div",
+      { class: "picture-card card" },
+      this.controls,
+      this.search.message,
+      this.diagram.canvas,
+      make("div", { class: "below" }, this.caption, this.zoomButtons()),
+      this.legend(),
+    );
     element.append(make("p", { class: "quiet about" }, aboutText(this.automaton)));
-    this.following = new Following(this.automaton, this.notation, page, { moved: (trail) => this.trail(trail) });
-    element.append(make("div", { class: "columns" }, make("div", { class: "main-column" }, picture, this.details), make("div", { class: "side-column" }, this.following.element, this.stateCard)));
+    this.following = new Following(this.automaton, this.notation, page, {
+      moved: (trail) => this.trail(trail),
+    });
+    element.append(
+      make(
+        "div",
+        { class: "columns" },
+        make("div", { class: "main-column" }, picture, this.details),
+        make("div", { class: "side-column" }, this.following.element, this.stateCard),
+      ),
+    );
     this.diagram.showDefault();
     this.look(0);
     this.watchSize();
@@ -27,25 +58,58 @@ class AutomatonPanel {
   makeControls() {
     const { diagram } = this;
     const slider = (id, input) => make("input", { type: "range", id, min: 1, step: 1, input });
-    this.stateSlider = slider(uniqueId("states"), () => diagram.showCore(Number(this.stateSlider.value), diagram.edgesFor(Number(this.stateSlider.value))));
-    this.edgeSlider = slider(uniqueId("edges"), () => diagram.showCore(diagram.count, Number(this.edgeSlider.value)));
+    this.stateSlider = slider(uniqueId("states"), () =>
+      diagram.showCore(
+        Number(this.stateSlider.value),
+        diagram.edgesFor(Number(this.stateSlider.value)),
+      ),
+    );
+    this.edgeSlider = slider(uniqueId("edges"), () =>
+      diagram.showCore(diagram.count, Number(this.edgeSlider.value)),
+    );
     this.stateSlider.max = diagram.mostStates;
     this.stateLabel = make("label", { for: this.stateSlider.id });
     this.edgeLabel = make("label", { for: this.edgeSlider.id });
-    this.backButton = make("button", { type: "button", hidden: true, click: () => this.toCore() }, "◀ Back to the core");
-    this.sliders = make("div", { class: "sliders" }, make("div", {}, this.stateLabel, this.stateSlider), make("div", {}, this.edgeLabel, this.edgeSlider));
-    this.controls = make("div", { class: "controls" }, this.sliders, this.backButton, this.search.form);
+    this.backButton = make(
+      "button",
+      { type: "button", hidden: true, click: () => this.toCore() },
+      "◀ Back to the core",
+    );
+    this.sliders = make(
+      "div",
+      { class: "sliders" },
+      make("div", {}, this.stateLabel, this.stateSlider),
+      make("div", {}, this.edgeLabel, this.edgeSlider),
+    );
+    this.controls = make(
+      "div",
+      { class: "controls" },
+      this.sliders,
+      this.backButton,
+      this.search.form,
+    );
     this.caption = make("p", { class: "quiet small caption" });
   }
 
   zoomButtons() {
     const { camera } = this.diagram;
-    const button = (text, name, click) => make("button", { type: "button", "aria-label": name, title: name, click }, text);
-    return make("div", { class: "zoom" }, button("+", "Zoom in", () => camera.zoom(1.25)), button("−", "Zoom out", () => camera.zoom(0.8)), button("⤢", "Fit into the frame", () => camera.fit()));
+    const button = (text, name, click) =>
+      make("button", { type: "button", "aria-label": name, title: name, click }, text);
+    return make(
+      "div",
+      { class: "zoom" },
+      button("+", "Zoom in", () => camera.zoom(1.25)),
+      button("−", "Zoom out", () => camera.zoom(0.8)),
+      button("⤢", "Fit into the frame", () => camera.fit()),
+    );
   }
 
   legend() {
-    return make("p", { class: "quiet small" }, "A ring is as full as words are likely to end in the state; the darker a state and the wider an arrow, the more often words pass. Click on a state, or press Enter on it, for its neighbourhood.");
+    return make(
+      "p",
+      { class: "quiet small" },
+      "A ring is as full as words are likely to end in the state; the darker a state and the wider an arrow, the more often words pass. Click on a state, or press Enter on it, for its neighbourhood.",
+    );
   }
 
   ways() {
@@ -60,9 +124,13 @@ class AutomatonPanel {
       },
       word: (word) => {
         this.following.follow(word);
-        return this.following.message.textContent || `The word ends in state ${this.automaton.numbers[this.following.state]}.`;
+        return (
+          this.following.message.textContent ||
+          `The word ends in state ${this.automaton.numbers[this.following.state]}.`
+        );
       },
-      outside: (name) => `There is a ${name}, but it is not among the ${countText(this.automaton.size, "likeliest state")} that this page has.`,
+      outside: (name) =>
+        `There is a ${name}, but it is not among the ${countText(this.automaton.size, "likeliest state")} that this page has.`,
       nothing: () => (this.diagram.markSymbol(null), ""),
     };
   }
@@ -80,8 +148,13 @@ class AutomatonPanel {
   look(state) {
     const { automaton } = this;
     if (state === null) return;
-    const visits = `${numberText(automaton.visits[state])} visits a word, ${numberText((automaton.visits[state] / this.data.allVisits) * 100)}% of all`;
-    this.stateCard.replaceChildren(make("h3", {}, `State ${automaton.numbers[state]}${state === 0 ? " (initial)" : ""}`), make("p", { class: "quiet small" }, `${visits}.`), bars(automaton, state, null));
+    const share = numberText((automaton.visits[state] / this.data.allVisits) * 100);
+    const visits = `Expected visits: ${numberText(automaton.visits[state])}, ${share}% of all`;
+    this.stateCard.replaceChildren(
+      make("h3", {}, `State ${automaton.numbers[state]}${state === 0 ? " (initial)" : ""}`),
+      make("p", { class: "quiet small" }, `${visits}.`),
+      bars(automaton, state, null),
+    );
   }
 
   trail(trail) {
@@ -116,9 +189,32 @@ class AutomatonPanel {
   fillTable() {
     if (!this.details.open) return;
     const { automaton } = this;
-    const row = (cells, tag = "td") => make("tr", {}, cells.map((cell) => make(tag, tag === "th" ? { scope: "col" } : {}, make("bdi", {}, String(cell)))));
-    const lines = this.diagram.drawing.edges.flatMap((edge) => edge.steps.map((step) => row([automaton.numbers[edge.source], automaton.text(step.symbol), numberText(step.probability, 6), automaton.numbers[edge.target]])));
-    this.table.replaceChildren(make("table", {}, make("thead", {}, row(["from", "symbol", "probability", "to"], "th")), make("tbody", {}, lines)));
+    const row = (cells, tag = "td") =>
+      make(
+        "tr",
+        {},
+        cells.map((cell) =>
+          make(tag, tag === "th" ? { scope: "col" } : {}, make("bdi", {}, String(cell))),
+        ),
+      );
+    const lines = this.diagram.drawing.edges.flatMap((edge) =>
+      edge.steps.map((step) =>
+        row([
+          automaton.numbers[edge.source],
+          automaton.text(step.symbol),
+          numberText(step.probability, 6),
+          automaton.numbers[edge.target],
+        ]),
+      ),
+    );
+    this.table.replaceChildren(
+      make(
+        "table",
+        {},
+        make("thead", {}, row(["from", "symbol", "probability", "to"], "th")),
+        make("tbody", {}, lines),
+      ),
+    );
   }
 
   // A new width lays out again: wide pictures go from left to right, tall ones from top to bottom.
@@ -133,42 +229,4 @@ class AutomatonPanel {
       last = { width, height };
     }).observe(this.diagram.canvas);
   }
-}
-
-function aboutText(automaton) {
-  const { data } = automaton;
-  const parts = [];
-  if (!automaton.isWhole) parts.push(`${countText(data.states, "state")}; the page has ${automaton.size.toLocaleString("en")} that carry ${numberText(automaton.shares[automaton.size])} of the visits.`);
-  else parts.push(`${countText(data.states, "state")}, ${countText(data.alphabet, "symbol")}.`);
-  if (data.visitedSymbols) parts.push(`Visits are those of the first ${countText(data.visitedSymbols, "symbol")} of a word, as words may be longer or never end.`);
-  else parts.push(`A word visits ${numberText(data.allVisits)} states in the mean.`);
-  if (data.unvisited) parts.push(`${countText(data.unvisited, "state is", "states are")} never visited.`);
-  return parts.join(" ");
-}
-
-function captionText(automaton, diagram) {
-  const { graph } = diagram.drawing;
-  if (diagram.focusState !== null) return `The neighbourhood of state ${automaton.numbers[diagram.focusState]}: ${countText(graph.states.length, "state")}, the heaviest arrows first.`;
-  const hidden = graph.edgesInAll - graph.edges.length;
-  const beyond = automaton.data.states - graph.states.length;
-  const parts = [];
-  const between = graph.states.length - diagram.count;
-  if (between) parts.push(`${countText(between, "state")} more ${between === 1 ? "is" : "are"} on the way from the initial state`);
-  if (hidden) parts.push(`${countText(hidden, "arrow")} between these states ${hidden === 1 ? "is" : "are"} not drawn`);
-  if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
-  if (diagram.drawing.isDense) parts.push("labels show when you point at a state or an arrow");
-  else if (diagram.camera.scale < 0.45) parts.push("labels show when you zoom in or point at a state");
-  return parts.length ? `${parts.join("; ")}.` : "Everything is drawn.";
-}
-
-function symbolText(automaton, symbol) {
-  let [count, best, most] = [0, -1, -1];
-  for (let state = 0; state < automaton.size; state++) {
-    const step = automaton.step(state, symbol);
-    if (!step) continue;
-    count++;
-    const flow = automaton.visits[state] * step.probability;
-    if (flow > most) [best, most] = [state, flow];
-  }
-  return best < 0 ? "no state of this page can read it." : `${countText(count, "state")} of this page can read it, most often state ${automaton.numbers[best]}.`;
 }

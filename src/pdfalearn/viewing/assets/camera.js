@@ -7,10 +7,14 @@ class Camera {
     this.scale = 1;
     [this.x, this.y] = [0, 0];
     this.pointers = new Map();
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), this.at(event));
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), this.at(event));
+      },
+      { passive: false },
+    );
     canvas.addEventListener("pointerdown", (event) => this.pressed(event));
   }
 
@@ -38,7 +42,9 @@ class Camera {
     const before = this.pointers.get(event.pointerId);
     if (!before) return;
     const now = this.at(event);
-    const [other] = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, point]) => point);
+    const [other] = [...this.pointers]
+      .filter(([id]) => id !== event.pointerId)
+      .map(([, point]) => point);
     this.pointers.set(event.pointerId, now);
     if (other) {
       const far = (point) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
@@ -84,8 +90,12 @@ class Camera {
 
   apply() {
     this.canvas.classList.toggle("far", this.scale < 0.45);
-    this.layer?.setAttribute("transform", `translate(${f(this.x)} ${f(this.y)}) scale(${this.scale})`);
+    this.layer?.setAttribute(
+      "transform",
+      `translate(${f(this.x)} ${f(this.y)}) scale(${this.scale})`,
+    );
   }
 }
 
-const fitScale = (box, width, height) => Math.max(0.05, Math.min(1.6, (width - 24) / box.width, (height - 24) / box.height));
+const fitScale = (box, width, height) =>
+  Math.max(0.05, Math.min(1.6, (width - 24) / box.width, (height - 24) / box.height));

@@ -21,5 +21,5 @@ function drawnStep(automaton, state, random) {
     rest -= step.probability;
     if (rest < 0) return step;
   }
-  return automaton.leftOut[state] ? undefined : possible.at(-1) ?? null;
+  return automaton.leftOut[state] ? undefined : (possible.at(-1) ?? null);
 }

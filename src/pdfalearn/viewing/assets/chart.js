@@ -88,7 +88,7 @@ function lineOf(places, isStepped) {
 
 // The points, as far as there is room for them, the chosen one, and the names of those that have one.
 function marksOf(places, { chosen, width }) {
-  const isCrowded = places.length > width / 9;
+  const isCrowded = places.length > width / 14;
   const dots = places
     .filter((place) => place.y !== null && (!isCrowded || place.name))
     .map((place) => svg("circle", { class: place.name ? "chart-dot named" : "chart-dot", cx: place.left, cy: place.top, r: place.name ? 5 : 3 }));

@@ -8,13 +8,16 @@ function mergedEdges(automaton, states) {
     for (const step of automaton.row(source)) {
       if (!states.has(step.target)) continue;
       const key = source * automaton.size + step.target;
-      if (!edges.has(key)) edges.set(key, { source, target: step.target, steps: [], flow: 0, probability: 0 });
+      if (!edges.has(key))
+        edges.set(key, { source, target: step.target, steps: [], flow: 0, probability: 0 });
       const edge = edges.get(key);
       edge.steps.push(step);
       edge.flow += step.probability * automaton.visits[source];
       edge.probability += step.probability;
     }
-  return [...edges.values()].sort((one, other) => other.flow - one.flow || other.probability - one.probability);
+  return [...edges.values()].sort(
+    (one, other) => other.flow - one.flow || other.probability - one.probability,
+  );
 }
 
 // Edges that join as many states as can be joined, each the heaviest that leads from those before it.
@@ -74,10 +77,14 @@ function wayTo(before, end) {
 
 // A state with those before and after it, the heaviest first.
 function neighbourhood(automaton, state, most = 16) {
-  const after = automaton.row(state).filter((step) => step.target >= 0).map((step) => step.target);
+  const after = automaton
+    .row(state)
+    .filter((step) => step.target >= 0)
+    .map((step) => step.target);
   const before = automaton.sources(state).map(([source]) => source);
   const found = new Set([state]);
   for (let i = 0; i < Math.max(after.length, before.length) && found.size < most; i++)
-    for (const other of [after[i], before[i]]) if (other !== undefined && found.size < most) found.add(other);
+    for (const other of [after[i], before[i]])
+      if (other !== undefined && found.size < most) found.add(other);
   return [...found].sort((one, other) => one - other);
 }

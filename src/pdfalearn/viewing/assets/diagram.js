@@ -8,7 +8,12 @@ class Diagram {
   // `told` has functions: looked(state or null), chosen(state), changed().
   constructor(automaton, told) {
     [this.automaton, this.told] = [automaton, told];
-    this.canvas = svg("svg", { class: "canvas", role: "group", "aria-label": "Picture of the automaton. Arrow keys go from state to state, Enter shows a neighbourhood." });
+    this.canvas = svg("svg", {
+      class: "canvas",
+      role: "group",
+      "aria-label":
+        "Picture of the automaton. Arrow keys go from state to state, Enter shows a neighbourhood.",
+    });
     this.camera = new Camera(this.canvas);
     this.canvas.addEventListener("keydown", (event) => this.pressed(event));
     this.focusState = null;
@@ -38,12 +43,24 @@ class Diagram {
 
   // The most states that are readable without zooming; all that words visit if they are.
   showDefault() {
-    const visited = Math.max(1, this.automaton.visits.findIndex((visits) => visits === 0));
+    const visited = Math.max(
+      1,
+      this.automaton.visits.findIndex((visits) => visits === 0),
+    );
     const most = this.automaton.visits.at(-1) > 0 ? this.automaton.size : visited;
-    const counts = [...new Set([Math.min(most, COUNTS[0]), ...COUNTS.filter((count) => count < most)])];
-    const generous = counts.filter((count) => count >= 8 || count === most).flatMap((count) => [[count, count <= 12 ? 40 : 0], [count, 0]]);
+    const counts = [
+      ...new Set([Math.min(most, COUNTS[0]), ...COUNTS.filter((count) => count < most)]),
+    ];
+    const generous = counts
+      .filter((count) => count >= 8 || count === most)
+      .flatMap((count) => [
+        [count, count <= 12 ? 40 : 0],
+        [count, 0],
+      ]);
     const sparse = counts.map((count) => [count, -count]);
-    const found = [...generous, ...sparse].find(([count, extra]) => this.isReadable(count, this.edgesFor(count) + extra));
+    const found = [...generous, ...sparse].find(([count, extra]) =>
+      this.isReadable(count, this.edgesFor(count) + extra),
+    );
     if (!found) this.isReadable(1, 1);
     this.present();
   }
@@ -57,7 +74,11 @@ class Diagram {
   }
 
   draw(states, edges) {
-    return drawn(this.automaton, chosenGraph(this.automaton, states, edges), this.shapeFor(states.length));
+    return drawn(
+      this.automaton,
+      chosenGraph(this.automaton, states, edges),
+      this.shapeFor(states.length),
+    );
   }
 
   showCore(count, edges) {
@@ -86,28 +107,38 @@ class Diagram {
     for (const node of nodes) this.listenTo(node);
     for (const edge of this.drawing.edges) this.listenToEdge(edge);
     nodes[0].drawn.setAttribute("tabindex", 0);
-    this.drawing.nodes.forEach((node) => node.state === this.focusState && node.drawn.classList.add("centre"));
+    this.drawing.nodes.forEach(
+      (node) => node.state === this.focusState && node.drawn.classList.add("centre"),
+    );
     this.mark(this.trail);
     this.told.changed();
   }
 
   listenTo(node) {
     let pressedAt = null;
-    node.drawn.addEventListener("pointerdown", (event) => (pressedAt = [event.clientX, event.clientY]));
+    node.drawn.addEventListener(
+      "pointerdown",
+      (event) => (pressedAt = [event.clientX, event.clientY]),
+    );
     node.drawn.addEventListener("click", (event) => {
-      const moved = pressedAt ? Math.hypot(event.clientX - pressedAt[0], event.clientY - pressedAt[1]) : 0;
+      const moved = pressedAt
+        ? Math.hypot(event.clientX - pressedAt[0], event.clientY - pressedAt[1])
+        : 0;
       if (moved < 6) this.told.chosen(node.state);
     });
     node.drawn.addEventListener("pointerenter", () => this.look(node.state));
     node.drawn.addEventListener("focus", () => {
-      this.drawing.nodes.forEach((other) => other.drawn.setAttribute("tabindex", other === node ? 0 : -1));
+      this.drawing.nodes.forEach((other) =>
+        other.drawn.setAttribute("tabindex", other === node ? 0 : -1),
+      );
       this.camera.reveal(node);
       this.look(node.state);
     });
   }
 
   listenToEdge(edge) {
-    const set = (isOn) => [edge.drawn, edge.drawnLabel].forEach((part) => part.classList.toggle("hovered", isOn));
+    const set = (isOn) =>
+      [edge.drawn, edge.drawnLabel].forEach((part) => part.classList.toggle("hovered", isOn));
     for (const part of [edge.drawn, edge.drawnLabel]) {
       part.addEventListener("pointerenter", () => set(true));
       part.addEventListener("pointerleave", () => set(false));
@@ -116,9 +147,11 @@ class Diagram {
 
   // Shows a state's distribution, and which edges are its own.
   look(state, isFocused = false) {
-    for (const node of this.drawing.nodes) node.drawn.classList.toggle("looked-at", node.state === state);
+    for (const node of this.drawing.nodes)
+      node.drawn.classList.toggle("looked-at", node.state === state);
     for (const edge of this.drawing.edges)
-      for (const part of [edge.drawn, edge.drawnLabel]) part.classList.toggle("near", edge.source === state);
+      for (const part of [edge.drawn, edge.drawnLabel])
+        part.classList.toggle("near", edge.source === state);
     if (isFocused) this.drawing.nodes.find((node) => node.state === state)?.drawn.focus();
     this.told.looked(state);
   }

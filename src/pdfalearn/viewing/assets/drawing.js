@@ -16,8 +16,11 @@ function curveOf(edge, from, to) {
   const last = points.length - 1;
   const turn = (i) => {
     if (i > 0 && i < last) return minus(points[i + 1], points[i - 1]);
-    const [direction, other] = i ? [minus(to, points[i]), points[i - 1]] : [minus(points[i], from), points[1]];
-    const factor = Math.hypot(...Object.values(minus(points[i], other))) / Math.hypot(direction.x, direction.y);
+    const [direction, other] = i
+      ? [minus(to, points[i]), points[i - 1]]
+      : [minus(points[i], from), points[1]];
+    const factor =
+      Math.hypot(...Object.values(minus(points[i], other))) / Math.hypot(direction.x, direction.y);
     return plus({ x: 0, y: 0 }, direction, factor);
   };
   const lengthOf = (vector) => Math.hypot(vector.x, vector.y) || 1;
@@ -51,11 +54,17 @@ function drawnEdge(automaton, edge, nodes) {
 function drawnLabel(edge) {
   const { lines, width, height, place } = edge.label;
   const group = svg("g", { class: "label", transform: `translate(${f(place.x)} ${f(place.y)})` });
-  group.append(svg("rect", { x: f(-width / 2), y: f(-height / 2), width: f(width), height: f(height), rx: 5 }));
+  group.append(
+    svg("rect", { x: f(-width / 2), y: f(-height / 2), width: f(width), height: f(height), rx: 5 }),
+  );
   lines.forEach((line, i) => {
     const y = f(-height / 2 + LABEL_LINE * (i + 0.5) + 2);
     const number = svg("tspan", { class: "number" }, ` ${line.number}`);
-    const symbol = svg("tspan", { class: line.isMore ? "number" : "symbol" }, isolated(line.symbol));
+    const symbol = svg(
+      "tspan",
+      { class: line.isMore ? "number" : "symbol" },
+      isolated(line.symbol),
+    );
     group.append(svg("text", { y, dy: "0.35em" }, symbol, number));
   });
   return group;
@@ -66,20 +75,37 @@ function drawnNode(automaton, node) {
   const { state, x, y, radius } = node;
   const ring = 2 * Math.PI * (radius + 4);
   const share = automaton.terminal[state];
-  const group = svg("g", { class: "node", transform: `translate(${f(x)} ${f(y)})`, tabindex: -1, role: "button" });
+  const group = svg("g", {
+    class: "node",
+    transform: `translate(${f(x)} ${f(y)})`,
+    tabindex: -1,
+    role: "button",
+  });
   group.setAttribute("aria-label", nodeText(automaton, state));
-  if (state === 0) group.append(svg("path", { class: "start", d: `M${-radius - 32} 0h20m-7 -5l9 5l-9 5` }));
+  if (state === 0)
+    group.append(svg("path", { class: "start", d: `M${-radius - 32} 0h20m-7 -5l9 5l-9 5` }));
   group.append(svg("circle", { class: "halo", r: radius + 8 }));
-  group.append(svg("circle", { class: "disc", r: radius, "fill-opacity": f(0.25 + 0.75 * node.weight) }));
+  group.append(
+    svg("circle", { class: "disc", r: radius, "fill-opacity": f(0.25 + 0.75 * node.weight) }),
+  );
   if (share > 0)
-    group.append(svg("circle", { class: "ending", r: radius + 4, "stroke-dasharray": `${f(Math.max(1.5, ring * share))} ${f(ring)}`, transform: "rotate(-90)" }));
+    group.append(
+      svg("circle", {
+        class: "ending",
+        r: radius + 4,
+        "stroke-dasharray": `${f(Math.max(1.5, ring * share))} ${f(ring)}`,
+        transform: "rotate(-90)",
+      }),
+    );
   group.append(svg("text", { dy: "0.35em" }, String(automaton.numbers[state])));
   return group;
 }
 
 function nodeText(automaton, state) {
   const [step] = automaton.row(state);
-  const likeliest = step ? `, likeliest symbol ${automaton.text(step.symbol)} ${numberText(step.probability)}` : "";
+  const likeliest = step
+    ? `, likeliest symbol ${automaton.text(step.symbol)} ${numberText(step.probability)}`
+    : "";
   const initial = state === 0 ? ", initial" : "";
   return `State ${automaton.numbers[state]}${initial}: ${numberText(automaton.visits[state])} visits, ends ${numberText(automaton.terminal[state])}${likeliest}`;
 }
@@ -95,7 +121,12 @@ function drawn(automaton, graph, { isWide, mostInLayer }) {
   }));
   const isDense = nodes.length > MOST_LABELLED;
   const mostLines = graph.edges.length <= 26 ? 4 : 2;
-  const edges = graph.edges.map((edge) => ({ ...edge, from: places.get(edge.source), to: places.get(edge.target), label: labelOf(automaton, edge, mostLines, isDense) }));
+  const edges = graph.edges.map((edge) => ({
+    ...edge,
+    from: places.get(edge.source),
+    to: places.get(edge.target),
+    label: labelOf(automaton, edge, mostLines, isDense),
+  }));
   const mostFlow = Math.max(...edges.map((edge) => edge.flow), 1e-300);
   for (const edge of edges) {
     edge.width = 1.2 + 4.3 * Math.sqrt(edge.flow / mostFlow);

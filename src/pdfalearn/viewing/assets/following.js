@@ -8,13 +8,38 @@ class Following {
   constructor(automaton, notation, page, told) {
     Object.assign(this, { automaton, notation, page, told });
     this.random = seeded(1);
-    this.field = make("input", { type: "text", id: uniqueId("word"), spellcheck: "false", autocomplete: "off", autocapitalize: "off", placeholder: notation.joined ? "symbols side by side" : "symbols with blanks between" });
+    this.field = make("input", {
+      type: "text",
+      id: uniqueId("word"),
+      spellcheck: "false",
+      autocomplete: "off",
+      autocapitalize: "off",
+      placeholder: notation.joined ? "symbols side by side" : "symbols with blanks between",
+    });
     this.message = make("p", { class: "message", hidden: true });
     this.chips = make("ol", { class: "chips", "aria-label": "The word, symbol by symbol" });
     this.facts = make("p", { class: "facts" });
     this.bars = make("div", {});
-    this.back = make("button", { type: "button", "aria-label": "Back", title: "One symbol back", click: () => this.go(this.place - 1) }, "◀");
-    this.forth = make("button", { type: "button", "aria-label": "Next", title: "One symbol on", click: () => this.go(this.place + 1) }, "▶");
+    this.back = make(
+      "button",
+      {
+        type: "button",
+        "aria-label": "Back",
+        title: "One symbol back",
+        click: () => this.go(this.place - 1),
+      },
+      "◀",
+    );
+    this.forth = make(
+      "button",
+      {
+        type: "button",
+        "aria-label": "Next",
+        title: "One symbol on",
+        click: () => this.go(this.place + 1),
+      },
+      "▶",
+    );
     this.element = this.card();
     this.follow([]);
   }
@@ -24,25 +49,40 @@ class Following {
       event.preventDefault();
       this.followLine(this.field.value);
     };
-    const form = make("form", { class: "row", submit: typed }, make("label", { class: "unseen", for: this.field.id }, "Word to follow"), this.field, make("button", { class: "chief" }, "Follow"));
-    const draw = (text, action, title) => make("button", { type: "button", click: action, title }, text);
-    const buttons = make("div", { class: "row" }, this.back, this.forth, draw("Random step", () => this.walk(1), "One symbol more, drawn by its probability"), draw("Draw a word", () => this.drawWord(), "A new word, drawn symbol by symbol until it ends"));
+    const form = make(
+      "form",
+      { class: "row", submit: typed },
+      make("label", { class: "unseen", for: this.field.id }, "Word to follow"),
+      this.field,
+      make("button", { class: "chief" }, "Follow"),
+    );
+    const draw = (text, action, title) =>
+      make("button", { type: "button", click: action, title }, text);
+    const buttons = make(
+      "div",
+      { class: "row" },
+      this.back,
+      this.forth,
+      draw("Random step", () => this.walk(1), "One symbol more, drawn by its probability"),
+      draw(
+        "Draw a word",
+        () => this.drawWord(),
+        "A new word, drawn symbol by symbol until it ends",
+      ),
+    );
     const heading = make("h3", {}, "Follow a word");
-    return make("section", { class: "card" }, heading, form, buttons, this.message, this.chips, this.facts, this.bars, this.likely());
-  }
-
-  likely() {
-    const { words, wordsNote } = this.automaton.data;
-    const list = make("ol", { class: "likely" });
-    for (const word of words) {
-      const text = this.notation.shown(word) || "(the empty word)";
-      const known = this.stepsOf(word);
-      const end = known.error ? NaN : known.steps.reduce((log, step) => log + Math.log(step.probability), Math.log(this.automaton.terminal[known.end]));
-      const number = Number.isNaN(end) ? "leaves this page" : numberText(Math.exp(end));
-      list.append(make("li", {}, make("button", { type: "button", class: "line", click: () => this.follow(word) }, make("bdi", { class: "name", title: text }, shortened(text, 44)), make("span", { class: "value" }, number))));
-    }
-    const note = wordsNote ? make("p", { class: "quiet small" }, wordsNote) : null;
-    return make("details", { open: words.length > 0 && window.innerWidth > 700 }, make("summary", {}, words.length ? `The ${words.length} likeliest words` : "Likeliest words"), words.length ? list : null, note);
+    return make(
+      "section",
+      { class: "card" },
+      heading,
+      form,
+      buttons,
+      this.message,
+      this.chips,
+      this.facts,
+      this.bars,
+      likelyWords(this),
+    );
   }
 
   // Returns the transitions of a word as far as they are known, where they end, and what stops them.
@@ -53,9 +93,24 @@ class Following {
       const step = this.automaton.step(state, symbol);
       const name = this.automaton.text(symbol);
       const where = `state ${this.automaton.numbers[state]}`;
-      if (!step && this.automaton.leftOut[state]) return { steps, end: state, error: `${name} leaves this page: it is not among the likeliest symbols of ${where}, or undefined there.` };
-      if (!step) return { steps, end: state, error: `The word is undefined: ${where} has no transition with ${name}.` };
-      if (step.target < 0) return { steps, end: state, error: `The word leaves this page: from ${where} ${name} (probability ${numberText(step.probability)}) leads to a state outside of the core that the page has.` };
+      if (!step && this.automaton.leftOut[state])
+        return {
+          steps,
+          end: state,
+          error: `${name} leaves this page: it is not among the likeliest symbols of ${where}, or undefined there.`,
+        };
+      if (!step)
+        return {
+          steps,
+          end: state,
+          error: `The word is undefined: ${where} has no transition with ${name}.`,
+        };
+      if (step.target < 0)
+        return {
+          steps,
+          end: state,
+          error: `The word leaves this page: from ${where} ${name} (probability ${numberText(step.probability)}) leads to a state outside of the core that the page has.`,
+        };
       steps.push(step);
       state = step.target;
     }
@@ -63,8 +118,11 @@ class Following {
   }
 
   followLine(line) {
-    const { word, unknown } = this.notation.parsed(line.trim() === "" && !this.notation.joined ? "" : line);
-    if (unknown !== undefined) this.tell(`${unknown} is not a symbol of the alphabet${this.automaton.isWhole ? "" : " that this page has"}.`);
+    const { word, unknown } = this.notation.parsed(line);
+    if (unknown !== undefined)
+      this.tell(
+        `${unknown} is not a symbol of the alphabet${this.automaton.isWhole ? "" : " that this page has"}.`,
+      );
     else this.follow(word);
     return unknown === undefined;
   }
@@ -96,7 +154,10 @@ class Following {
   // Goes on with a transition from where one looks; what came after is forgotten.
   goOn(step) {
     if (step.target < 0) {
-      this.tell(this.stepsOf([...this.steps.slice(0, this.place).map((one) => one.symbol), step.symbol]).error);
+      this.tell(
+        this.stepsOf([...this.steps.slice(0, this.place).map((one) => one.symbol), step.symbol])
+          .error,
+      );
       return;
     }
     this.steps = [...this.steps.slice(0, this.place), step];
@@ -105,15 +166,26 @@ class Following {
     this.go(this.steps.length);
   }
 
+  // Goes on by so many drawn symbols, or until the word ends or leaves the page.
   walk(count) {
+    const { steps, note } = this.drawnOn(this.steps.slice(0, this.place), count);
+    this.steps = steps;
+    this.field.value = this.notation.line(steps.map((step) => step.symbol));
+    this.go(steps.length);
+    this.tell(note);
+  }
+
+  drawnOn(steps, count) {
     for (let i = 0; i < count; i++) {
-      const step = drawnStep(this.automaton, this.state, this.random);
-      if (step === null) return this.tell("The word ends here.");
-      if (step === undefined) return this.tell("The next symbol is one that this page leaves out.");
-      this.goOn(step);
-      if (step.target < 0) return undefined;
+      const state = steps.length ? steps.at(-1).target : 0;
+      const step = drawnStep(this.automaton, state, this.random);
+      if (step === null) return { steps, note: "The word ends here." };
+      if (step === undefined)
+        return { steps, note: "The next symbol is one that this page leaves out." };
+      if (step.target < 0) return { steps, note: this.stepsOf([step.symbol], state).error };
+      steps.push(step);
     }
-    return count > 1 ? this.tell(`The word goes on; it was cut after ${count} symbols.`) : undefined;
+    return { steps, note: count > 1 ? `The word goes on; it was cut after ${count} symbols.` : "" };
   }
 
   drawWord() {
@@ -123,30 +195,52 @@ class Following {
 
   show() {
     const { automaton, place, steps } = this;
-    const log = steps.slice(0, place).reduce((sum, step) => sum + Math.log(step.probability), 0);
+    const log = logOf(steps.slice(0, place));
     this.back.disabled = place === 0;
     this.forth.disabled = place === steps.length;
     this.chips.replaceChildren(...this.shownChips());
     const where = make("strong", {}, `state ${automaton.numbers[this.state]}`);
     const text = `After ${countText(place, "symbol")}: `;
-    this.facts.replaceChildren(text, where, make("br"), `Probability so far ${probabilityText(log)};`, make("br"), `of ending here ${probabilityText(log + Math.log(automaton.terminal[this.state]))}`);
+    this.facts.replaceChildren(
+      text,
+      where,
+      make("br"),
+      `Probability so far ${probabilityText(log)};`,
+      make("br"),
+      `of ending here ${probabilityText(log + Math.log(automaton.terminal[this.state]))}`,
+    );
     this.bars.replaceChildren(bars(automaton, this.state, (step) => this.goOn(step), 8));
   }
 
   // The symbols around where one looks, to click on.
   shownChips() {
-    const chip = (place, text, kind) => make("li", {}, make("button", { type: "button", class: kind, "aria-current": place === this.place ? "step" : null, click: () => this.go(place), "aria-label": place ? `Symbol ${place}: ${text}` : "Start" }, isolated(shortened(text, 14))));
+    const chip = (place, text, kind) =>
+      make(
+        "li",
+        {},
+        make(
+          "button",
+          {
+            type: "button",
+            class: kind,
+            "aria-current": place === this.place ? "step" : null,
+            click: () => this.go(place),
+            "aria-label": place ? `Symbol ${place}: ${text}` : "Start",
+          },
+          isolated(shortened(text, 14)),
+        ),
+      );
     const begin = Math.max(0, Math.min(this.place - 15, this.steps.length - 30));
-    const chips = this.steps.slice(begin, begin + 30).map((step, i) => chip(begin + i + 1, this.automaton.text(step.symbol), "chip"));
-    const dots = (count) => (count > 0 ? [make("li", { class: "quiet" }, `… ${countText(count, "symbol")}`)] : []);
-    return [chip(0, "start", "chip first"), ...dots(begin), ...chips, ...dots(this.steps.length - begin - 30)];
+    const chips = this.steps
+      .slice(begin, begin + 30)
+      .map((step, i) => chip(begin + i + 1, this.automaton.text(step.symbol), "chip"));
+    const dots = (count) =>
+      count > 0 ? [make("li", { class: "quiet" }, `… ${countText(count, "symbol")}`)] : [];
+    return [
+      chip(0, "start", "chip first"),
+      ...dots(begin),
+      ...chips,
+      ...dots(this.steps.length - begin - 30),
+    ];
   }
-}
-
-// A probability out of its logarithm, however small.
-function probabilityText(log) {
-  if (log > -600) return numberText(Math.exp(log));
-  if (log === -Infinity) return "0";
-  const exponent = Math.floor(log / Math.LN10);
-  return `${numberText(Math.exp(log - exponent * Math.LN10))}e${exponent}`;
 }

@@ -25,13 +25,17 @@ function labelOf(automaton, edge, mostLines, isDense) {
     const rest = edge.steps.slice(listed).reduce((sum, step) => sum + step.probability, 0);
     lines.push({ symbol: `+${count - listed}`, number: numberText(rest), isMore: true });
   }
-  const width = Math.max(...lines.map((line) => measure(`${line.symbol} ${line.number}`, LABEL_FONT)));
+  const width = Math.max(
+    ...lines.map((line) => measure(`${line.symbol} ${line.number}`, LABEL_FONT)),
+  );
   const box = { width: width + 12, height: lines.length * LABEL_LINE + 4 };
   return { lines, ...box, room: isDense ? { width: 0, height: 0 } : box };
 }
 
 function edgeText(automaton, edge) {
-  const steps = edge.steps.slice(0, 12).map((step) => `${automaton.text(step.symbol)} ${numberText(step.probability)}`);
+  const steps = edge.steps
+    .slice(0, 12)
+    .map((step) => `${automaton.text(step.symbol)} ${numberText(step.probability)}`);
   const more = edge.steps.length > 12 ? `, and ${edge.steps.length - 12} more` : "";
   return `${automaton.numbers[edge.source]} → ${automaton.numbers[edge.target]}: ${steps.join(", ")}${more}`;
 }

@@ -15,7 +15,8 @@ function flowSequence(count, edges) {
     sequence.push(next);
     for (const edge of edges) if (edge.from === next) seen[edge.to] += edge.flow + 1e-9;
     next = -1;
-    for (const node of waiting) if (next < 0 || seen[node] / into[node] > seen[next] / into[next]) next = node;
+    for (const node of waiting)
+      if (next < 0 || seen[node] / into[node] > seen[next] / into[next]) next = node;
   }
   return sequence;
 }
@@ -43,8 +44,11 @@ function layersOf(count, edges, most) {
 function crossings(layers) {
   let count = 0;
   for (const layer of layers) {
-    const ends = layer.flatMap((item) => item.after.map((other) => other.place).sort((a, b) => a - b));
-    for (let i = 0; i < ends.length; i++) for (let j = i + 1; j < ends.length; j++) if (ends[i] > ends[j]) count++;
+    const ends = layer.flatMap((item) =>
+      item.after.map((other) => other.place).sort((a, b) => a - b),
+    );
+    for (let i = 0; i < ends.length; i++)
+      for (let j = i + 1; j < ends.length; j++) if (ends[i] > ends[j]) count++;
   }
   return count;
 }
@@ -59,7 +63,9 @@ function reduceCrossings(layers, sweeps = 14) {
   for (let sweep = 0; sweep < sweeps && least > 0; sweep++) {
     const isDown = sweep % 2 === 0;
     for (const layer of isDown ? layers : [...layers].reverse()) {
-      const wish = new Map(layer.map((item) => [item, middle(isDown ? item.before : item.after, item.place)]));
+      const wish = new Map(
+        layer.map((item) => [item, middle(isDown ? item.before : item.after, item.place)]),
+      );
       layer.sort((one, other) => wish.get(one) - wish.get(other) || one.place - other.place);
       numberPlaces(layer);
     }

@@ -2,7 +2,16 @@
 // Where states, edges and labels of a graph are. Labels take part in the layout as states do, so that
 // they overlap nothing: states are in the even layers, labels in the odd ones.
 
-const makeItem = (layer, size = {}) => ({ layer, before: [], after: [], back: 5, front: 5, length: 0, weight: 1, ...size });
+const makeItem = (layer, size = {}) => ({
+  layer,
+  before: [],
+  after: [],
+  back: 5,
+  front: 5,
+  length: 0,
+  weight: 1,
+  ...size,
+});
 
 function joined(one, other) {
   one.after.push(other);
@@ -34,7 +43,13 @@ function chainOf(low, high, edge, isWide) {
 // Room for a state; loops stand above it in wide drawings and beside it in tall ones.
 function stateItem(layer, node, loop, isWide) {
   const ring = node.radius + 7;
-  const item = makeItem(layer, { back: ring, front: ring, length: 2 * ring, weight: 4, state: node });
+  const item = makeItem(layer, {
+    back: ring,
+    front: ring,
+    length: 2 * ring,
+    weight: 4,
+    state: node,
+  });
   if (!loop) return item;
   const { width, height } = loop.label.room;
   const room = ring + 24 + (isWide ? height : width);
@@ -47,7 +62,9 @@ function stateItem(layer, node, loop, isWide) {
 function layOut(nodes, edges, { isWide, mostInLayer }) {
   const plain = edges.filter((edge) => edge.from !== edge.to);
   const levels = layersOf(nodes.length, plain, mostInLayer);
-  const loops = new Map(edges.filter((edge) => edge.from === edge.to).map((edge) => [edge.from, edge]));
+  const loops = new Map(
+    edges.filter((edge) => edge.from === edge.to).map((edge) => [edge.from, edge]),
+  );
   const items = nodes.map((node, i) => stateItem(2 * levels[i], node, loops.get(i), isWide));
   const chains = plain.map((edge) => {
     const isForward = levels[edge.from] < levels[edge.to];
@@ -58,8 +75,9 @@ function layOut(nodes, edges, { isWide, mostInLayer }) {
   const layers = Array.from({ length: 2 * Math.max(...levels) + 1 }, () => []);
   for (const item of new Set([...items, ...chains.flat()])) layers[item.layer].push(item);
   reduceCrossings(layers);
-  placeAcross(layers);
-  placeAlong(layers);
+  const isSmall = isWide && nodes.length <= 12; // there is room for longer arrows
+  placeAcross(layers, isSmall ? 20 : 12);
+  placeAlong(layers, isSmall ? 24 : 14);
   const point = (along, across) => (isWide ? { x: along, y: across } : { x: across, y: along });
   items.forEach((item, i) => Object.assign(nodes[i], point(item.along, item.across)));
   plain.forEach((edge, i) => route(edge, chains[i], point));
@@ -83,7 +101,10 @@ function portOf(item, next, point, outside) {
   const turn = Math.atan2(next.across - item.across, Math.abs(length));
   const angle = Math.max(-1.1, Math.min(1.1, turn));
   const radius = item.state.radius + outside;
-  return point(item.along + Math.sign(length) * radius * Math.cos(angle), item.across + radius * Math.sin(angle));
+  return point(
+    item.along + Math.sign(length) * radius * Math.cos(angle),
+    item.across + radius * Math.sin(angle),
+  );
 }
 
 function routeLoop(edge, node, isWide) {
@@ -91,10 +112,23 @@ function routeLoop(edge, node, isWide) {
   const { x, y } = node;
   const near = node.radius + 4;
   const [cos, sin] = [near * Math.cos(0.55), near * Math.sin(0.55)];
-  const [farCos, farSin] = [(near + edge.arrow) * Math.cos(0.5), (near + edge.arrow) * Math.sin(0.5)];
+  const [farCos, farSin] = [
+    (near + edge.arrow) * Math.cos(0.5),
+    (near + edge.arrow) * Math.sin(0.5),
+  ];
   edge.loop = isWide
-    ? [{ x: x - sin, y: y - cos }, { x: x - 20, y: y - far - 6 }, { x: x + 20, y: y - far - 6 }, { x: x + farSin, y: y - farCos }]
-    : [{ x: x + cos, y: y - sin }, { x: x + far + 6, y: y - 20 }, { x: x + far + 6, y: y + 20 }, { x: x + farCos, y: y + farSin }];
+    ? [
+        { x: x - sin, y: y - cos },
+        { x: x - 20, y: y - far - 6 },
+        { x: x + 20, y: y - far - 6 },
+        { x: x + farSin, y: y - farCos },
+      ]
+    : [
+        { x: x + cos, y: y - sin },
+        { x: x + far + 6, y: y - 20 },
+        { x: x + far + 6, y: y + 20 },
+        { x: x + farCos, y: y + farSin },
+      ];
   edge.tip = isWide ? { x: x + sin, y: y - cos } : { x: x + cos, y: y + sin };
   edge.label.place = isWide
     ? { x, y: y - far - edge.label.height / 2 - 2 }
@@ -102,7 +136,12 @@ function routeLoop(edge, node, isWide) {
 }
 
 function bounds(nodes, edges) {
-  const boxes = nodes.map(({ x, y, radius }) => [x - radius - 34, y - radius - 9, x + radius + 9, y + radius + 9]);
+  const boxes = nodes.map(({ x, y, radius }) => [
+    x - radius - 34,
+    y - radius - 9,
+    x + radius + 9,
+    y + radius + 9,
+  ]);
   for (const { label, points } of edges) {
     const { x, y } = label.place;
     const { width, height } = label.room;

@@ -19,10 +19,14 @@ class Automaton {
     this.size = this.numbers.length;
     this.rows = new Map();
     this.offsets = new Int32Array(this.size + 1);
-    decoded(data.counts, Int32Array).forEach((count, i) => (this.offsets[i + 1] = this.offsets[i] + count));
+    decoded(data.counts, Int32Array).forEach(
+      (count, i) => (this.offsets[i + 1] = this.offsets[i] + count),
+    );
     this.places = new Map(Array.from(this.numbers, (number, place) => [number, place]));
-    this.shares = new Float64Array(this.size + 1); // what the first so many states carry of all visits
-    this.visits.forEach((visits, i) => (this.shares[i + 1] = this.shares[i] + visits / data.allVisits));
+    this.shares = new Float64Array(this.size + 1); // shares[n] is what the first n states carry of all visits
+    this.visits.forEach(
+      (visits, i) => (this.shares[i + 1] = this.shares[i] + visits / data.allVisits),
+    );
   }
 
   get isWhole() {
@@ -42,7 +46,11 @@ class Automaton {
   sortedRow(state) {
     const row = [];
     for (let i = this.offsets[state]; i < this.offsets[state + 1]; i++)
-      row.push({ symbol: this.symbols[i], target: this.targets[i], probability: this.probabilities[i] });
+      row.push({
+        symbol: this.symbols[i],
+        target: this.targets[i],
+        probability: this.probabilities[i],
+      });
     return row.sort((one, other) => other.probability - one.probability);
   }
 
@@ -55,7 +63,9 @@ class Automaton {
   }
 
   undefinedCount(state) {
-    return this.data.alphabet - (this.offsets[state + 1] - this.offsets[state]) - this.leftOut[state];
+    return (
+      this.data.alphabet - (this.offsets[state + 1] - this.offsets[state]) - this.leftOut[state]
+    );
   }
 
   // Transitions into a state as [source, flow], the heaviest first; found once for all states.

@@ -29,8 +29,15 @@ class Notation {
         place++;
         continue;
       }
-      const text = this.longestFirst.find((form) => form && line.startsWith(form, place) && this.ends(line, place + form.length));
-      if (text === undefined) return { unknown: this.joined ? String.fromCodePoint(line.codePointAt(place)) : line.slice(place).split(/\s/)[0] };
+      const text = this.longestFirst.find(
+        (form) => form && line.startsWith(form, place) && this.ends(line, place + form.length),
+      );
+      if (text === undefined)
+        return {
+          unknown: this.joined
+            ? String.fromCodePoint(line.codePointAt(place))
+            : line.slice(place).split(/\s/)[0],
+        };
       word.push(this.codes.get(text));
       place += text.length;
     }

@@ -8,21 +8,35 @@ function meanings(text, automaton, notation, shown) {
   if (number && Number(number[1]) < automaton.data.states) {
     const place = automaton.places.get(Number(number[1]));
     const name = `state ${Number(number[1])}`;
-    found.push({ name, act: () => (place === undefined ? shown.outside(name) : shown.state(place)) });
+    found.push({
+      name,
+      act: () => (place === undefined ? shown.outside(name) : shown.state(place)),
+    });
   }
   const symbol = notation.codes.get(text) ?? notation.codes.get(text.trim());
-  if (symbol !== undefined) found.push({ name: `symbol ${automaton.text(symbol)}`, act: () => shown.symbol(symbol) });
+  if (symbol !== undefined)
+    found.push({ name: `symbol ${automaton.text(symbol)}`, act: () => shown.symbol(symbol) });
   const { word } = notation.parsed(text);
-  if (word !== undefined && word.length > (symbol === undefined ? 0 : 1)) found.push({ name: `word ${text.trim()}`, act: () => shown.word(word) });
+  if (word !== undefined && word.length > (symbol === undefined ? 0 : 1))
+    found.push({ name: `word ${text.trim()}`, act: () => shown.word(word) });
   return found;
 }
 
 function searchForm(automaton, notation, shown, page) {
   const id = uniqueId("search");
-  const field = make("input", { type: "search", id, placeholder: "state, symbol or word", spellcheck: "false", autocomplete: "off", autocapitalize: "off" });
+  const field = make("input", {
+    type: "search",
+    id,
+    placeholder: "state, symbol or word",
+    spellcheck: "false",
+    autocomplete: "off",
+    autocapitalize: "off",
+  });
   const message = make("p", { class: "message", hidden: true });
   const tell = (text, others = []) => {
-    const buttons = others.map((other) => make("button", { type: "button", click: () => tell(other.act()) }, `as ${other.name}`));
+    const buttons = others.map((other) =>
+      make("button", { type: "button", click: () => tell(other.act()) }, `as ${other.name}`),
+    );
     message.replaceChildren(text, ...(buttons.length ? [" ", ...buttons] : []));
     message.hidden = !text;
     page.announce(text);
@@ -32,8 +46,17 @@ function searchForm(automaton, notation, shown, page) {
     const [first, ...others] = meanings(field.value, automaton, notation, shown);
     if (!field.value.trim()) tell(shown.nothing());
     else if (first) tell(first.act(), others);
-    else tell(`${shortened(field.value, 60)} is not the number of a state, nor a word over the alphabet.`);
+    else
+      tell(
+        `${shortened(field.value, 60)} is not the number of a state, nor a word over the alphabet.`,
+      );
   };
-  const form = make("form", { class: "row search", role: "search", submit: search }, make("label", { for: id, class: "unseen" }, "Search for a state, a symbol or a word"), field, make("button", {}, "Search"));
+  const form = make(
+    "form",
+    { class: "row search", role: "search", submit: search },
+    make("label", { for: id, class: "unseen" }, "Search for a state, a symbol or a word"),
+    field,
+    make("button", {}, "Search"),
+  );
   return { form, message, tell };
 }

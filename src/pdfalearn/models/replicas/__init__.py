@@ -1,0 +1,1 @@
+"""Many copies of a model that are asked side by side."""

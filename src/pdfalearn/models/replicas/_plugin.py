@@ -1,0 +1,54 @@
+"""The copy of a model in a worker of a Dask cluster."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, cast
+
+from distributed import WorkerPlugin, get_worker
+
+from pdfalearn.models.replicas._copy import Copy
+from pdfalearn.models.replicas._requests import Failure, Maker, Request, Response, Traits
+from pdfalearn.models.replicas._worker import named
+
+
+class ModelPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
+    """Holds a copy of the model, which is made when it is asked for the first time.
+
+    Not before that: the worker would not tell the scheduler that it is alive meanwhile.
+
+    Parameters
+    ----------
+    name : str
+        What tells these copies from those of others on the cluster.
+    make_model : callable or str
+        Makes the model.
+    """
+
+    def __init__(self, name: str, make_model: Maker | str) -> None:
+        self.name = name
+        self._make = make_model
+
+    def setup(self, worker: Any) -> None:
+        """Begin in a worker."""
+        self._by = f"worker {worker.address}"
+        self._lock = Lock()
+        self._copy: Copy | None = None
+
+    def handle(self, request: Request | None) -> Response | Traits | Failure:
+        """Answer a request, one at a time; without a request, say what the model is."""
+        with self._lock:
+            try:
+                if self._copy is None:
+                    make = named(self._make) if isinstance(self._make, str) else self._make
+                    self._copy = Copy(make, self._by)
+                if request is None:
+                    return self._copy.traits()
+            except BaseException as error:
+                return Failure.of(error, self._by)
+            return self._copy.handle(request)
+
+
+def handled_here(name: str, request: Request | None) -> Response | Traits | Failure:
+    """Have the copy of the worker that this runs in answer."""
+    return cast(ModelPlugin, get_worker().plugins[name]).handle(request)

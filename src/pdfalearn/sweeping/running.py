@@ -1,0 +1,261 @@
+"""Sweep over κ and tolerances."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from pdfalearn.budgets import Budget
+from pdfalearn.checks import checked_integer
+from pdfalearn.distilling.sampling import checked_sampler
+from pdfalearn.equivalence.relations import Relation
+from pdfalearn.errors import InputError
+from pdfalearn.learning.defaults import default_oracle
+from pdfalearn.learning.loop import learn
+from pdfalearn.learning.results import LearningInterrupted, Progress, Result
+from pdfalearn.models.automaton import as_model
+from pdfalearn.models.checking import checked_model_members
+from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.oracles.protocol import EquivalenceOracle
+from pdfalearn.pdfa import PDFA
+from pdfalearn.progress import Wanted, displayed
+from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.stores.keys import model_key
+from pdfalearn.stores.store import AnswerStore
+from pdfalearn.sweeping.measuring import Distance, ExactMeasure, Measure, SampledMeasure
+from pdfalearn.sweeping.relations import DEFAULT_KAPPAS, LEARNERS, checked_relations
+from pdfalearn.sweeping.results import Sweep, SweepInterrupted, SweepProgress, SweepRow
+from pdfalearn.sweeping.spending import Purse
+
+UNBOUNDED = Budget()
+DEFAULT_BUDGET = Budget(max_words=100_000)
+"""What may be asked of a model that can only be asked, if nothing is said."""
+_WORDS_SHARE = 4
+"""One part in so many of the budget is for words to measure divergence on."""
+_WORDS_BUDGET = Budget(max_symbols=20_000)
+"""How much is asked for these words where the budget does not bound it."""
+_NAME = "sweep"
+"""The name of a model without identity in a store of the sweep's own."""
+
+OracleMaker = Callable[[Relation], EquivalenceOracle]
+
+
+def sweep(
+    model: PDFA | LanguageModel,
+    *,
+    kappas: Iterable[int] = DEFAULT_KAPPAS,
+    tolerances: Iterable[float] = (),
+    oracle: OracleMaker | None = None,
+    budget: Budget | None = None,
+    words: Sampler | None = None,
+    store: str | os.PathLike[str] | None = None,
+    model_id: str | None = None,
+    progress: Wanted[SweepProgress] = None,
+    audit: int = 16,
+    seed: int = 0,
+) -> Sweep:
+    """Learn with several κ and tolerances from one set of answers, and recommend one of them.
+
+    All runs share a store of answers: the model is asked for each word once, whichever run needs
+    it, apart from audits. Each automaton is the one that `learn` gives for that κ alone.
+
+    Parameters
+    ----------
+    model : PDFA or LanguageModel
+        What to learn from.
+    kappas : iterable of int
+        Quantization parameters, for QuaNT; 5, 10, 20, 50 and so on up to 1000 if not given.
+    tolerances : iterable of float
+        Tolerances, for L_p*.
+    oracle : callable, optional
+        Takes the `Quantization` or `Tolerance` of a run and returns the equivalence oracle for it;
+        if not given, what `learn` takes by itself.
+    budget : Budget, optional
+        How much the whole sweep may cost: of words, symbols, cost and seconds a quarter is for
+        words to measure divergence on, and each run may spend an equal share of what is left. The
+        other bounds hold for every run. If not given, there is no bound for a PDFA, and for other
+        models it is 100,000 words.
+    words : Sampler, optional
+        What draws the words that divergence is measured on; `ModelWords` if not given. For a PDFA
+        none are drawn, as its divergence is computed.
+    store : path, optional
+        A file that answers are written to and taken from; a temporary one if not given.
+    model_id : str, optional
+        Under which name the store keeps the answers; needed for a model without identity.
+    progress : bool, "log" or callable, optional
+        As in `learn`; a function is called with a `SweepProgress`.
+    audit : int
+        How many words each run asks again in the end.
+    seed : int
+        Seed of the words, of the oracles and of the audits.
+
+    Returns
+    -------
+    Sweep
+        A row for each κ and each tolerance, and a recommendation.
+
+    Raises
+    ------
+    SweepInterrupted
+        On Ctrl-C: a `KeyboardInterrupt` with what has been learnt so far.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3
+    >>> found = sweep(figure_3(), kappas=[1, 10, 100])
+    >>> [(row.by.kappa, row.states) for row in found]
+    [(1, 1), (10, 4), (100, 4)]
+    >>> found.recommended.by
+    Quantization(kappa=10)
+    """
+    relations = checked_relations(kappas, tolerances)
+    audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
+    if budget is None:
+        budget = UNBOUNDED if isinstance(model, PDFA) else DEFAULT_BUDGET
+    if not isinstance(budget, Budget):
+        raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=100_000)")
+    if oracle is not None and not callable(oracle):
+        raise InputError(
+            f"oracle {oracle!r} is not a function that takes a Quantization or a Tolerance and "
+            "returns an equivalence oracle"
+        )
+    make = oracle or (lambda by: default_oracle(model, by, seed))
+    asked = as_model(model)
+    shown = displayed(progress, "sweeping", runs=len(relations))
+    run: _Run | None = None
+    try:
+        with shown as report, _shared(asked, store, model_id) as place:
+            run = _Run(model, place, budget, relations, report)
+            run.measure_by(words, seed)
+            for by in relations:
+                run.learn(by, make(by), audit, seed)
+            return run.sweep()
+    except KeyboardInterrupt as interrupt:
+        kept = run.sweep() if run is not None and run.rows else None
+        raise SweepInterrupted(kept) from interrupt
+
+
+Place = tuple[str | os.PathLike[str], str | None]
+"""The file of a store, and the model's name in it."""
+
+
+@contextmanager
+def _shared(
+    model: LanguageModel, store: str | os.PathLike[str] | None, model_id: str | None
+) -> Iterator[Place]:
+    """Give the store that all runs share; one of the sweep's own is deleted in the end."""
+    if store is not None:
+        model_key(model, model_id)
+        yield store, model_id
+        return
+    identity = checked_model_members(model).identity
+    with TemporaryDirectory(prefix="pdfalearn-") as folder:
+        yield Path(folder, "answers.db"), None if identity else _NAME
+
+
+class _Run:
+    """One sweep, with the rows so far.
+
+    Parameters
+    ----------
+    model : PDFA or LanguageModel
+        What to learn from.
+    place : tuple
+        Where answers are kept.
+    budget : Budget
+        How much the sweep may cost.
+    relations : list of Relation
+        What to sweep over.
+    report : callable, optional
+        Called with a `SweepProgress`.
+    """
+
+    def __init__(
+        self,
+        model: PDFA | LanguageModel,
+        place: Place,
+        budget: Budget,
+        relations: list[Relation],
+        report: Callable[[SweepProgress], None] | None,
+    ) -> None:
+        self._model = model
+        self._store, self._model_id = place
+        self._purse = Purse(budget)
+        self._runs = len(relations)
+        self._report = report
+        self._measure: Measure
+        self._distances: list[Distance] = []
+        self.rows: list[SweepRow] = []
+
+    def measure_by(self, words: Sampler | None, seed: int) -> None:
+        """Choose how automata are measured: exactly, or on words that are drawn now."""
+        if isinstance(self._model, PDFA):
+            self._measure = ExactMeasure(self._model)
+            return
+        budget = self._purse.share_for(_WORDS_SHARE)
+        if not budget.bounds_questions:
+            budget = _WORDS_BUDGET
+        budget = Budget(budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
+        sampler = checked_sampler(words, budget, self._model.price)
+        key = model_key(self._model, self._model_id)
+        with Interrupts() as interrupts, AnswerStore(self._store) as store:
+            asked = InterruptibleModel(self._model, interrupts)
+            self._measure = SampledMeasure(
+                asked, sampler, budget, seed, store, key, lambda: self._tell(None, None)
+            )
+        interrupts.check()
+        measure = self._measure
+        words_asked = measure.questions + measure.audited
+        self._purse.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
+
+    def learn(self, by: Relation, oracle: EquivalenceOracle, audit: int, seed: int) -> None:
+        """Learn with one κ or tolerance, and add the row."""
+        try:
+            result = learn(
+                self._model,
+                by=by,
+                oracle=oracle,
+                learner=LEARNERS[type(by)],
+                budget=self._purse.share_for(self._runs - len(self.rows)),
+                store=self._store,
+                model_id=self._model_id,
+                progress=None if self._report is None else lambda news: self._tell(by, news),
+                audit=audit,
+                seed=seed,
+            )
+        except LearningInterrupted as interrupt:
+            if interrupt.result is not None:
+                self._add(by, interrupt.result)
+            raise
+        self._add(by, result)
+
+    def _add(self, by: Relation, result: Result) -> None:
+        statistics, distance = result.statistics, self._measure.distance(result.pdfa)
+        words = statistics.words + statistics.audited_words
+        self._purse.spend(words=words, symbols=statistics.symbols, cost=statistics.cost)
+        figures = distance.divergence, distance.low, distance.high, distance.infinite_share
+        self._distances.append(distance)
+        self.rows.append(SweepRow(by, result, *figures))
+
+    def _tell(self, by: Relation | None, learning: Progress | None) -> None:
+        if self._report is not None:
+            run = 0 if by is None else len(self.rows) + 1
+            self._report(SweepProgress(by, run, self._runs, learning))
+
+    def sweep(self) -> Sweep:
+        """Put the rows together."""
+        measure = self._measure
+        return Sweep(
+            rows=tuple(self.rows),
+            drawn_words=measure.drawn_words,
+            held_out_questions=measure.questions,
+            kept_losses=np.array([distance.losses for distance in self._distances]),
+            kept_infinite=np.array([distance.infinite for distance in self._distances]),
+            kept_lengths=measure.lengths,
+        )

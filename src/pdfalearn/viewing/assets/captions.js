@@ -1,0 +1,67 @@
+"use strict";
+// What is said of an automaton, of its picture and of a symbol.
+
+function aboutText(automaton) {
+  const { data } = automaton;
+  const parts = [];
+  if (!automaton.isWhole)
+    parts.push(
+      `${countText(data.states, "state")}; the page has ${automaton.size.toLocaleString("en")} ` +
+        `that carry ${numberText(automaton.shares[automaton.size])} of the visits.`,
+    );
+  else parts.push(`${countText(data.states, "state")}, ${countText(data.alphabet, "symbol")}.`);
+  if (data.visitedSymbols)
+    parts.push(
+      `Visits are those of the first ${countText(data.visitedSymbols, "symbol")} of a word, ` +
+        "as words may be longer or never end.",
+    );
+  else parts.push(`A word visits ${numberText(data.allVisits)} states in the mean.`);
+  if (data.unvisited)
+    parts.push(
+      `${countText(data.unvisited, "state is", "states are")} ` +
+        (data.visitedSymbols ? "not visited by these." : "never visited."),
+    );
+  return parts.join(" ");
+}
+
+function captionText(automaton, diagram) {
+  const { graph } = diagram.drawing;
+  if (diagram.focusState !== null)
+    return (
+      `The neighbourhood of state ${automaton.numbers[diagram.focusState]}: ` +
+      `${countText(graph.states.length, "state")}, the heaviest arrows first.`
+    );
+  const hidden = graph.edgesInAll - graph.edges.length;
+  const beyond = automaton.data.states - graph.states.length;
+  const parts = [];
+  const between = graph.states.length - diagram.count;
+  if (between)
+    parts.push(
+      `${countText(between, "state")} more ${between === 1 ? "is" : "are"} ` +
+        "on the way from the initial state",
+    );
+  if (hidden)
+    parts.push(
+      `${countText(hidden, "arrow")} between these states ${hidden === 1 ? "is" : "are"} not drawn`,
+    );
+  if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
+  if (diagram.drawing.isDense) parts.push("labels show when you point at a state or an arrow");
+  else if (diagram.camera.scale < 0.45)
+    parts.push("labels show when you zoom in or point at a state");
+  return parts.length ? `${parts.join("; ")}.` : "Everything is drawn.";
+}
+
+function symbolText(automaton, symbol) {
+  let [count, best, most] = [0, -1, -1];
+  for (let state = 0; state < automaton.size; state++) {
+    const step = automaton.step(state, symbol);
+    if (!step) continue;
+    count++;
+    const flow = automaton.visits[state] * step.probability;
+    if (flow > most) [best, most] = [state, flow];
+  }
+  return best < 0
+    ? "no state of this page can read it."
+    : `${countText(count, "state")} of this page can read it, ` +
+        `most often state ${automaton.numbers[best]}.`;
+}

@@ -1,0 +1,116 @@
+"""Copies in the workers of a Dask cluster are as one model, also if workers are lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdfalearn import Exact, InputError, MissingExtraError, ModelError, Replicas, Result
+from pdfalearn.models.automaton import as_model
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.words import Words
+from tests.models.replicas import makers
+from tests.models.replicas.test_same_as_one import assert_same, learnt
+from tests.support import need_module
+
+TIME_LIMIT = 60.0
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers of this machine, in processes of their own that a nanny starts anew."""
+    distributed = need_module("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address=None
+    ) as started:
+        yield started
+
+
+def workers_of(cluster: Any) -> list[int]:
+    return [nanny.pid for nanny in cluster.workers.values()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [makers.owning, makers.sparse])
+def test_a_cluster_is_as_one_model(cluster: Any, make: Any) -> None:
+    expected = learnt(as_model(make()), 500)
+    with Replicas(make, scheduler=cluster.scheduler_address) as model:
+        assert repr(model) == "Replicas(2 copies)"
+        assert_same(expected, learnt(model, 500))
+
+
+@pytest.mark.slow
+def test_four_learners_share_a_cluster(cluster: Any) -> None:
+    makes: list[Any] = [makers.function, makers.owning, makers.sleeping, makers.automaton]
+    expected = [learnt(as_model(make()), 500) for make in makes]
+
+    def learner(make: Any) -> Result:
+        with Replicas(make, scheduler=cluster.scheduler_address) as model:
+            return learnt(model, 500)
+
+    with ThreadPoolExecutor(4) as threads:
+        for one, other in zip(expected, threads.map(learner, makes), strict=True):
+            assert_same(one, other)
+
+
+@pytest.mark.slow
+def test_a_copy_of_a_cluster_that_answers_otherwise_is_named(cluster: Any, tmp_path: Path) -> None:
+    make = makers.OneDiffers(tmp_path / "made")
+    words = Words.of([[0] * length for length in range(40)])
+    with (
+        Replicas(make, scheduler=cluster.scheduler_address) as model,
+        ObservationTree(model, Exact()) as tree,
+    ):
+        tree.ask_path(words)
+        with pytest.raises(ModelError, match="The copies differ: worker tcp://"):
+            tree.audit(100, seed=1)
+
+
+@pytest.mark.slow
+def test_errors_of_a_cluster_come_back(cluster: Any) -> None:
+    with pytest.raises(ModelError, match=r"make_model failed in worker tcp://.* the weights"):
+        Replicas(makers.hidden, scheduler=cluster.scheduler_address)
+    with (
+        Replicas(makers.failing, scheduler=cluster.scheduler_address) as model,
+        pytest.raises(makers.OddError, match="no answer to"),
+    ):
+        learnt(model)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [makers.sleeping, makers.owning])
+def test_a_killed_worker_changes_nothing(cluster: Any, make: Any) -> None:
+    expected = learnt(make(), 500)
+    before = workers_of(cluster)
+    with Replicas(make, scheduler=cluster.scheduler_address) as model:
+        killer = threading.Timer(0.1, os.kill, (before[0], signal.SIGKILL))
+        killer.start()
+        assert_same(expected, learnt(model, 500))
+        killer.join()
+        deadline = time.monotonic() + TIME_LIMIT
+        while before[0] in workers_of(cluster) or None in workers_of(cluster):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert_same(expected, learnt(model, 500))  # with the worker that has joined since
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_not_there_is_named() -> None:
+    need_module("distributed")
+    with pytest.raises(InputError, match="no Dask scheduler answers at 'nowhere': missing port"):
+        Replicas(makers.function, scheduler="nowhere")
+
+
+def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pdfalearn\[dask\]'"):
+        Replicas(makers.function, scheduler="tcp://127.0.0.1:1")
