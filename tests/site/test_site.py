@@ -118,6 +118,20 @@ def test_what_the_gallery_made_is_in_the_site(site: Path, browser: Any, name: st
     visit.check()
 
 
+def test_copying_a_console_block_leaves_prompts_and_output_out(site: Path, browser: Any) -> None:
+    visit = Visit(browser)
+    visit.page.add_init_script(
+        "document.execCommand = () => { window.copied = document.activeElement.value; return true }"
+    )
+    visit.open(site / "tutorial" / "look-and-ask.html")
+    block = visit.page.locator(".language-console").first
+    block.hover()
+    block.locator("button.md-code__button").click()
+    lines = visit.page.evaluate("window.copied").split("\n")
+    assert len(lines) >= 3
+    assert all(line.startswith("pdfalearn ask ") for line in lines if line)
+
+
 def test_colours_can_be_switched(site: Path, browser: Any) -> None:
     visit = Visit(browser, scheme="dark")
     visit.open(site / "index.html")
