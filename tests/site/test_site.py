@@ -124,7 +124,7 @@ def test_copying_a_console_block_leaves_prompts_and_output_out(site: Path, brows
         "document.execCommand = () => { window.copied = document.activeElement.value; return true }"
     )
     visit.open(site / "tutorial" / "look-and-ask.html")
-    block = visit.page.locator(".language-console").first
+    block = visit.page.locator(".highlight:has(.gp)").first
     block.hover()
     block.locator("button.md-code__button").click()
     lines = visit.page.evaluate("window.copied").split("\n")
