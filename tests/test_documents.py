@@ -184,3 +184,10 @@ def test_links_of_the_readme_resolve_outside_the_repository() -> None:
     links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
     assert len(links) > 10
     assert [link for link in links if not link.startswith("https://")] == []
+
+
+def test_pictures_of_the_readme_are_small() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    pictures = re.findall(REPOSITORY + r"([\w./-]+\.(?:png|svg))", text)
+    assert len(pictures) == 2
+    assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)
