@@ -6,6 +6,8 @@ import pytest
 
 from tools import gallery
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_blocks_write_is_kept_by_name() -> None:
     text = """
