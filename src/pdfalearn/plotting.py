@@ -57,3 +57,11 @@ def finish(axes: Any, **labels: Any) -> Any:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     return axes
+
+
+def write_numbers_in_full(axis: Any) -> None:
+    """Label a logarithmic axis of counts with 1, 2, 3 and not with powers of ten."""
+    from matplotlib.ticker import LogFormatter, StrMethodFormatter
+
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1.5, 0.5)))

@@ -46,6 +46,7 @@ def test_a_frontier(pyplot: Any) -> None:
     assert line.get_ydata().tolist() == [point.divergence for point in frontier]
     assert f"best: {len(frontier.best)} states" in labels_of(axes)
     axes.figure.canvas.draw()
+    assert {"1", "10"} <= {label.get_text() for label in axes.get_xticklabels()}
 
 
 @pytest.mark.slow

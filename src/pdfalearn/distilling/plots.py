@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
+from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes, write_numbers_in_full
 from pdfalearn.progress import counted
 
 if TYPE_CHECKING:
@@ -30,10 +30,12 @@ def plotted(frontier: Frontier, axes: Any) -> Any:
     if frontier.knee is not None:
         label = f"knee: {counted(frontier.knee, 'states')}"
         axes.axvline(frontier.knee, linestyle=":", color="#555555", label=label)
-    return finish(
+    finish(
         axes,
         xscale="log",
         yscale="log" if min(values) > 0 else "linear",
         xlabel="states",
         ylabel="KL divergence per symbol (nats)",
     )
+    write_numbers_in_full(axes.xaxis)
+    return axes
