@@ -12,7 +12,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist w
 .PHONY: help demo quick test test-all test-served style quick-tests checks docs screenshots graphviz openfst chromium clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 demo: $(VENV)/.installed ## Draw a random target, learn it and check what was learnt
 	@set -eu; \
@@ -73,7 +73,7 @@ graphviz openfst chromium:
 	fi
 
 clean: ## Remove the environment and everything that was built
-	rm -rf $(VENV) $(SERVED) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site
+	rm -rf $(VENV) $(SERVED) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site screenshots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
