@@ -66,7 +66,8 @@ for command in (bounds, distances, differences):
 def probability(file: str, language: str, form: str, given: str | None, as_json: bool) -> None:
     """Compute the probability that a drawn word is in a language.
 
-    Words that never end are in none; if there are such words, it is told how likely they are.
+    Words that never end are in no language; if there are such words, a line says how likely they
+    are.
     """
     pdfa = automaton_of(file)
     value = pdfalearn.probability(pdfa, language_of(language, form, pdfa), given)

@@ -38,7 +38,7 @@ _NEW_SEED_BITS = 32
     "--seed",
     type=options.SEED,
     metavar="S",
-    show_default="a new one each time, told on the standard error",
+    show_default="a new one each time, printed to the standard error",
     help="Same seed, same words.",
 )
 @click.option("--max-length", type=int, default=1000, metavar="L", help="Cut longer words here.")

@@ -15,7 +15,7 @@ function aboutText(automaton) {
       `Visits are those of the first ${countText(data.visitedSymbols, "symbol")} of a word, ` +
         "as words may be longer or never end.",
     );
-  else parts.push(`A word visits ${numberText(data.allVisits)} states in the mean.`);
+  else parts.push(`A word visits ${numberText(data.allVisits)} states on average.`);
   if (data.unvisited)
     parts.push(
       `${countText(data.unvisited, "state is", "states are")} ` +
