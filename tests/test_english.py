@@ -14,8 +14,12 @@ FILES = [
 ]
 UNUSUAL = {"Give", "Gives", "Say", "Says", "Tell", "Tells"}
 """First words for which there is a usual one: return, yield, print, ask."""
-RIDDLES = re.compile(r"(?<![Tt]here )\bis no (?!longer\b|more\b)|\b[Ss]o many\b|\b[Ww]hom\b")
-"""Phrases with a plainer form: "is not a", "at most this many", "the model to ask"."""
+RIDDLES = re.compile(
+    r"(?<![Tt]here )\bis no (?!longer\b|more\b)|\b[Ss]o many\b|\b[Ww]hom\b|\b[Ii]n the mean\b"
+)
+"""Phrases with a plainer form: "is not a", "at most this many", "the model", "on average"."""
+FILE_AS_NAME = re.compile(r"\[[\w/-]+\.md\]\(")
+"""A link that shows the name of a file; the title of the page says more."""
 DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -53,13 +57,27 @@ def test_docstrings_begin_with_usual_verbs(folder: str) -> None:
     assert found == []
 
 
+def lines_with(pattern: re.Pattern[str], paths: list[Path]) -> list[str]:
+    """Return the lines of files in which a pattern is found, with their places."""
+    return [
+        f"{path}:{number}: {line.strip()}"
+        for path in paths
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
 def test_the_package_and_its_pages_have_no_riddles() -> None:
     root = Path(__file__).parents[1]
-    pages = [root / "README.md", *(root / "docs").rglob("*.md"), *(root / "src").rglob("*.py")]
-    found = [
-        f"{path.relative_to(root)}:{number}: {line.strip()}"
-        for path in pages
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if RIDDLES.search(line)
+    paths = [
+        root / "README.md",
+        *(root / "docs").rglob("*.md"),
+        *(root / "src").rglob("*.py"),
+        *(root / "src").rglob("*.js"),
     ]
-    assert found == []
+    assert lines_with(RIDDLES, paths) == []
+
+
+def test_links_of_pages_are_named_by_what_they_lead_to() -> None:
+    root = Path(__file__).parents[1]
+    assert lines_with(FILE_AS_NAME, list((root / "docs").rglob("*.md"))) == []

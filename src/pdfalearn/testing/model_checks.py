@@ -12,7 +12,7 @@ from pdfalearn.testing import _trials
 from pdfalearn.testing._lab import Lab
 
 _TIMES = 7
-"""In the mean over all words and trials, a word is asked at most this many times."""
+"""On average over all words and trials, a word is asked at most this many times."""
 _TRIALS = (
     _trials.batches_of_any_size,
     _trials.any_order,

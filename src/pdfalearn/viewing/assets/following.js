@@ -166,7 +166,7 @@ class Following {
     this.go(this.steps.length);
   }
 
-  // Goes on by so many drawn symbols, or until the word ends or leaves the page.
+  // Goes on by `count` drawn symbols, or until the word ends or leaves the page.
   walk(count) {
     const { steps, note } = this.drawnOn(this.steps.slice(0, this.place), count);
     this.steps = steps;

@@ -53,7 +53,7 @@ function straighten(layer, gap) {
   });
 }
 
-// Long edges are kept straight: what is no state pulls what is no state more.
+// Long edges are kept straight: the bends of edges pull one another more than states do.
 function wishOf(item) {
   let sum = 0;
   let weight = 0;

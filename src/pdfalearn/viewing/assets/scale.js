@@ -12,7 +12,7 @@ function extentOf(values, isLog) {
   return low < high ? [low, high] : [low / 2, high * 2];
 }
 
-// The distance of round numbers from low to high, of which there are about so many.
+// The distance of about `count` round numbers from low to high.
 function linearStep([low, high], count, areWhole) {
   const rough = (high - low) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));

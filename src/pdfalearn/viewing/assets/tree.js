@@ -1,7 +1,7 @@
 "use strict";
 // The classification tree: nested lists that open and close by mouse and keyboard.
 
-const TREE_OPEN = 24; // So many nodes are open at first, the most visited ones.
+const TREE_OPEN = 24; // At first the most visited nodes are open, at most this many.
 const TREE_DEEPEST = 10; // Deeper levels are not indented any further.
 
 panels["tree"] = (element, data, page) => {
