@@ -83,6 +83,13 @@ def test_one_automaton_is_written(folder: Path) -> None:
     assert (folder / "c.dot").read_text().startswith("digraph")
 
 
+def test_the_page_of_a_frontier_is_written(folder: Path) -> None:
+    output = run("distill", "target.json", "--symbols", 600, "--states", "1,2", "-o", "view.html")
+    assert output.stdout.endswith("view.html: the frontier\n")
+    save(distill(TARGET, budget=BUDGET, sizes=[1, 2]), folder / "same.html")
+    assert (folder / "view.html").read_text() == (folder / "same.html").read_text()
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_size_without_a_knee() -> None:
     output = run("distill", "target.json", "--symbols", 600, "--states", 1).stdout

@@ -87,11 +87,11 @@ class CommandLine(click.Group):
 def cli(context: click.Context) -> None:
     """Make, learn, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
 
-    Files are .json, .json.gz or .npz, .zip for frontiers, and .dot, .svg, .png, .pdf or .html to
-    look at; .arpa, .pautomac and .pickle files of other programs can be read too (see convert
-    --help). Models that can only be asked are named as 'pdfalearn models' says. Every command has
-    --help with examples and --json for scripts. The exit code is 0 for done or yes, 1 for no and 2
-    for bad input.
+    Files are .json, .json.gz or .npz, .zip for runs and frontiers, and .dot, .svg, .png, .pdf or
+    .html to look at; .arpa, .pautomac and .pickle files of other programs can be read too (see
+    convert --help). Models that can only be asked are named as 'pdfalearn models' says. Every
+    command has --help with examples and --json for scripts. The exit code is 0 for done or yes, 1
+    for no and 2 for bad input.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pdfalearn import Alphabet, Frontier, Point
 
 _ARCHIVE = ".zip"
+_WHOLE = (_ARCHIVE, ".html")
+"""The endings of files that hold all of a frontier, or show it."""
 
 
 class Output(NamedTuple):
@@ -27,9 +29,9 @@ class Output(NamedTuple):
     """The sizes that were asked for; if it is one, then that automaton is written."""
 
     @property
-    def is_archive(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether the whole frontier is written."""
-        return self.path is not None and self.path.name.lower().endswith(_ARCHIVE)
+        return self.path is not None and self.path.name.lower().endswith(_WHOLE)
 
     def check(self, needed: Iterable[str | Path]) -> None:
         """Refuse before distilling what would fail, or overwrite what is needed, after it."""
@@ -39,22 +41,20 @@ class Output(NamedTuple):
             raise pdfalearn.InputError(
                 "-o has to be a file of its own, other than the model, the store and the corpus"
             )
-        pdfalearn.check_can_save(
-            self.path, pdfalearn.Frontier if self.is_archive else pdfalearn.PDFA
-        )
+        pdfalearn.check_can_save(self.path, pdfalearn.Frontier if self.is_whole else pdfalearn.PDFA)
 
     def check_symbols(self, alphabet: Alphabet) -> None:
         """Refuse before distilling symbols that a frontier's file cannot hold."""
         from pdfalearn.formats.file_symbols import check_symbols
 
-        if self.is_archive:
+        if self.path is not None and self.path.name.lower().endswith(_ARCHIVE):
             check_symbols((*alphabet, alphabet.terminal))
 
     def write(self, frontier: Frontier) -> None:
         """Write what has been found."""
         if self.path is None:
             return
-        if self.is_archive:
+        if self.is_whole:
             pdfalearn.save(frontier, self.path)
         elif len(self.sizes) == 1:
             save_pdfa(frontier.at_most(self.sizes[0]), self.path)
@@ -68,7 +68,7 @@ class Output(NamedTuple):
 
     @property
     def _content(self) -> str:
-        if self.is_archive:
+        if self.is_whole:
             return "the frontier"
         if len(self.sizes) == 1:
             return f"the automaton of at most {_states(self.sizes[0])}"

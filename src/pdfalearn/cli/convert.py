@@ -33,11 +33,11 @@ def convert(source: str, target: Path, kappa: int | None, as_json: bool) -> None
     """Turn a PDFA from one file format into another.
 
     The endings of SOURCE and TARGET name the formats: .json, .json.gz, .npz and .dot can be read
-    and written, .svg, .png and .pdf only written. Nothing is lost between the first four:
-    probabilities are kept to the last bit. Files of other programs can be read: n-gram models
-    (.arpa, .arpa.gz), models of PAutomaC (.pautomac_model.txt, .pautomac) and PDFA of pythautomata
-    (.pickle, .pkl, .joblib, .pythautomata); or written: .pm for PRISM, .drn for Storm, .att and
-    .syms for OpenFst, .mc.dot for AALpy, and those of PAutomaC.
+    and written, .zip (runs and frontiers) only read, and .svg, .png, .pdf and .html only written.
+    Nothing is lost between the first four: probabilities are kept to the last bit. Files of other
+    programs can be read: n-gram models (.arpa, .arpa.gz), models of PAutomaC (.pautomac_model.txt,
+    .pautomac) and PDFA of pythautomata (.pickle, .pkl, .joblib, .pythautomata); or written: .pm for
+    PRISM, .drn for Storm, .att and .syms for OpenFst, .mc.dot for AALpy, and those of PAutomaC.
     """
     pdfalearn.check_can_save(target)
     pdfa = automaton_of(source)

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 @options.store_option
 @options.model_id_option
 @options.output_option(
-    "Where to write the frontier (.zip), or one automaton (.json, .npz, .svg, …): the best, or "
-    "that of the only size in --states.",
+    "Where to write the frontier (.zip) or its page (.html), or one automaton (.json, .npz, .svg, "
+    "…): the best, or that of the only size in --states.",
     required=False,
 )
 @options.audit_option
