@@ -18,8 +18,8 @@ from benchmarks.distilling.caching import cache_folder
 from benchmarks.distilling.curves import DISTILLED, Point, conclusions, print_curves
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS
-from benchmarks.distilling.rivals import RIVALS, SIZES, Candidate, Task, offered
-from pdfalearn import PDFA, Budget, LanguageModel, ModelWords
+from benchmarks.distilling.rivals import RIVALS, SIZES, Candidate, Task
+from pdfalearn import PDFA, Budget, LanguageModel, ModelWords, distill
 
 SYMBOLS = (2_000, 20_000)
 MOST_SYMBOLS = 200_000
@@ -57,11 +57,8 @@ def kept(task: Task, fresh: Answers, names: Sequence[str], anew: bool) -> list[P
     return [Point(*point) for point in json.loads(path.read_text())]
 
 
-def distilled(model: LanguageModel, symbols: int) -> tuple[list[Candidate], PDFA] | None:
-    """Return distilled automata of all sizes, and that of the best; None without `distill`."""
-    distill = offered("distill")
-    if distill is None:
-        return None
+def distilled(model: LanguageModel, symbols: int) -> tuple[list[Candidate], PDFA]:
+    """Return distilled automata of all sizes, and the best of them."""
     started = time.perf_counter()
     words = ModelWords(LONGEST)
     frontier = distill(model, budget=Budget(max_symbols=symbols), words=words, seed=1)
@@ -77,15 +74,12 @@ def compare(model: LanguageModel, symbols: int, names: Sequence[str], anew: bool
     fresh = fresh_words(model)
     task = Task(model, symbols, asked(model, symbols, seed=1))
     points = kept(task, fresh, names, anew)
-    ours = distilled(model, symbols)
-    lines = ["There is no distill yet."]
-    if ours is not None:
-        best = measured(Candidate(DISTILLED, "best", ours[1]), fresh)
-        points += [*(measured(candidate, fresh) for candidate in ours[0]), best]
-        lines = conclusions(points, SIZES, best)
+    candidates, chosen = distilled(model, symbols)
+    best = measured(Candidate(DISTILLED, "best", chosen), fresh)
+    points += [*(measured(candidate, fresh) for candidate in candidates), best]
     print()
     print_curves(points, SIZES)
-    print(*("", *lines), sep="\n")
+    print(*("", *conclusions(points, SIZES, best)), sep="\n")
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any
 
 from benchmarks.distilling.answers import asked
 from benchmarks.distilling.black_boxes import NoisyAutomaton
 from benchmarks.distilling.networks import TARGETS, network
-from benchmarks.distilling.rivals import offered
 from benchmarks.distilling.truth import verdict
 from benchmarks.support import print_header, print_row
-from pdfalearn import PDFA, Budget, LanguageModel
+from pdfalearn import PDFA, Budget, LanguageModel, distill
 
 SYMBOLS = 8000
 SIZES = [*range(1, 49), 60, 75, 100, 150, 250, 500]
@@ -45,7 +43,7 @@ def noisy_automata(seeds: int) -> Iterator[Case]:
 TABLES = {"trained": trained_networks, "noisy": noisy_automata}
 
 
-def print_found(distill: Any, cases: Iterator[Case]) -> None:
+def print_found(cases: Iterator[Case]) -> None:
     """Print a row for each model, and how often the truth was found and where the knee is."""
     print_header(TITLES)
     counted = found = knees = 0
@@ -70,12 +68,9 @@ def main(words: Sequence[str] | None = None) -> None:
     for name in arguments.tables:
         if name not in TABLES:
             parser.error(f"there is no table {name!r}; there are {', '.join(TABLES)}")
-    distill = offered("distill")
-    if distill is None:
-        parser.error("this version of pdfalearn has no distill")
     for name in arguments.tables or TABLES:
         print(f"\n{name}, {SYMBOLS:,} symbols\n")
-        print_found(distill, TABLES[name](arguments.seeds))
+        print_found(TABLES[name](arguments.seeds))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import pdfalearn
 from benchmarks.distilling.alergia import EPSILONS, SECONDS, alergia
 from benchmarks.distilling.answers import LONGEST, Answers
 from benchmarks.distilling.kgrams import KGrams
@@ -27,6 +26,7 @@ from pdfalearn import (
     WeissOracle,
     WLStar,
     learn,
+    simplify,
 )
 
 ORDERS = range(9)
@@ -137,7 +137,7 @@ def learns(task: Task) -> Iterator[Candidate]:
     for kappa, pdfa in found.items():
         yield Candidate("learn", f"κ={kappa}", pdfa)
     fitting = [kappa for kappa in KAPPAS if 1 < len(found[kappa]) <= MOST_STATES]
-    if fitting and offered("simplify") is not None:
+    if fitting:
         best = min(fitting, key=lambda kappa: divergence(found[kappa], task.answers))
         for pdfa in simplified(found[best]):
             yield Candidate("simplify", f"of learn at κ={best}", pdfa)
@@ -146,13 +146,7 @@ def learns(task: Task) -> Iterator[Candidate]:
 def simplified(pdfa: PDFA) -> list[PDFA]:
     """Return an automaton simplified to all `SIZES` that are smaller."""
     sizes = [size for size in SIZES if size < len(pdfa)]
-    points = offered("simplify")(pdfa, states=sizes)
-    return [getattr(point, "pdfa", point) for point in points]
-
-
-def offered(name: str) -> Any:
-    """Return a function of the library by its name; None if there is none."""
-    return getattr(pdfalearn, name) if name in pdfalearn.__all__ else None
+    return [point.pdfa for point in simplify(pdfa, states=sizes)]
 
 
 RIVALS: dict[str, Callable[[Task], Iterator[Candidate]]] = {
