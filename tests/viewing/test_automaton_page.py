@@ -203,23 +203,6 @@ def test_hovering_shows_a_distribution_and_clicking_a_neighbourhood(open_page: O
 
 
 @pytest.mark.slow
-def test_pan_and_zoom(open_page: Open) -> None:
-    opened = open_page(view(reber()))
-    transform = "document.querySelector('.picture').getAttribute('transform')"
-    fitted = opened.page.evaluate(transform)
-    box = opened.boxes("svg.canvas")[0]
-    opened.page.mouse.move(box["left"] + 20, box["top"] + 20)
-    opened.page.mouse.wheel(0, -300)
-    opened.page.wait_for_function(f"{transform} !== {fitted!r}")
-    opened.page.mouse.down()
-    opened.page.mouse.move(box["left"] + 90, box["top"] + 60)
-    opened.page.mouse.up()
-    assert opened.page.evaluate(transform) != fitted
-    opened.page.get_by_role("button", name="Fit into the frame").click()
-    assert opened.page.evaluate(transform) == fitted
-
-
-@pytest.mark.slow
 def test_the_table_has_every_drawn_transition(open_page: Open) -> None:
     opened = open_page(view(reber()))
     opened.page.get_by_text("Table of the drawn transitions").click()

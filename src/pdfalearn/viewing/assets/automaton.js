@@ -108,7 +108,7 @@ class AutomatonPanel {
     return make(
       "p",
       { class: "quiet small" },
-      "A ring is as full as words are likely to end in the state; the darker a state and the wider an arrow, the more often words pass. Click on a state, or press Enter on it, for its neighbourhood.",
+      "A ring is as full as words are likely to end in the state; the darker a state and the wider an arrow, the more often words pass. Click on a state, or press Enter on it, for its neighbourhood. Drag to move; Ctrl or ⌘ with the wheel, two fingers, or the keys +, − and 0 zoom.",
     );
   }
 
@@ -148,8 +148,10 @@ class AutomatonPanel {
   look(state) {
     const { automaton } = this;
     if (state === null) return;
-    const share = numberText((automaton.visits[state] / this.data.allVisits) * 100);
-    const visits = `Expected visits: ${numberText(automaton.visits[state])}, ${share}% of all`;
+    const { allVisits, visitedSymbols } = this.data;
+    const share = chanceText(automaton.visits[state] / allVisits);
+    const where = visitedSymbols ? ` by the first ${countText(visitedSymbols, "symbol")}` : "";
+    const visits = `Expected visits${where}: ${numberText(automaton.visits[state])}, ${share} of all`;
     this.stateCard.replaceChildren(
       make("h3", {}, `State ${automaton.numbers[state]}${state === 0 ? " (initial)" : ""}`),
       make("p", { class: "quiet small" }, `${visits}.`),
@@ -169,7 +171,7 @@ class AutomatonPanel {
     const { graph } = diagram.drawing;
     const isCore = diagram.focusState === null;
     this.stateSlider.value = diagram.count;
-    const share = numberText(automaton.shares[diagram.count]);
+    const share = chanceText(automaton.shares[diagram.count]);
     this.stateLabel.textContent = `Show what carries ${share} of the visits: ${diagram.count} of ${countText(this.data.states, "state")}`;
     this.stateSlider.disabled = diagram.mostStates === 1;
     this.stateSlider.setAttribute("aria-valuetext", this.stateLabel.textContent);
@@ -178,7 +180,7 @@ class AutomatonPanel {
       this.edgeSlider.disabled = graph.edgesInAll <= 1;
       this.edgeSlider.value = graph.edges.length;
     }
-    this.edgeLabel.textContent = `and ${numberText(graph.flowShare)} of the flow between them: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
+    this.edgeLabel.textContent = `and ${chanceText(graph.flowShare)} of the flow between them: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
     this.edgeSlider.setAttribute("aria-valuetext", this.edgeLabel.textContent);
     this.sliders.hidden = !isCore;
     this.backButton.hidden = isCore;

@@ -7,7 +7,7 @@ function aboutText(automaton) {
   if (!automaton.isWhole)
     parts.push(
       `${countText(data.states, "state")}; the page has ${automaton.size.toLocaleString("en")} ` +
-        `that carry ${numberText(automaton.shares[automaton.size])} of the visits.`,
+        `that carry ${chanceText(automaton.shares[automaton.size])} of the visits.`,
     );
   else parts.push(`${countText(data.states, "state")}, ${countText(data.alphabet, "symbol")}.`);
   if (data.visitedSymbols)
@@ -15,13 +15,18 @@ function aboutText(automaton) {
       `Visits are those of the first ${countText(data.visitedSymbols, "symbol")} of a word, ` +
         "as words may be longer or never end.",
     );
-  else parts.push(`A word visits ${numberText(data.allVisits)} states in the mean.`);
-  if (data.unvisited)
-    parts.push(
-      `${countText(data.unvisited, "state is", "states are")} ` +
-        (data.visitedSymbols ? "not visited by these." : "never visited."),
-    );
-  return parts.join(" ");
+  else parts.push(`A word visits ${numberText(data.allVisits)} states on average.`);
+  return [...parts, ...unvisitedTexts(data)].join(" ");
+}
+
+function unvisitedTexts({ unvisited, unreached, visitedSymbols }) {
+  const states = (count) => countText(count, "state is", "states are");
+  const rare = unvisited - unreached;
+  const rarely = visitedSymbols ? "not visited by these" : "visited by less than one word in a billion";
+  return [
+    ...(unreached ? [`${states(unreached)} never visited.`] : []),
+    ...(rare ? [`${states(rare)} ${rarely}.`] : []),
+  ];
 }
 
 function captionText(automaton, diagram) {
@@ -45,6 +50,11 @@ function captionText(automaton, diagram) {
       `${countText(hidden, "arrow")} between these states ${hidden === 1 ? "is" : "are"} not drawn`,
     );
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
+  const unknown = graph.states.reduce((sum, state) => sum + automaton.leftOut[state], 0);
+  if (unknown)
+    parts.push(
+      `${countText(unknown, "transition")} of the least likely symbols ${unknown === 1 ? "is" : "are"} not on this page`,
+    );
   if (diagram.drawing.isDense) parts.push("labels show when you point at a state or an arrow");
   else if (diagram.camera.scale < 0.45)
     parts.push("labels show when you zoom in or point at a state");

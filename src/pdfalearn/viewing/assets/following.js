@@ -109,7 +109,7 @@ class Following {
         return {
           steps,
           end: state,
-          error: `The word leaves this page: from ${where} ${name} (probability ${numberText(step.probability)}) leads to a state outside of the core that the page has.`,
+          error: `The word leaves this page: from ${where} ${name} (probability ${chanceText(step.probability)}) leads to a state outside of the core that the page has.`,
         };
       steps.push(step);
       state = step.target;
@@ -121,7 +121,7 @@ class Following {
     const { word, unknown } = this.notation.parsed(line);
     if (unknown !== undefined)
       this.tell(
-        `${unknown} is not a symbol of the alphabet${this.automaton.isWhole ? "" : " that this page has"}.`,
+        `${unknown} is not a symbol of the alphabet${this.automaton.hasAllSymbols ? "" : " that some state of this page can read"}.`,
       );
     else this.follow(word);
     return unknown === undefined;

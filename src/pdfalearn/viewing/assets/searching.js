@@ -13,7 +13,7 @@ function meanings(text, automaton, notation, shown) {
       act: () => (place === undefined ? shown.outside(name) : shown.state(place)),
     });
   }
-  const symbol = notation.codes.get(text) ?? notation.codes.get(text.trim());
+  const symbol = notation.symbolOf(text);
   if (symbol !== undefined)
     found.push({ name: `symbol ${automaton.text(symbol)}`, act: () => shown.symbol(symbol) });
   const { word } = notation.parsed(text);
@@ -48,7 +48,7 @@ function searchForm(automaton, notation, shown, page) {
     else if (first) tell(first.act(), others);
     else
       tell(
-        `${shortened(field.value, 60)} is not the number of a state, nor a word over the alphabet.`,
+        `${shortened(field.value, 60)} is not the number of a state, nor a word over the ${automaton.hasAllSymbols ? "alphabet" : "symbols of this page"}.`,
       );
   };
   const form = make(

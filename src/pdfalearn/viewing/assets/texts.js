@@ -11,6 +11,13 @@ function numberText(value, digits = 3) {
   return String(Number(value.toPrecision(digits)));
 }
 
+// A probability or a share: what is nearly 1 shows what it lacks, as 0.9998 does.
+function chanceText(value) {
+  const lack = 1 - value;
+  if (!(lack > 0 && lack < 0.01)) return numberText(value);
+  return String(Number(value.toFixed(Math.min(6, 1 - Math.floor(Math.log10(lack))))));
+}
+
 const countText = (count, one, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
