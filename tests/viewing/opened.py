@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,13 @@ class Opened:
     def _dialog(self, dialog: Dialog) -> None:
         self.troubles.append(f"dialog {dialog.message}")
         dialog.dismiss()
+
+    def wait_until(self, condition: str) -> None:
+        """Wait until a condition holds; the page's policy forbids to evaluate it in the page."""
+        until = time.monotonic() + TIMEOUT / 1000
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < until, condition
+            self.page.wait_for_timeout(20)
 
     def text(self, selector: str) -> str:
         """Return the text of the first element that a selector finds."""

@@ -17,7 +17,7 @@ def test_pan_and_zoom(open_page: Open) -> None:
     opened.page.mouse.move(box["left"] + 20, box["top"] + 20)
     opened.page.keyboard.down("Control")
     opened.page.mouse.wheel(0, -300)
-    opened.page.wait_for_function(f"{transform} !== {fitted!r}")
+    opened.wait_until(f"{transform} !== {fitted!r}")
     opened.page.keyboard.up("Control")
     opened.page.mouse.down()
     opened.page.mouse.move(box["left"] + 90, box["top"] + 60)
@@ -35,7 +35,7 @@ def test_the_wheel_alone_scrolls_the_page(open_page: Open) -> None:
     box = opened.boxes("svg.canvas")[0]
     opened.page.mouse.move(box["left"] + 20, box["top"] + 20)
     opened.page.mouse.wheel(0, 120)
-    opened.page.wait_for_function("scrollY > 0")
+    opened.wait_until("scrollY > 0")
     assert opened.page.evaluate(transform) == fitted
 
 
@@ -62,4 +62,4 @@ def test_one_finger_scrolls_the_page_and_two_zoom(open_page: Open) -> None:
     drag((-5, 0), (5, 0))
     assert opened.page.evaluate(scale) > 1.5 * before
     drag((0, -15))
-    opened.page.wait_for_function("scrollY > 50")
+    opened.wait_until("scrollY > 50")
