@@ -16,7 +16,7 @@ log_every_option = click.option(
     type=click.FloatRange(min=0),
     metavar="SECONDS",
     show_default="one line that is renewed in a terminal, else 10; none with --json",
-    help="Write progress to the standard error, a line every so many seconds; 0 for none.",
+    help="Write progress to the standard error, a line every SECONDS; 0 for none.",
 )
 
 

@@ -41,7 +41,7 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
 
 
 def _unended(sweep: Sweep) -> str:
-    """Say that no run has ended; and that a larger budget may help, unless states kept growing."""
+    """Return a text: no run has ended; a larger budget may help, unless states kept growing."""
     if any(row.result.certificate.details.get("is_growing") for row in sweep):
         return "no run came to its end, and states kept growing with the questions"
     return "no run came to its end; a larger budget may let one do so"
@@ -55,7 +55,7 @@ def _by_size(sweep: Sweep, places: list[int]) -> list[int]:
 def _why_not(
     sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]
 ) -> Recommendation | None:
-    """Say why distilling is better than the chosen row; None if it is not known to be."""
+    """Return why distilling is better than the chosen row; None if it is not known to be."""
     row = sweep.rows[chosen]
     nearer = [place for place in stopped if _is_worse(sweep, chosen, place, errors=2)]
     if nearer:
@@ -113,7 +113,7 @@ def _loss(sweep: Sweep, place: int) -> float:
 
 
 def _is_worse(sweep: Sweep, one: int, other: int, *, errors: int) -> bool:
-    """Return whether a row is worse than another by more than so many standard errors."""
+    """Return whether a row is worse than another by more than this many standard errors."""
     losses = comparable(sweep.kept_losses, sweep.kept_infinite)
     difference = losses[one] - losses[other]
     mean = float(difference.sum() / sweep.kept_lengths.sum())

@@ -38,7 +38,7 @@ def _end(row: SweepRow, *, is_chosen: bool) -> str:
 
 
 def questions_text(sweep: Sweep) -> str:
-    """Tell how many words were asked, and how many it would have been without sharing."""
+    """Return how many words were asked, and how many it would have been without sharing."""
     for_measuring = (
         f", {sweep.held_out_questions:,} of them to measure on {sweep.drawn_words:,} drawn words"
         if sweep.drawn_words

@@ -15,7 +15,7 @@ from pdfalearn.viewing.numbers import probability_text
 DIRECTIONS = {"right": "LR", "down": "TB"}
 
 _MOST_LINES = 4
-"""Labels of edges are cut after so many lines."""
+"""Labels of edges are cut after this many lines."""
 _REST = 0.005
 """So much of a state's probability has to be left out for the state to say so."""
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

@@ -22,7 +22,7 @@ from pdfalearn.models.replicas._requests import Failure, Maker
 from pdfalearn.text import described
 
 _GRACE = 1.0
-"""A model that is busy when its pipe is closed may go on for so many seconds."""
+"""A model that is busy when its pipe is closed may go on for this many seconds."""
 
 
 def main() -> None:
