@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, view
+from pdfalearn import PDFA, reber, view
 from tests.viewing.conftest import Open
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.mark.slow
@@ -74,3 +80,49 @@ def test_odd_symbols_are_found_as_they_are_and_as_they_are_written(open_page: Op
 def test_quotes_that_are_symbols_are_no_quotes(open_page: Open) -> None:
     pdfa = PDFA(alphabet="' a", transitions=[[0] * 3], probabilities=[[0.1, 0.3, 0.3, 0.3]])
     assert open_page(view(pdfa)).follow("' '").startswith("After 3 symbols")
+
+
+@pytest.mark.slow
+def test_a_word_that_leaves_the_picture_is_told_and_shown(open_page: Open) -> None:
+    states = np.arange(100)
+    pdfa = PDFA(
+        alphabet="a",
+        transitions=np.minimum(states + 1, 99)[:, None],
+        probabilities=np.tile([0.1, 0.9], (100, 1)),
+    )
+    opened = open_page(view(pdfa))
+    opened.follow("a")
+    assert opened.page.locator(".elsewhere").is_hidden()
+    opened.follow("a" * 60)
+    told = opened.text(".elsewhere")
+    assert told.startswith("The word is in state 60, which is not drawn here.")
+    opened.page.get_by_role("button", name="Show state 60").click()
+    assert opened.page.locator(".node.here text").text_content() == "60"
+    assert opened.page.locator(".elsewhere").is_hidden()
+    opened.page.get_by_role("button", name="Back to the core").click()
+    assert opened.page.locator(".elsewhere").is_visible()
+
+
+@pytest.mark.slow
+def test_a_notebook_frame_says_what_is_drawn_and_can_be_used(
+    browser: Browser, tmp_path: Path
+) -> None:
+    frame = view(reber())._repr_html_()
+    (tmp_path / "cell.html").write_text(f"<!doctype html><body>{frame}", encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1000, "height": 800})
+    page = context.new_page()
+    page.goto((tmp_path / "cell.html").as_uri())
+    inside = page.frame_locator("iframe")
+    expected = inside.locator(".caption", has_text="Everything is drawn.")
+    expected.wait_for()
+    inside.get_by_label("Search for").fill("TXX")
+    inside.get_by_role("button", name="Search").click()
+    assert inside.locator(".node.here text").text_content() == str(reber().state_after("TXX"))
+    context.close()
+
+
+@pytest.mark.slow
+def test_bars_can_be_seen_in_forced_colours(open_page: Open) -> None:
+    opened = open_page(view(reber()), forced_colors="active")
+    adjust = "bar => getComputedStyle(bar).forcedColorAdjust"
+    assert opened.page.locator(".bar").first.evaluate(adjust) == "none"

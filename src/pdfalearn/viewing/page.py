@@ -70,7 +70,7 @@ _PAGE = """<!doctype html>
 """
 
 _FRAME = (
-    '<iframe title="{title}" sandbox="allow-scripts" width="100%" height="{height}" '
+    '<iframe title="{title}" sandbox="allow-scripts allow-forms" width="100%" height="{height}" '
     'frameborder="0" srcdoc="{html}"></iframe>'
 )
 _FRAME_HEIGHT = 760

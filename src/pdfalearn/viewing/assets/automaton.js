@@ -35,6 +35,7 @@ class AutomatonPanel {
       this.controls,
       this.search.message,
       this.diagram.canvas,
+      this.elsewhere,
       make("div", { class: "below" }, this.caption, this.zoomButtons()),
       this.legend(),
     );
@@ -89,6 +90,7 @@ class AutomatonPanel {
       this.search.form,
     );
     this.caption = make("p", { class: "quiet small caption" });
+    this.elsewhere = make("p", { class: "message elsewhere", hidden: true });
   }
 
   zoomButtons() {
@@ -163,7 +165,22 @@ class AutomatonPanel {
     if (this.diagram.drawing) {
       this.diagram.mark(trail);
       this.look(trail.at(-1));
+      this.tellElsewhere();
     }
+  }
+
+  // A word may lead to where the picture does not.
+  tellElsewhere() {
+    const { trail, drawing } = this.diagram;
+    const state = trail.at(-1);
+    const isDrawn = state === undefined || drawing.nodes.some((node) => node.state === state);
+    this.elsewhere.hidden = isDrawn;
+    if (isDrawn) return;
+    const name = `state ${this.automaton.numbers[state]}`;
+    this.elsewhere.replaceChildren(
+      `The word is in ${name}, which is not drawn here. `,
+      make("button", { type: "button", click: () => this.choose(state) }, `Show ${name}`),
+    );
   }
 
   changed() {
@@ -185,6 +202,7 @@ class AutomatonPanel {
     this.sliders.hidden = !isCore;
     this.backButton.hidden = isCore;
     this.caption.textContent = captionText(automaton, diagram);
+    this.tellElsewhere();
     this.fillTable();
   }
 
@@ -222,13 +240,18 @@ class AutomatonPanel {
   // A new width lays out again: wide pictures go from left to right, tall ones from top to bottom.
   watchSize() {
     let last = this.diagram.room;
-    new ResizeObserver(() => {
+    const observer = new ResizeObserver(() => {
+      if (!this.diagram.canvas.isConnected) return observer.disconnect();
       const { width, height } = this.diagram.room;
       const isOther = width >= 560 !== last.width >= 560;
       if (isOther && this.diagram.focusState === null) this.diagram.showDefault();
       else if (isOther) this.diagram.redraw();
-      else if (width !== last.width || height !== last.height) this.diagram.camera.fit();
+      else if (width !== last.width || height !== last.height) {
+        this.diagram.camera.fit();
+        this.changed();
+      }
       last = { width, height };
-    }).observe(this.diagram.canvas);
+    });
+    observer.observe(this.diagram.canvas);
   }
 }

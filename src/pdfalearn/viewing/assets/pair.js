@@ -49,7 +49,7 @@ function pairList(heading, entries, choose) {
     make("td", {}, make("button", { type: "button", class: "pair-word", click: () => choose(entry) }, isolated(entry.word))),
     hasNext ? make("td", {}, isolated(entry.next)) : null,
     make("td", {}, `${numberText(100 * entry.share)}%`),
-    make("td", {}, numberText(entry.a)), make("td", {}, numberText(entry.b)));
+    make("td", {}, chanceText(entry.a)), make("td", {}, chanceText(entry.b)));
   const table = make("table", {},
     make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))),
     make("tbody", {}, ...entries.map(row)));
@@ -77,7 +77,7 @@ function pairBars(data, bars) {
   const bar = (value, side) => {
     const meter = svg("svg", { class: "pair-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: `side-${"ab"[side]}`, x: 0, y: 0, width: Math.max(0, Math.min(100, 100 * value)), height: 10 }));
-    return make("div", { class: "pair-line" }, meter, make("span", {}, numberText(value)));
+    return make("div", { class: "pair-line" }, meter, make("span", {}, chanceText(value)));
   };
   const rows = bars.map(([column, a, b]) => make("tr", {},
     make("th", { scope: "row" }, column < 0 ? "all others" : isolated(shortened(data.columns[column], 24))),
