@@ -187,6 +187,26 @@ def test_the_keyboard_goes_through_states(open_page: Open) -> None:
 
 
 @pytest.mark.slow
+def test_the_keyboard_goes_on_with_a_word_without_losing_its_place(open_page: Open) -> None:
+    opened = open_page(view(reber()))
+    page = opened.page
+    page.locator(".side-column .bars button").first.focus()
+    for _ in range(3):
+        page.keyboard.press("Enter")
+    word = page.get_by_label("Word to follow").input_value()
+    assert len(word) == 3
+    assert reber().prefix_probability(word) > 0
+    page.get_by_role("button", name="Start", exact=True).focus()
+    page.keyboard.press("Enter")
+    focused = "document.activeElement.getAttribute('aria-label')"
+    assert page.evaluate(focused) == "Start"
+    page.get_by_role("button", name="Next").focus()
+    for _ in range(3):
+        page.keyboard.press("Enter")
+    assert page.evaluate(focused) == "Back"
+
+
+@pytest.mark.slow
 def test_hovering_shows_a_distribution_and_clicking_a_neighbourhood(open_page: Open) -> None:
     opened = open_page(view(reber()))
     node = opened.page.locator(".node", has_text="4")

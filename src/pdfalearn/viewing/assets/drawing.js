@@ -107,7 +107,7 @@ function nodeText(automaton, state) {
     ? `, likeliest symbol ${automaton.text(step.symbol)} ${chanceText(step.probability)}`
     : "";
   const initial = state === 0 ? ", initial" : "";
-  return `State ${automaton.numbers[state]}${initial}: ${numberText(automaton.visits[state])} visits, ends ${chanceText(automaton.terminal[state])}${likeliest}`;
+  return `State ${automaton.numbers[state]}${initial}: expected visits ${numberText(automaton.visits[state])}, ends ${chanceText(automaton.terminal[state])}${likeliest}`;
 }
 
 // Lays a graph out for some room and draws it; returns the picture and where everything is.

@@ -196,6 +196,8 @@ class Following {
   show() {
     const { automaton, place, steps } = this;
     const log = logOf(steps.slice(0, place));
+    const focused = document.activeElement;
+    const [isChip, isBar] = [this.chips, this.bars].map((part) => part.contains(focused));
     this.back.disabled = place === 0;
     this.forth.disabled = place === steps.length;
     this.chips.replaceChildren(...this.shownChips());
@@ -210,6 +212,9 @@ class Following {
       `of ending here ${probabilityText(log + Math.log(automaton.terminal[this.state]))}`,
     );
     this.bars.replaceChildren(bars(automaton, this.state, (step) => this.goOn(step), 8));
+    if (isChip) this.chips.querySelector("[aria-current]")?.focus();
+    else if (isBar) (this.bars.querySelector("button") ?? this.back).focus();
+    else if (focused?.disabled) (focused === this.back ? this.forth : this.back).focus();
   }
 
   // The symbols around where one looks, to click on.

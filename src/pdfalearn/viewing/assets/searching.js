@@ -35,11 +35,15 @@ function searchForm(automaton, notation, shown, page) {
   const message = make("p", { class: "message", hidden: true });
   const tell = (text, others = []) => {
     const buttons = others.map((other) =>
-      make("button", { type: "button", click: () => tell(other.act()) }, `as ${other.name}`),
+      make("button", { type: "button", click: () => choose(other) }, `as ${other.name}`),
     );
     message.replaceChildren(text, ...(buttons.length ? [" ", ...buttons] : []));
     message.hidden = !text;
     page.announce(text);
+  };
+  const choose = (meaning) => {
+    field.focus();
+    tell(meaning.act());
   };
   const search = (event) => {
     event.preventDefault();
