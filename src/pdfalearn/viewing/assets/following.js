@@ -232,7 +232,7 @@ class Following {
             click: () => this.go(place),
             "aria-label": place ? `Symbol ${place}: ${text}` : "Start",
           },
-          isolated(shortened(text, 14)),
+          apart(shortened(text, 14)),
         ),
       );
     const begin = Math.max(0, Math.min(this.place - 15, this.steps.length - 30));

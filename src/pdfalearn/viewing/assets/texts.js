@@ -21,7 +21,9 @@ function chanceText(value) {
 const countText = (count, one, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-// A text with a direction of its own does not turn round its neighbours.
+// A text with a direction of its own does not turn round its neighbours: by an element of HTML, so that
+// copies of it are clean, or by characters in SVG.
+const apart = (text) => make("bdi", {}, text);
 const isolated = (text) => `\u2068${text}\u2069`;
 
 function shortened(text, most) {
