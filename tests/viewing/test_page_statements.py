@@ -57,6 +57,9 @@ def test_symbols_that_the_page_leaves_out_are_told(open_page: Open) -> None:
     row = np.array([0.1, *np.linspace(0.9, 0.1, size)])
     pdfa = PDFA(alphabet=names, transitions=[[0] * size], probabilities=[row / row.sum()])
     opened = open_page(view(pdfa))
+    assert opened.text(".sliders div:nth-child(2) label") == (
+        "and 1 of the flow between them on this page: 1 of 1 arrow"
+    )
     assert opened.text(".caption") == (
         "44 transitions of the least likely symbols are not on this page."
     )
@@ -126,3 +129,19 @@ def test_bars_can_be_seen_in_forced_colours(open_page: Open) -> None:
     opened = open_page(view(reber()), forced_colors="active")
     adjust = "bar => getComputedStyle(bar).forcedColorAdjust"
     assert opened.page.locator(".bar").first.evaluate(adjust) == "none"
+
+
+@pytest.mark.slow
+def test_a_neighbourhood_tells_what_is_left_out(open_page: Open) -> None:
+    leaves = 40
+    table = np.zeros((leaves + 1, leaves), dtype=int)
+    table[0] = np.arange(1, leaves + 1)
+    rows = np.zeros((leaves + 1, leaves + 1))
+    rows[0, 1:] = 1 / leaves
+    rows[1:, 0] = 1
+    star = PDFA(alphabet=[f"s{i}" for i in range(leaves)], transitions=table, probabilities=rows)
+    opened = open_page(view(star))
+    opened.search("state 0")
+    assert opened.text(".caption").startswith(
+        "The neighbourhood of state 0: 15 of 40 states next to it"
+    )

@@ -197,7 +197,9 @@ class AutomatonPanel {
       this.edgeSlider.disabled = graph.edgesInAll <= 1;
       this.edgeSlider.value = graph.edges.length;
     }
-    this.edgeLabel.textContent = `and ${chanceText(graph.flowShare)} of the flow between them: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
+    const isCut = graph.states.some((state) => automaton.leftOut[state]);
+    const flow = `${chanceText(graph.flowShare)} of the flow between them${isCut ? " on this page" : ""}`;
+    this.edgeLabel.textContent = `and ${flow}: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
     this.edgeSlider.setAttribute("aria-valuetext", this.edgeLabel.textContent);
     this.sliders.hidden = !isCore;
     this.backButton.hidden = isCore;

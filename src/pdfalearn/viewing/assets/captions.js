@@ -29,14 +29,28 @@ function unvisitedTexts({ unvisited, unreached, visitedSymbols }) {
   ];
 }
 
+function hiddenTexts(graph) {
+  const hidden = graph.edgesInAll - graph.edges.length;
+  const verb = hidden === 1 ? "is" : "are";
+  return hidden ? [`${countText(hidden, "arrow")} between these states ${verb} not drawn`] : [];
+}
+
+function focusText(automaton, state, graph) {
+  const { after, before, outside } = neighbours(automaton, state);
+  const near = new Set([...after, ...before].filter((other) => other !== state)).size;
+  const parts = [
+    `The neighbourhood of state ${automaton.numbers[state]}: ${graph.states.length - 1} of ` +
+      countText(near, "state next to it", "states next to it"),
+    ...hiddenTexts(graph),
+  ];
+  if (outside)
+    parts.push(`${countText(outside, "transition leads", "transitions lead")} to what this page leaves out`);
+  return `${parts.join("; ")}.`;
+}
+
 function captionText(automaton, diagram) {
   const { graph } = diagram.drawing;
-  if (diagram.focusState !== null)
-    return (
-      `The neighbourhood of state ${automaton.numbers[diagram.focusState]}: ` +
-      `${countText(graph.states.length, "state")}, the heaviest arrows first.`
-    );
-  const hidden = graph.edgesInAll - graph.edges.length;
+  if (diagram.focusState !== null) return focusText(automaton, diagram.focusState, graph);
   const beyond = automaton.data.states - graph.states.length;
   const parts = [];
   const between = graph.states.length - diagram.count;
@@ -45,10 +59,7 @@ function captionText(automaton, diagram) {
       `${countText(between, "state")} more ${between === 1 ? "is" : "are"} ` +
         "on the way from the initial state",
     );
-  if (hidden)
-    parts.push(
-      `${countText(hidden, "arrow")} between these states ${hidden === 1 ? "is" : "are"} not drawn`,
-    );
+  parts.push(...hiddenTexts(graph));
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
   const unknown = graph.states.reduce((sum, state) => sum + automaton.leftOut[state], 0);
   if (unknown)
