@@ -160,6 +160,10 @@ def test_the_slider_shows_what_carries_a_share_of_the_visits(open_page: Open) ->
     assert opened.page.locator(".node").count() == 28
     label = opened.text(".sliders label")
     assert label == "Show what carries 1 of the visits: 28 of 28 states"
+    opened.page.set_viewport_size({"width": 390, "height": 844})
+    opened.page.wait_for_timeout(200)
+    assert opened.page.locator(".node").count() == 28
+    opened.page.set_viewport_size({"width": 1280, "height": 800})
     arrows = opened.page.get_by_label("of the flow between them")
     arrows.focus()
     drawn = opened.page.locator(".edge").count()

@@ -59,14 +59,16 @@ class AutomatonPanel {
   makeControls() {
     const { diagram } = this;
     const slider = (id, input) => make("input", { type: "range", id, min: 1, step: 1, input });
-    this.stateSlider = slider(uniqueId("states"), () =>
-      diagram.showCore(
-        Number(this.stateSlider.value),
-        diagram.edgesFor(Number(this.stateSlider.value)),
-      ),
-    );
+    const show = (states, edges) => {
+      this.isChosen = true;
+      diagram.showCore(states, edges);
+    };
+    this.stateSlider = slider(uniqueId("states"), () => {
+      const count = Number(this.stateSlider.value);
+      show(count, diagram.edgesFor(count));
+    });
     this.edgeSlider = slider(uniqueId("edges"), () =>
-      diagram.showCore(diagram.count, Number(this.edgeSlider.value)),
+      show(diagram.count, Number(this.edgeSlider.value)),
     );
     this.stateSlider.max = diagram.mostStates;
     this.stateLabel = make("label", { for: this.stateSlider.id });
@@ -239,14 +241,15 @@ class AutomatonPanel {
     );
   }
 
-  // A new width lays out again: wide pictures go from left to right, tall ones from top to bottom.
+  // A new width lays out again: wide pictures go from left to right, tall ones from top to bottom. What
+  // somebody chose to see stays.
   watchSize() {
     let last = this.diagram.room;
     const observer = new ResizeObserver(() => {
       if (!this.diagram.canvas.isConnected) return observer.disconnect();
       const { width, height } = this.diagram.room;
       const isOther = width >= 560 !== last.width >= 560;
-      if (isOther && this.diagram.focusState === null) this.diagram.showDefault();
+      if (isOther && this.diagram.focusState === null && !this.isChosen) this.diagram.showDefault();
       else if (isOther) this.diagram.redraw();
       else if (width !== last.width || height !== last.height) {
         this.diagram.camera.fit();
