@@ -313,7 +313,10 @@ def test_its_picture(found: Sweep) -> None:
     from matplotlib.figure import Figure
 
     axes = found.plot(Figure().subplots())
-    assert [text.get_text() for text in axes.texts] == ["κ = 1", "κ = 10", "tolerance 0.1"]
+    assert [text.get_text() for text in axes.texts] == [
+        "κ = 1, infinite at 90.91%",
+        "κ = 10\ntolerance 0.1",
+    ]
     assert found.plot(axes) is axes
 
 

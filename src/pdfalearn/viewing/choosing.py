@@ -102,6 +102,8 @@ def _states_note(states: Indices, shares: Floats, symbols: int | None) -> str:
     others[states] = False
     lost = float(shares[others].sum())
     share = probability_text(1 - lost, 2) if lost else "all"
+    if share == "1":
+        share = "nearly all"
     visits = "visits" if symbols is None else f"first {symbols:,} symbols"
     return f"{count}, {share} of the {visits}"
 

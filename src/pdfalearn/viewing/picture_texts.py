@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from pdfalearn.formats.labels import escaped_label, list_label, symbol_label
+from pdfalearn.formats.labels import escaped_label, list_label, short_symbol_label
 from pdfalearn.viewing.choosing import Chosen
 from pdfalearn.viewing.numbers import probability_text
 
@@ -108,7 +108,7 @@ def _state_label(state: int, terminal: float, rest: float, digits: int) -> str:
 
 def _edge_lines(part: Chosen, style: Style) -> Iterator[str]:
     edges = part.edges
-    names = [symbol_label(symbol) for symbol in edges.pdfa.alphabet]
+    names = [short_symbol_label(symbol) for symbol in edges.pdfa.alphabet]
     flows = edges.weights * part.shares[edges.sources]
     highest = float(flows[part.kept].max(initial=0.0)) or 1.0
     for edge in np.flatnonzero(part.kept).tolist():
