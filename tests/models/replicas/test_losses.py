@@ -231,6 +231,30 @@ def test_no_process_outlives_the_program(end: str) -> None:
 
 
 @pytest.mark.slow
+def test_programs_of_busy_copies_end_with_them(tmp_path: Path) -> None:
+    file = tmp_path / "programs"
+    file.touch()
+
+    def interrupt(*_: object) -> None:
+        if len(file.read_text().split()) == 2:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with (
+            pytest.raises(Interrupted),
+            Replicas(makers.HangingProgram(file), 2) as model,
+        ):
+            signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+            asked_rows(model, WORDS)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert_gone([int(pid) for pid in file.read_text().split()])
+
+
+@pytest.mark.slow
 def test_replicas_that_are_closed_or_forgotten_end() -> None:
     model = Replicas(makers.function, 1)
     pids = pids_of(model)
