@@ -198,3 +198,15 @@ class HangingProgram:
 
     def __call__(self) -> ProgramModel:
         return ProgramModel(["sh", "-c", f"echo $$ >> '{self._file}'; exec sleep 600"], "ab")
+
+
+class NeedsFile:
+    """Makes an automaton as long as a file is there."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __call__(self) -> PDFA:
+        if not self._file.exists():
+            raise RuntimeError("the weights are gone")
+        return TARGET

@@ -89,6 +89,21 @@ def test_processes_that_die_idle_are_started_anew() -> None:
 
 
 @pytest.mark.slow
+def test_a_copy_that_cannot_be_made_anew_is_told_each_time(tmp_path: Path) -> None:
+    file = tmp_path / "weights"
+    file.touch()
+    with Replicas(makers.NeedsFile(file), 1) as model:
+        before = asked_rows(model, WORDS)[0].to_dense()
+        file.unlink()
+        os.kill(pids_of(model)[0], signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(ModelError, match="RuntimeError: the weights are gone"):
+                asked_rows(model, WORDS)
+        file.touch()
+        assert np.array_equal(asked_rows(model, WORDS)[0].to_dense(), before)
+
+
+@pytest.mark.slow
 def test_words_that_kill_every_process_are_named() -> None:
     with (
         Replicas(makers.deadly, 2) as model,
