@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -176,6 +177,20 @@ def test_an_audit_asks_another_copy() -> None:
         before = first.words.seats[first.words.find(words)]
         assert set(before) == {0, 1, 2}
         assert (before != second.words.seats[ends]).all()
+
+
+@pytest.mark.slow
+def test_conversations_may_begin_while_others_go_on() -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with Replicas(makers.function, 1) as model, ThreadPoolExecutor(1) as thread:
+            session = model.open()
+            opening = thread.submit(lambda: [model.open() for _ in range(500)])
+            while not opening.done():
+                assert session._others() == []
+    finally:
+        sys.setswitchinterval(before)
 
 
 class Interrupted(BaseException):
