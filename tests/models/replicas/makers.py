@@ -210,3 +210,14 @@ class NeedsFile:
         if not self._file.exists():
             raise RuntimeError("the weights are gone")
         return TARGET
+
+
+class Versioned:
+    """Makes models whose identity is in a file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __call__(self) -> FunctionModel:
+        identity = self._file.read_text()
+        return FunctionModel(TARGET.next_distributions, TARGET.alphabet, identity=identity)

@@ -39,6 +39,14 @@ def workers_of(cluster: Any) -> list[int]:
     return [nanny.pid for nanny in cluster.workers.values()]
 
 
+def wait_for_another(cluster: Any, killed: int) -> None:
+    """Wait until a worker has come in the place of one that was killed."""
+    deadline = time.monotonic() + TIME_LIMIT
+    while killed in workers_of(cluster) or None in workers_of(cluster):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [makers.owning, makers.sparse])
 def test_a_cluster_is_as_one_model(cluster: Any, make: Any) -> None:
@@ -96,11 +104,23 @@ def test_a_killed_worker_changes_nothing(cluster: Any, make: Any) -> None:
         killer.start()
         assert_same(expected, learnt(model, 500))
         killer.join()
-        deadline = time.monotonic() + TIME_LIMIT
-        while before[0] in workers_of(cluster) or None in workers_of(cluster):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_for_another(cluster, before[0])
         assert_same(expected, learnt(model, 500))  # with the worker that has joined since
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_with_another_model_is_named(cluster: Any, tmp_path: Path) -> None:
+    file = tmp_path / "version"
+    file.write_text("one")
+    with Replicas(makers.Versioned(file), scheduler=cluster.scheduler_address) as model:
+        learnt(model, 500)
+        file.write_text("two")
+        killed = workers_of(cluster)[0]
+        os.kill(killed, signal.SIGKILL)
+        wait_for_another(cluster, killed)
+        with pytest.raises(ModelError, match=r"identity is 'one' in worker .* and 'two' in worker"):
+            for _ in range(20):
+                learnt(model, 500)
 
 
 @pytest.mark.slow

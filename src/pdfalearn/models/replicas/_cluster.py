@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models.replicas._pools import Answer, check_same, checked_traits
-from pdfalearn.models.replicas._requests import Maker, Request
+from pdfalearn.models.replicas._requests import Maker, Request, Traits
 
 _CONNECTION_SECONDS = 10
 
@@ -20,7 +20,8 @@ class Cluster:
     """Workers of a cluster with a copy of the model each, which a plugin holds.
 
     A part goes to a worker of its own, or to any other if that is lost: this is Dask's doing.
-    Workers that join later get the plugin, too. All names have a part that nobody else has, so that
+    Workers that join later get the plugin, too; before they answer, they say what their model is,
+    which has to be the same. All names have a part that nobody else has, so that
     several can use one cluster.
 
     Parameters
@@ -69,7 +70,12 @@ class Cluster:
         """Ask; a part whose worker is lost is asked again elsewhere."""
         if not self._end.alive:
             raise InputError("these replicas are closed")
-        answers: list[Answer] = self._gathered(requests)
+        answers: list[Any] = self._gathered(requests)
+        while new := [place for place, answer in enumerate(answers) if isinstance(answer, Traits)]:
+            check_same([self.traits, *(answers[place] for place in new)])
+            asked_again = self._gathered([requests[place] for place in new])
+            for place, answer in zip(new, asked_again, strict=True):
+                answers[place] = answer
         self._workers = self._workers_now() or self._workers
         return answers
 

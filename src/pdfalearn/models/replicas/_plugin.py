@@ -34,16 +34,19 @@ class ModelPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
         self._by = f"worker {worker.address}"
         self._lock = Lock()
         self._copy: Copy | None = None
+        self._has_said = False
 
     def handle(self, request: Request | None) -> Response | Traits | Failure:
-        """Answer a request, one at a time; without a request, say what the model is."""
+        """Answer a request, one at a time; the first answer says what the model is."""
         with self._lock:
             try:
                 if self._copy is None:
                     make = named(self._make) if isinstance(self._make, str) else self._make
                     self._copy = Copy(make, self._by)
-                if request is None:
-                    return self._copy.traits()
+                if request is None or not self._has_said:
+                    traits = self._copy.traits()
+                    self._has_said = True
+                    return traits
             except BaseException as error:
                 return Failure.of(error, self._by)
             return self._copy.handle(request)
