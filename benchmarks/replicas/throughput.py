@@ -70,8 +70,8 @@ def network() -> None:
 
 
 def learning() -> None:
-    """Learning the GRU, 2,000 words: led on where words are held, or asked for whole words."""
-    budget = Budget(max_words=2000)
+    """Learning the GRU, 500 words: led on where words are held, or asked for whole words."""
+    budget = Budget(max_words=500)
 
     def job(model: LanguageModel) -> None:
         pac = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(max_length=30), seed=1)
@@ -79,4 +79,4 @@ def learning() -> None:
 
     settings = _settings(models.network, (1, 2))
     settings.append(("2 copies, whole words", _copies(models.WholeWordsOnly, 2)))
-    _compare(settings, job, 2000, runs=2)
+    _compare(settings, job, 500, runs=3)

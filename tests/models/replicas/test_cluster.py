@@ -16,6 +16,7 @@ import pytest
 
 from pdfalearn import Exact, InputError, MissingExtraError, ModelError, Replicas, Result
 from pdfalearn.models.automaton import as_model
+from pdfalearn.models.replicas import _cluster
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.models.replicas import makers
@@ -30,7 +31,7 @@ def cluster() -> Iterator[Any]:
     """Two workers of this machine, in processes of their own that a nanny starts anew."""
     distributed = need_module("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as started:
         yield started
 
@@ -121,6 +122,37 @@ def test_a_worker_that_joins_with_another_model_is_named(cluster: Any, tmp_path:
         with pytest.raises(ModelError, match=r"identity is 'one' in worker .* and 'two' in worker"):
             for _ in range(20):
                 learnt(model, 500)
+
+
+@pytest.mark.slow
+def test_a_cluster_may_be_without_workers_for_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = need_module("distributed")
+    expected = learnt(makers.function(), 500)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as small,
+        Replicas(makers.function, scheduler=small.scheduler_address) as model,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        scale(small, 0)
+        learning = thread.submit(learnt, model, 500)
+        time.sleep(0.2)
+        scale(small, 1)
+        assert_same(expected, learning.result(TIME_LIMIT))
+        scale(small, 0)
+        monkeypatch.setattr(_cluster, "_WORKERLESS_SECONDS", 0.5)
+        with pytest.raises(ModelError, match=r"has had no workers for 0\.5 s: start some"):
+            learnt(model, 500)
+
+
+def scale(cluster: Any, count: int) -> None:
+    """Have so many workers, and wait for them."""
+    cluster.scale(count)
+    deadline = time.monotonic() + TIME_LIMIT
+    while len(cluster.scheduler.workers) != count:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @pytest.mark.slow

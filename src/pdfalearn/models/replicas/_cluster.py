@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +15,10 @@ from pdfalearn.models.replicas._pools import Answer, check_same, checked_traits
 from pdfalearn.models.replicas._requests import Maker, Request, Traits
 
 _CONNECTION_SECONDS = 10
+_LOOK_SECONDS = 1.0
+"""So often it is seen whether workers are still there, while answers are waited for."""
+_WORKERLESS_SECONDS = 60.0
+"""A cluster without workers is given up after this time."""
 
 
 class Cluster:
@@ -85,31 +90,65 @@ class Cluster:
     def _gathered(self, requests: Sequence[tuple[int, Request | None]]) -> list[Any]:
         from distributed import KilledWorker
 
-        futures = [self._submitted(seat, request) for seat, request in requests]
+        sent = [self._submitted(seat, request) for seat, request in requests]
         try:
-            answers: list[Any] = self._client.gather(futures)
+            for place, (seat, request) in enumerate(requests):
+                while not _is_over(sent[place][1]):
+                    if self._is_gone(sent[place][0]):
+                        sent[place] = self._submitted(seat, request)
+            answers: list[Any] = self._client.gather([future for _, future in sent])
         except KilledWorker as error:
             raise ModelError(
                 f"every worker that was asked for the same part was lost ({error}): what ends the "
                 "model there?"
             ) from error
         finally:
-            for future in futures:
+            for _, future in sent:
                 future.release()
         return answers
 
-    def _submitted(self, seat: int, request: Request | None) -> Any:
+    def _submitted(self, seat: int, request: Request | None) -> tuple[str, Any]:
+        """Send a request to a worker; return which one, and what will be the answer."""
         from pdfalearn.models.replicas._plugin import handled_here
 
-        return self._client.submit(
+        worker = self._workers[seat % len(self._workers)]
+        future = self._client.submit(
             handled_here,
             self._name,
             request,
             key=f"{self._name}-{next(self._numbers)}",
-            workers=[self._workers[seat % len(self._workers)]],
+            workers=[worker],
             allow_other_workers=True,
             pure=False,
         )
+        return worker, future
+
+    def _is_gone(self, worker: str) -> bool:
+        """Return whether a worker has left; where it was the last one, wait for another.
+
+        Dask sends what was meant for it to others that are there, but not to those that come later.
+        """
+        deadline = time.monotonic() + _WORKERLESS_SECONDS
+        while not (now := self._client.nthreads()):
+            if time.monotonic() > deadline:
+                raise ModelError(
+                    f"the Dask cluster has had no workers for {_WORKERLESS_SECONDS:g} s: start "
+                    "some, and begin again"
+                )
+            time.sleep(_LOOK_SECONDS)
+        self._workers = self._workers_now() or self._workers
+        return worker not in now
+
+
+def _is_over(future: Any) -> bool:
+    """Wait a moment for an answer; return whether it has come, be it an error."""
+    from distributed import TimeoutError as NotYetError
+
+    try:
+        future.exception(timeout=_LOOK_SECONDS)
+    except NotYetError:
+        return False
+    return True
 
 
 def _client(address: str) -> Any:
