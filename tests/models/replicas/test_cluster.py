@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,17 @@ def test_a_copy_of_a_cluster_that_answers_otherwise_is_named(cluster: Any, tmp_p
         tree.ask_path(words)
         with pytest.raises(ModelError, match="The copies differ: worker tcp://"):
             tree.audit(100, seed=1)
+
+
+@pytest.mark.slow
+def test_a_function_that_workers_cannot_load_is_named(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "only_here.py").write_text("def make():\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    make = import_module("only_here").make
+    with pytest.raises(InputError, match="cannot load make_model .No module named 'only_here'"):
+        Replicas(make, scheduler=cluster.scheduler_address)
 
 
 @pytest.mark.slow

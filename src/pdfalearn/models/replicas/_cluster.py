@@ -54,7 +54,8 @@ class Cluster:
     def _begin(self, make_model: Maker | str, address: str) -> None:
         from pdfalearn.models.replicas._plugin import ModelPlugin
 
-        self._client.register_plugin(ModelPlugin(self._name, make_model), name=self._name)
+        plugin = ModelPlugin(self._name, _sent(make_model))
+        self._client.register_plugin(plugin, name=self._name)
         self._workers = self._workers_now()
         if not self._workers:
             raise InputError(f"the Dask scheduler at {address} has no workers: start some first")
@@ -149,6 +150,19 @@ def _is_over(future: Any) -> bool:
     except NotYetError:
         return False
     return True
+
+
+def _sent(make_model: Maker | str) -> bytes | str:
+    """Return what a worker makes the model of; it is read where an error can be told."""
+    from distributed.protocol.pickle import dumps
+
+    if isinstance(make_model, str):
+        return make_model
+    try:
+        pickled: bytes = dumps(make_model)
+    except Exception as error:
+        raise InputError(f"workers cannot load {make_model!r} ({error})") from error
+    return pickled
 
 
 def _client(address: str) -> Any:
