@@ -272,12 +272,10 @@ def test_programs_of_busy_copies_end_with_them(tmp_path: Path) -> None:
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        with (
-            pytest.raises(Interrupted),
-            Replicas(makers.HangingProgram(file), 2) as model,
-        ):
+        with Replicas(makers.HangingProgram(file), 2) as model:
             signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
-            asked_rows(model, WORDS)
+            with pytest.raises(Interrupted):
+                asked_rows(model, WORDS)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
