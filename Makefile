@@ -43,7 +43,7 @@ test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models again
 screenshots: $(VENV)/.complete chromium ## Take pictures of pages, in screenshots/
 	$(BIN)/python -m benchmarks.screenshots
 
-docs: $(VENV)/.documented ## Build the documentation site into site/; open site/index.html
+docs: $(VENV)/.documented graphviz ## Build the documentation site into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 style:

@@ -19,7 +19,9 @@ from pdfalearn import (
     Quantization,
     Result,
     chain,
+    figure_3,
     learn,
+    quotient,
     random_pdfa,
 )
 from pdfalearn.models.price import Price
@@ -300,3 +302,12 @@ def test_no_bound_on_words_is_spent_on_longer_suffixes() -> None:
         classes = learn(target, by=by, budget=budget, learner="quant-classes")
         assert traces.certificate.kind == classes.certificate.kind == "exact"
         assert_is_quotient(traces.pdfa, target, by)
+
+
+@pytest.mark.parametrize("most", [150, 700, 1500])
+def test_something_is_left_to_use_a_counterexample(most: int) -> None:
+    """A sample must not use the budget up before its answers are looked at."""
+    target = figure_3()
+    result = learn(as_function(target), by=Quantization(10), budget=Budget(max_words=most))
+    assert len(result.pdfa) == len(quotient(target, by=Quantization(10))) == 4
+    assert result.certificate.kind == "stopped"

@@ -4,9 +4,9 @@ The ``python`` and ``console`` blocks of a document run in order, in one folder 
 but a copy of examples/; its ``python`` blocks share one namespace. In a ``console`` block a line
 ``$ command`` must exit with 0, or with 1 where it ends in ``# exit 1``. The lines below it, if
 there are any, are what it prints; a line ``…`` stands for any number of lines. What sets up or
-fetches (make, pip, git) is not run. A document that says ``<!-- needs package -->`` is skipped
-where the package is not installed, and one that says ``<!-- needs program name -->`` where the
-program is not.
+fetches (make, pip, git, an environment) is not run. A document that says ``<!-- needs package -->``
+is skipped where the package is not installed, and one that says ``<!-- needs program name -->``
+where the program is not.
 """
 
 from __future__ import annotations
@@ -25,30 +25,23 @@ from typing import NamedTuple
 import pytest
 
 from tests.support import mostly_slow, need_module, need_program
+from tools.blocks import Block, blocks_of
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 QUICK = ("learning", "networks")
 DOCUMENTS.sort(key=lambda path: path.stem not in QUICK)
-NOT_RUN = re.compile(r"(make|pip|git)\b")
+NOT_RUN = re.compile(r"(make|pip|git|source|python3 -m venv)\b")
+REPOSITORY = (
+    r"https://(?:raw\.githubusercontent|github)\.com/pdfalearn/pdfalearn/(?:blob/|raw/)?main/"
+)
 UNTESTED_NAMES = {"bash", "sh", "shell", "py", "pycon"}
-
-
-class Block(NamedTuple):
-    language: str
-    text: str
-    line: int
 
 
 class Command(NamedTuple):
     text: str
     exit_code: int
     output: list[str]
-
-
-def blocks_of(text: str) -> Iterator[Block]:
-    for match in re.finditer(r"^```(\w+)[^\n]*\n(.*?)^```\s*$", text, re.DOTALL | re.MULTILINE):
-        yield Block(match[1], match[2], text.count("\n", 0, match.start(2)))
 
 
 def commands_of(text: str) -> Iterator[Command]:
@@ -93,6 +86,12 @@ def matches(expected: str, output: str) -> bool:
     return re.fullmatch(pattern, printed) is not None
 
 
+def check_written_pictures(text: str, beside: Path, folder: Path) -> None:
+    """Check that a document that writes its own pictures and pages has written all of them."""
+    for name in re.findall(r"\]\(([\w-]+\.(?:svg|html))\)", text):
+        assert (beside / name).exists() or f'"{name}"' not in text or (folder / name).exists(), name
+
+
 @pytest.mark.parametrize(
     "document",
     mostly_slow(DOCUMENTS, len(QUICK)),
@@ -122,6 +121,7 @@ def test_every_block_of_a_document_runs(
             for command in commands_of(block.text):
                 if not NOT_RUN.match(command.text):
                     run_command(command, folder, where)
+    check_written_pictures(text, document.parent, folder)
 
 
 def test_blocks_and_commands_are_found() -> None:
@@ -169,4 +169,25 @@ def test_links_lead_somewhere_and_nothing_is_left_to_fill_in(path: Path) -> None
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"^(TABLE|TBD)$", text, re.MULTILINE)
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", text):
-        assert (path.parent / link).exists(), link
+        assert (path.parent / link).exists() or is_written(path.parent / link), link
+    for link in re.findall(REPOSITORY + r"([^)#\s]+)", text):
+        assert (ROOT / link).exists(), link
+
+
+def is_written(file: Path) -> bool:
+    """Return whether a block of a document beside the file writes it."""
+    texts = [path.read_text(encoding="utf-8") for path in file.parent.glob("*.md")]
+    return any(f'"{file.name}"' in block.text for text in texts for block in blocks_of(text))
+
+
+def test_links_of_the_readme_resolve_outside_the_repository() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert len(links) > 10
+    assert [link for link in links if not link.startswith("https://")] == []
+
+
+def test_pictures_of_the_readme_are_small() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    pictures = re.findall(REPOSITORY + r"([\w./-]+\.(?:png|svg))", text)
+    assert len(pictures) == 2
+    assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from pdfalearn.errors import InputError, MissingExtraError
@@ -29,13 +30,23 @@ def given_or_new_axes(axes: Any) -> Any:
         if not hasattr(axes, "plot"):
             raise InputError(f"axes {described(axes)} are not those of matplotlib")
         return axes
+    return _matplotlib("pyplot").subplots(figsize=_SIZE, layout="constrained")[1]
+
+
+def _matplotlib(name: str) -> Any:
+    """Import a module of matplotlib, or say how to install it."""
     try:
-        from matplotlib import pyplot
+        import_module("matplotlib")
+        return import_module(f"matplotlib.{name}")
     except ImportError as error:
         raise MissingExtraError(
             "a plot needs matplotlib: pip install 'pdfalearn[report]'"
         ) from error
-    return pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
+
+
+def new_figure() -> Any:
+    """Make a figure for a file, which no window or notebook shows."""
+    return _matplotlib("figure").Figure(figsize=_SIZE, layout="constrained")
 
 
 def finish(axes: Any, **labels: Any) -> Any:
@@ -46,3 +57,11 @@ def finish(axes: Any, **labels: Any) -> Any:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     return axes
+
+
+def write_numbers_in_full(axis: Any) -> None:
+    """Label a logarithmic axis of counts with 1, 2, 3 and not with powers of ten."""
+    from matplotlib.ticker import LogFormatter, StrMethodFormatter
+
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1.5, 0.5)))

@@ -6,6 +6,7 @@ import pytest
 
 import pdfalearn
 from pdfalearn import LearningInterrupted, figure_3, load, random_pdfa, save
+from pdfalearn.formats import prism
 from tests.cli.program import error_of, run
 from tests.support import need_program
 
@@ -16,16 +17,19 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "target.json"
 
 
-def test_what_turns_out_too_large_for_a_format_is_not_lost(tmp_path: Path) -> None:
+def test_what_turns_out_too_large_for_a_format_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     need_program("dot")
+    monkeypatch.setattr(prism, "MOST_STATES", 100)
     path = tmp_path / "large.json"
     save(random_pdfa(400, seed=1), path)
-    picture, tree = tmp_path / "learnt.svg", tmp_path / "tree.svg"
-    result = run("learn", path, "-o", picture, exit_code=2)
-    assert f"saved as {picture}.npz instead" in result.stderr
+    program, tree = tmp_path / "learnt.pm", tmp_path / "tree.svg"
+    result = run("learn", path, "-o", program, exit_code=2)
+    assert f"saved as {program}.npz instead" in result.stderr
     assert "certificate" in result.stdout
     expected = pdfalearn.learn(load(path)).pdfa
-    assert load(f"{picture}.npz") == expected
+    assert load(f"{program}.npz") == expected
     result = run("learn", path, "-o", tmp_path / "learnt.json", "--tree", tree, exit_code=2)
     assert "leaves won't help" in result.stderr
     assert load(tmp_path / "learnt.json") == expected

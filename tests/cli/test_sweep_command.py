@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,10 +48,27 @@ def test_a_figure(target: Path) -> None:
 
 
 def test_bad_input(target: Path) -> None:
-    assert "a figure is written as .svg" in error_of("sweep", "target.json", "--plot", "x.txt")
+    assert "cannot save a file of this ending" in error_of(
+        "sweep", "target.json", "--plot", "x.txt"
+    )
     assert "files of their own" in error_of("sweep", "target.json", "-o", "target.json")
     assert "is not a list of integers" in error_of("sweep", "target.json", "--kappas", "a")
     assert "κ = 3 is given twice" in error_of("sweep", "target.json", "--kappas", "3,3")
+
+
+def test_a_figure_that_cannot_be_written_is_refused_before_learning(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("sweep", "target.json", "--kappas", "10", "--plot")
+    assert error_of(*command, "nowhere/x.svg") == "nowhere/x.svg: No such file or directory"
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'pdfalearn[report]'" in error_of(*command, "x.svg")
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1", "1e300"])
+def test_lines_are_written_after_seconds_that_can_pass(target: Path, seconds: str) -> None:
+    message = error_of("sweep", "target.json", "--log-every", seconds)
+    assert message.startswith("--log-every ")
 
 
 @pytest.mark.slow

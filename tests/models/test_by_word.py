@@ -64,6 +64,7 @@ BAD: dict[str, Any] = {
     r"the function names 'c', which is neither a symbol .* nor the terminal '\$'": {"c": 1.0},
     "gives 'a' the probability '1.0', which is not a number": {"a": "1.0"},
     "gives 'a' the probability None, which is not a number": {"a": None},
+    "000, which is not a number": {"a": 10**400},
     "returned \\[0.5, 0.5\\], not a dictionary": [0.5, 0.5],
     "sums to 0.5": {"a": 0.5},
     "NaN or negative": {"a": float("nan"), "b": 1.0},

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import need_module
+from tests.support import need_module, need_program
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,6 +20,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the built site; a warning of MkDocs or of a plugin is a failure."""
     need_module("material")
     need_module("mkdocstrings")
+    need_module("matplotlib")
+    need_module("pocketsphinx")
+    need_program("dot")
     folder = shared_folder(tmp_path_factory) / "site"
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

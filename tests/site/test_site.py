@@ -12,11 +12,21 @@ from typing import Any
 import pytest
 
 from tests.support import need_module, need_program
-from tools import site_hooks
+from tools import gallery, site_hooks
 
 pytestmark = pytest.mark.slow
 
-PAGES = ("index", "tutorial/index", "how-to/choose-kappa", "reference/learning", "llms")
+PAGES = (
+    "index",
+    "tutorial/llm",
+    "how-to/choose-kappa",
+    "how-to/read-a-picture",
+    "reference/learning",
+    "gallery/index",
+    "gallery/reber",
+    "llms",
+)
+EXHIBITS = list((gallery.ROOT / "docs" / gallery.FOLDER).glob("*.md"))
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +90,46 @@ def test_search_from_disk_finds_the_how_to_first(site: Path, browser: Any) -> No
     first.locator("a").first.click()
     visit.page.wait_for_url(re.compile(r"how-to/choose-kappa\.html"))
     visit.check()
+
+
+def test_a_page_of_the_gallery_works_in_its_frame(site: Path, browser: Any) -> None:
+    visit = Visit(browser)
+    visit.open(site / "gallery" / "reber.html")
+    visit.page.locator("iframe.page").scroll_into_view_if_needed()
+    frame = visit.page.frame_locator("iframe.page")
+    frame.get_by_placeholder("symbols side by side").fill("TSXS")
+    frame.get_by_role("button", name="Follow", exact=True).click()
+    frame.get_by_text("After 4 symbols: state 5").wait_for(timeout=30_000)
+    visit.check()
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXHIBITS))
+def test_what_the_gallery_made_is_in_the_site(site: Path, browser: Any, name: str) -> None:
+    visit = Visit(browser, scheme="dark")
+    visit.open(site / "gallery" / f"{name}.html")
+    frames = visit.page.locator("iframe.page")
+    for place in range(frames.count()):
+        frames.nth(place).scroll_into_view_if_needed()
+    visit.page.wait_for_load_state("networkidle")
+    broken = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+    assert visit.page.evaluate(broken) == []
+    shown = [frame.url for frame in visit.page.frames if frame.url.endswith("-page.html")]
+    assert len(shown) == frames.count()
+    visit.check()
+
+
+def test_copying_a_console_block_leaves_prompts_and_output_out(site: Path, browser: Any) -> None:
+    visit = Visit(browser)
+    visit.page.add_init_script(
+        "document.execCommand = () => { window.copied = document.activeElement.value; return true }"
+    )
+    visit.open(site / "tutorial" / "look-and-ask.html")
+    block = visit.page.locator(".highlight:has(.gp)").first
+    block.hover()
+    block.locator("button.md-code__button").click()
+    lines = visit.page.evaluate("window.copied").split("\n")
+    assert len(lines) >= 3
+    assert all(line.startswith("pdfalearn ask ") for line in lines if line)
 
 
 def test_colours_can_be_switched(site: Path, browser: Any) -> None:

@@ -181,8 +181,8 @@ def test_a_trained_network_is_for_distilling(
     found = sweep(network, kappas=[5, 20, 100], budget=Budget(max_words=6_000))
     assert found.recommended is None
     assert found.words_asked <= 6_000
-    states = [row.states for row in found]
-    assert states == sorted(states)
+    first, *others = (row.states for row in found)
+    assert all(first < states for states in others)  # these have what the budget left room for
 
 
 @pytest.mark.slow
@@ -313,7 +313,10 @@ def test_its_picture(found: Sweep) -> None:
     from matplotlib.figure import Figure
 
     axes = found.plot(Figure().subplots())
-    assert [text.get_text() for text in axes.texts] == ["κ = 1", "κ = 10", "tolerance 0.1"]
+    assert [text.get_text() for text in axes.texts] == [
+        "κ = 1, infinite at 90.91%",
+        "κ = 10\ntolerance 0.1",
+    ]
     assert found.plot(axes) is axes
 
 

@@ -231,6 +231,7 @@ def test_digits_direction_and_title(tmp_path: Path) -> None:
         ({"least": 2}, "least 2 is not a number from 0 to 1"),
         ({"most_states": 0}, "most_states 0"),
         ({"direction": "up"}, "direction 'up' is not 'right' or 'down'"),
+        ({"direction": ["down"]}, "direction ['down'] is not 'right' or 'down'"),
         ({"marked": [4]}, "marked state 4"),
         ({"marked": 3}, "marked 3 is not a list of states"),
         ({"title": 3}, "title 3 is not a string"),
@@ -242,6 +243,18 @@ def test_digits_direction_and_title(tmp_path: Path) -> None:
 def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         draw(figure_3(), **arguments)  # type: ignore[arg-type]
+
+
+def test_next_to_nothing_left_out_is_not_one_of_the_visits(tmp_path: Path) -> None:
+    picture = draw(chain(100), tmp_path / "x.dot", most_states=25)
+    assert picture.note == "25 of 100 states, nearly all of the visits"
+
+
+def test_a_long_symbol_does_not_make_a_wide_picture(tmp_path: Path) -> None:
+    need_program("dot")
+    pdfa = PDFA(alphabet=["a" * 20_000, "b"], transitions=[[0, 0]], probabilities=[[0.5, 0.3, 0.2]])
+    draw(pdfa, tmp_path / "long.svg")
+    assert "aaaa...aaaa" in (tmp_path / "long.svg").read_text()
 
 
 def test_an_undefined_word_is_refused(tmp_path: Path) -> None:

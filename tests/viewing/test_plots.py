@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pdfalearn import (
     InputError,
     MissingExtraError,
     Quantization,
+    chain,
     distill,
     figure_3,
     learn,
@@ -44,6 +46,7 @@ def test_a_frontier(pyplot: Any) -> None:
     assert line.get_ydata().tolist() == [point.divergence for point in frontier]
     assert f"best: {len(frontier.best)} states" in labels_of(axes)
     axes.figure.canvas.draw()
+    assert {"1", "10"} <= {label.get_text() for label in axes.get_xticklabels()}
 
 
 @pytest.mark.slow
@@ -53,6 +56,16 @@ def test_a_frontier_whose_divergence_is_0(pyplot: Any) -> None:
     axes = frontier.plot()
     assert axes.get_yscale() == "linear"
     axes.figure.canvas.draw()
+    assert "infinite at some positions" not in labels_of(axes)
+    first, *others = frontier.points
+    partly = replace(frontier, points=(replace(first, infinite_share=0.1), *others))
+    assert "infinite at some positions" in labels_of(partly.plot())
+
+
+@pytest.mark.slow
+def test_a_frontier_of_one_state(pyplot: Any) -> None:
+    frontier = distill(chain(1), budget=Budget(max_symbols=2000), seed=1)
+    assert "best: 1 state" in labels_of(frontier.plot())
 
 
 @pytest.mark.slow

@@ -35,25 +35,16 @@ def title_of(target: str, by: Relation) -> str:
 
 def facts_of(result: Result) -> dict[str, str]:
     """Return the rows of the table."""
+    from pdfalearn.learning.cost_texts import cost_texts
+
     statistics = result.statistics
     batches = _batches(statistics)
     return {
         LABELS["states"]: f"{len(result.pdfa):,}",
-        LABELS["words"]: f"{statistics.words:,}",
-        LABELS["stored_words"]: f"{statistics.stored_words:,}",
-        LABELS["audited_words"]: f"{statistics.audited_words:,}",
-        LABELS["largest_difference"]: f"{statistics.largest_difference:.3g}",
+        **cost_texts(statistics),
+        "batches": "{count:,} (median size {median:,}, largest {largest:,})".format(**batches),
         **_near_boundary(result),
         **outside_facts(result.certificate),
-        LABELS["distributions"]: f"{statistics.distributions:,}",
-        LABELS["symbols"]: f"{statistics.symbols:,}",
-        **({LABELS["cost"]: f"{statistics.cost:,.10g}"} if statistics.cost else {}),
-        "batches": "{count:,} (median size {median:,}, largest {largest:,})".format(**batches),
-        LABELS["equivalence_queries"]: f"{statistics.equivalence_queries:,}",
-        "tree depth": f"{statistics.tree_depth:,}",
-        "inner nodes": f"{statistics.inner_nodes:,}",
-        "seconds for learning": f"{statistics.learning_seconds:,.3f}",
-        "seconds for equivalence": f"{statistics.equivalence_seconds:,.3f}",
         **_unresolved(result),
         **_growth(result),
         "certificate": str(result.certificate),

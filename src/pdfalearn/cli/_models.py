@@ -51,8 +51,8 @@ model_options = all_of(
             "--replicas",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Make so many copies of the model, each in a process of its own, that share the "
-            "words of every batch; with --scheduler: use so many workers at most.",
+            help="Make N copies of the model, each in a process of its own, that share the "
+            "words of every batch; with --scheduler: use at most N workers.",
         ),
         click.option(
             "--scheduler",

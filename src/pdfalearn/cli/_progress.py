@@ -11,12 +11,25 @@ import click
 if TYPE_CHECKING:
     from pdfalearn.displays.lines import ProgressLine
 
+_MOST_SECONDS = 1e6
+
+
+def _checked(
+    _context: click.Context, _option: click.Parameter, seconds: float | None
+) -> float | None:
+    """Refuse what a clock cannot wait for, such as nan and inf."""
+    from pdfalearn.checks import checked_number
+
+    return None if seconds is None else checked_number(seconds, "--log-every", 0, _MOST_SECONDS)
+
+
 log_every_option = click.option(
     "--log-every",
-    type=click.FloatRange(min=0),
+    type=float,
+    callback=_checked,
     metavar="SECONDS",
     show_default="one line that is renewed in a terminal, else 10; none with --json",
-    help="Write progress to the standard error, a line every so many seconds; 0 for none.",
+    help="Write progress to the standard error, a line every SECONDS; 0 for none.",
 )
 
 

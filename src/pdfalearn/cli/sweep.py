@@ -17,14 +17,13 @@ from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
 from pdfalearn.cli._models import Described, model_of, model_options
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_aside, print_facts, print_figures, print_json, print_line
+from pdfalearn.cli._plots import check_can_save_plot, save_plot
 from pdfalearn.cli._progress import log_every_option, shown_progress
 from pdfalearn.cli._words import corpus_of
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
     from pdfalearn import Sweep
-
-_PICTURES = (".svg", ".png", ".pdf")
 
 
 @click.command(
@@ -51,7 +50,9 @@ _PICTURES = (".svg", ".png", ".pdf")
 @model_options
 @oracle_options
 @budget_options
-@options.corpus_option("Measure divergence on the words of a text file, one a line.")
+@options.corpus_option(
+    "Measure divergence on the words of a text file, one a line; of a PDFA it is computed."
+)
 @options.store_option
 @options.model_id_option
 @options.output_option("Where to write the recommended automaton, if there is one.", required=False)
@@ -140,8 +141,8 @@ def _check_files(target: str, store: Path | None, output: Path | None, plot: Pat
         raise InputError("-o and --plot have to be files of their own, other than model and store")
     if output is not None:
         pdfalearn.check_can_save(output)
-    if plot is not None and plot.suffix.lower() not in _PICTURES:
-        raise InputError(f"{plot}: a figure is written as {', '.join(_PICTURES)}")
+    if plot is not None:
+        check_can_save_plot(plot)
 
 
 def _salvaged(interrupt: KeyboardInterrupt) -> Sweep | None:
@@ -166,17 +167,8 @@ def _tell(
         pdfalearn.save(found.recommended.pdfa, output)
         _print_name(f"{output}: the recommended automaton", as_json=as_json)
     if plot is not None:
-        _save_figure(found, plot)
+        save_plot(found.plot, plot)
         _print_name(f"{plot}: the figure", as_json=as_json)
-
-
-def _save_figure(found: Sweep, path: Path) -> None:
-    """Write the figure of a sweep."""
-    from pdfalearn.plotting import given_or_new_axes
-
-    axes = given_or_new_axes(None)
-    found.plot(axes).figure.savefig(path)
-    axes.figure.clear()
 
 
 def _print_name(text: str, *, as_json: bool) -> None:

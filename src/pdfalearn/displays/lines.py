@@ -126,7 +126,7 @@ class SweepLine:
     def _parts(self) -> Iterator[str]:
         latest = self._latest
         if latest is None or latest.by is None:
-            yield f"{self._runs} runs to come"
+            yield f"{self._runs} run{'s' * (self._runs != 1)} to come"
         else:
             yield f"run {latest.run} of {latest.runs} with {relation_text(latest.by)}"
             if latest.learning is not None:

@@ -41,7 +41,7 @@ def renewed(line: ProgressLine, *, stays: bool) -> AbstractContextManager[Update
 
 @contextmanager
 def logged(line: ProgressLine, seconds: float = SECONDS_BETWEEN_LINES) -> Iterator[Update]:
-    """Write a line to the standard error every so many seconds.
+    """Write a line to the standard error at regular intervals.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from pdfalearn.pdfa import PDFA
 
 def to_networkx(pdfa: PDFA) -> Any:
     """Make a directed multigraph; `PDFA.to_networkx` says more."""
-    graph = _package("networkx", "graphs").MultiDiGraph()
+    graph = exchange_package("networkx", "graphs").MultiDiGraph()
     graph.graph.update(initial=pdfa.initial, terminal=pdfa.terminal)
     ends = pdfa.probabilities[:, 0].tolist()
     graph.add_nodes_from((state, {"terminal": end}) for state, end in enumerate(ends))
@@ -33,7 +33,7 @@ def to_networkx(pdfa: PDFA) -> Any:
 
 def to_frame(pdfa: PDFA) -> Any:
     """Make a table of all transitions; `PDFA.to_frame` says more."""
-    pandas = _package("pandas", "tables")
+    pandas = exchange_package("pandas", "tables")
     states, columns = np.indices(pdfa.probabilities.shape).reshape(2, -1)
     names = np.empty(len(pdfa.alphabet) + 1, dtype=object)
     names[:] = [pdfa.terminal, *pdfa.alphabet]
@@ -51,7 +51,8 @@ def to_frame(pdfa: PDFA) -> Any:
     )
 
 
-def _package(name: str, what: str) -> ModuleType:
+def exchange_package(name: str, what: str) -> ModuleType:
+    """Import a package of the extra ``exchange``, or say what needs it and how to install it."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.text import escaped
+from pdfalearn.text import escaped, shortened
 
 MOST_ITEMS = 8
 """Lists of symbols or numbers are cut after this many."""
+
+MOST_CHARACTERS = 32
+"""Pictures leave out the middle of longer symbols."""
 
 _Item = TypeVar("_Item")
 
@@ -26,6 +29,17 @@ def symbol_label(symbol: Symbol) -> str:
     text = str(symbol)
     plain = text.isprintable() and text.strip() == text and text and not set(text) & set(",/")
     return (text if plain else repr(text)).translate(_ESCAPES)
+
+
+def short_symbol_label(symbol: Symbol) -> str:
+    """Show a symbol in a picture; of a long one the middle is left out.
+
+    Examples
+    --------
+    >>> short_symbol_label("a" * 1000)
+    'aaaaaaaaaaaaaaa...aaaaaaaaaaaaaaa'
+    """
+    return symbol_label(shortened(str(symbol), MOST_CHARACTERS))
 
 
 def list_label(

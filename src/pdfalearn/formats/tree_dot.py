@@ -9,7 +9,7 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.formats._tree_nodes import symbols_of
 from pdfalearn.formats.graphviz import TIME_LIMIT, picture
-from pdfalearn.formats.labels import list_label, symbol_label
+from pdfalearn.formats.labels import list_label, short_symbol_label
 from pdfalearn.tree_nodes import ArcLabel, NumberedNode, TreeNode, numbered_nodes
 
 MOST_LEAVES = 300
@@ -121,7 +121,7 @@ def _arc_style(arc: ArcLabel) -> str:
 
 
 def _word(word: Sequence[Symbol], separator: str) -> str:
-    return list_label(word, separator, show=symbol_label, most=MOST_SYMBOLS) or "λ"
+    return list_label(word, separator, show=short_symbol_label, most=MOST_SYMBOLS) or "λ"
 
 
 def _numbers(values: Sequence[float]) -> str:

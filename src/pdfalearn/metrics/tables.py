@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pdfalearn.equivalence.relations import Quantization, Tolerance
-from pdfalearn.errors import MissingExtraError
+from pdfalearn.formats.frames import exchange_package
 
 if TYPE_CHECKING:
     from pdfalearn.metrics.results import Evaluation
@@ -76,15 +75,8 @@ def table_of(evaluation: Evaluation) -> str:
 
 def frame_of(evaluation: Evaluation) -> Any:
     """Make a table of pandas with a line for each measure."""
-    try:
-        pandas = import_module("pandas")
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "tables need the package pandas, which is not installed: "
-            "pip install 'pdfalearn[exchange]'"
-        ) from error
     over = {
         "over_prefixes": vars(evaluation.over_prefixes),
         "over_words": vars(evaluation.over_words),
     }
-    return pandas.DataFrame(over, index=[*labels_of(evaluation)])
+    return exchange_package("pandas", "tables").DataFrame(over, index=[*labels_of(evaluation)])

@@ -63,7 +63,7 @@ def _number(probability: object, symbol: Symbol, word: Word) -> float:
     try:
         if not isinstance(probability, str | bytes):
             return float(probability)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise ModelError(
         f"after the word {shortened(word)} the function gives {symbol!r} the probability "

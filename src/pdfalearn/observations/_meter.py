@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _SECONDS_PER_NODE = 4e-7
 """What it takes to make an automaton of what is known, about, for each word."""
+_FEW_WORDS = 64
+"""Answers to fewer words than this are never waited for by themselves."""
+_MANY_WORDS = 2**31
+"""Without a budget, this many words may be asked before their answers are used."""
 
 
 class Meter:
@@ -108,6 +112,17 @@ class Meter:
                 places.append(place)
                 words, symbols_left, cost = words - 1, symbols_left - length, cost - costs
         return np.array(places, dtype=np.int64)
+
+    def half_left(self, symbols: int) -> int:
+        """Return half the number of words that may still be asked, at least a few."""
+        budget, counts = self.budget, self._counts
+        unit = self._price.word + self._price.symbol
+        left = min(
+            _left(budget.max_words, counts.words + counts.audited),
+            _left(budget.max_symbols, symbols + counts.audited_symbols),
+            _left(budget.max_cost, self.cost(symbols)) / unit if unit else math.inf,
+        )
+        return int(min(max(left / 2, _FEW_WORDS), _MANY_WORDS))
 
     def allowed(self, asker: Asker, nodes: Nodes) -> Nodes:
         """Return the nodes that may be asked now; stop if there are none."""

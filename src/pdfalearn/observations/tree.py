@@ -400,6 +400,13 @@ class ObservationTree:
         self._questions.ask_path(path, words)
         return path
 
+    def affordable_at_once(self) -> int:
+        """Return how many words may be asked before their answers are used, because of the budget.
+
+        That is half of what is left, so that there is always something left to go on with.
+        """
+        return self.meter.half_left(self.symbols)
+
     def record(self, store: AnswerStore, key: str) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 

@@ -34,9 +34,19 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
 
     Each word gives at most one: its shortest prefix after which model and hypothesis differ. One of
     them is kept for every state of the hypothesis before the last symbol; the shortest come first.
+    Where a budget bounds the questions, half of it at most is spent before answers are compared: a
+    counterexample is of no use if nothing is left to ask what follows from it.
     """
-    if not len(words):
-        return NO_WORDS
+    while len(words):
+        _, end = next(words.parts(observations.affordable_at_once()))
+        found = _first_differences(words.part(0, end), hypothesis, observations)
+        if len(found):
+            return found
+        words = words.part(end, len(words))
+    return NO_WORDS
+
+
+def _first_differences(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
     path = observations.ask_path(words)
     states = visited_states(hypothesis.table, hypothesis.initial, words)
     places = differing(path, states, hypothesis, observations).nonzero()[0]

@@ -41,7 +41,7 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
 
 
 def _unended(sweep: Sweep) -> str:
-    """Say that no run has ended; and that a larger budget may help, unless states kept growing."""
+    """Return a text: no run has ended; a larger budget may help, unless states kept growing."""
     if any(row.result.certificate.details.get("is_growing") for row in sweep):
         return "no run came to its end, and states kept growing with the questions"
     return "no run came to its end; a larger budget may let one do so"
@@ -55,7 +55,7 @@ def _by_size(sweep: Sweep, places: list[int]) -> list[int]:
 def _why_not(
     sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]
 ) -> Recommendation | None:
-    """Say why distilling is better than the chosen row; None if it is not known to be."""
+    """Return why distilling is better than the chosen row; None if it is not known to be."""
     row = sweep.rows[chosen]
     nearer = [place for place in stopped if _is_worse(sweep, chosen, place, errors=2)]
     if nearer:
@@ -66,10 +66,11 @@ def _why_not(
             f"{relation_text(row.by)}, but learning did not end there, so that the model may have "
             "no small automaton",
         )
-    smaller = ended[: ended.index(chosen)]
+    beyond = _of_its_kind(sweep, chosen, stopped, after=True)
+    before_it = _of_its_kind(sweep, chosen, ended, after=False)
     is_largest = chosen == ended[-1]
-    if stopped and is_largest and smaller and _growth(sweep, smaller[-1], chosen) >= _GROWTH:
-        before = sweep.rows[smaller[-1]]
+    if beyond and is_largest and before_it and _growth(sweep, max(before_it), chosen) >= _GROWTH:
+        before = sweep.rows[max(before_it)]
         return Recommendation(
             None,
             f"{_DISTILL}; from {relation_text(before.by)} to {relation_text(row.by)} states grew "
@@ -81,13 +82,15 @@ def _why_not(
 def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Recommendation:
     row = sweep.rows[chosen]
     texts = [f"{relation_text(row.by)}, {counted(row.states, 'states')}"]
-    same = [place for place in ended if 1 / _SAME <= _growth(sweep, chosen, place) <= _SAME]
     larger = ended[ended.index(chosen) + 1 :]
-    if len(same) > 1:
-        names = [relation_text(sweep.rows[place].by) for place in sorted(same) if place != chosen]
+    same = [place for place in larger if _growth(sweep, chosen, place) <= _SAME]
+    if same:
+        names = [relation_text(sweep.rows[place].by) for place in sorted(same)]
         texts.append(f"states stay the same at {', '.join(names)}, and divergence falls no further")
     elif larger:
         texts.append("larger automata are not nearer to the model")
+    elif sweep.is_exact and _loss(sweep, chosen) <= NOTHING:
+        texts.append(f"its divergence is at most {NOTHING:g}")
     elif len(ended) > 1:
         texts.append(
             "the largest automaton that was learnt is the nearest: a finer κ or tolerance may be "
@@ -103,6 +106,13 @@ def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Rec
     return Recommendation(row, "; ".join(texts))
 
 
+def _of_its_kind(sweep: Sweep, chosen: int, places: list[int], *, after: bool) -> list[int]:
+    """Return which of some rows are finer than the chosen one, or coarser, and compare as it."""
+    kind = type(sweep.rows[chosen].by)
+    alike = [place for place in places if isinstance(sweep.rows[place].by, kind)]
+    return [place for place in alike if (place > chosen if after else place < chosen)]
+
+
 def _growth(sweep: Sweep, before: int, after: int) -> float:
     return sweep.rows[after].states / sweep.rows[before].states
 
@@ -113,7 +123,7 @@ def _loss(sweep: Sweep, place: int) -> float:
 
 
 def _is_worse(sweep: Sweep, one: int, other: int, *, errors: int) -> bool:
-    """Return whether a row is worse than another by more than so many standard errors."""
+    """Return whether a row is worse than another by more than this many standard errors."""
     losses = comparable(sweep.kept_losses, sweep.kept_infinite)
     difference = losses[one] - losses[other]
     mean = float(difference.sum() / sweep.kept_lengths.sum())

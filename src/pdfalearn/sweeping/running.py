@@ -37,7 +37,7 @@ UNBOUNDED = Budget()
 DEFAULT_BUDGET = Budget(max_words=100_000)
 """What may be asked of a model that can only be asked, if nothing is said."""
 _WORDS_SHARE = 4
-"""One part in so many of the budget is for words to measure divergence on."""
+"""A budget divided by this is for words to measure divergence on."""
 _WORDS_BUDGET = Budget(max_symbols=20_000)
 """How much is asked for these words where the budget does not bound it."""
 _NAME = "sweep"
@@ -149,7 +149,7 @@ Place = tuple[str | os.PathLike[str], str | None]
 def _shared(
     model: LanguageModel, store: str | os.PathLike[str] | None, model_id: str | None
 ) -> Iterator[Place]:
-    """Give the store that all runs share; one of the sweep's own is deleted in the end."""
+    """Yield the store that all runs share; one of the sweep's own is deleted in the end."""
     if store is not None:
         model_key(model, model_id)
         yield store, model_id

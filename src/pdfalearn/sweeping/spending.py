@@ -12,7 +12,7 @@ _SHARED = ("max_words", "max_symbols", "max_cost", "max_seconds")
 
 
 class Purse:
-    """Gives every run an equal share of what is left.
+    """Assigns every run an equal share of what is left.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Purse:
             self._spent[name] += value
 
     def share_for(self, runs: int) -> Budget:
-        """Return the budget of the next of so many runs."""
+        """Return the budget of the next run; ``runs`` are left."""
         self._spent["max_seconds"] = time.monotonic() - self._begin
         bounds: dict[str, float] = {}
         for name in _SHARED:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pdfalearn.equivalence.relations import Quantization, Tolerance
-from pdfalearn.errors import MissingExtraError
+from pdfalearn.formats.frames import exchange_package
 from pdfalearn.sweeping.relations import relation_text
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def _end(row: SweepRow, *, is_chosen: bool) -> str:
 
 
 def questions_text(sweep: Sweep) -> str:
-    """Tell how many words were asked, and how many it would have been without sharing."""
+    """Return how many words were asked, and how many it would have been without sharing."""
     for_measuring = (
         f", {sweep.held_out_questions:,} of them to measure on {sweep.drawn_words:,} drawn words"
         if sweep.drawn_words
@@ -88,11 +87,4 @@ def records_of(sweep: Sweep) -> list[dict[str, object]]:
 
 def frame_of(sweep: Sweep) -> Any:
     """Make a table of pandas."""
-    try:
-        pandas = import_module("pandas")
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "tables need the package pandas, which is not installed: "
-            "pip install 'pdfalearn[exchange]'"
-        ) from error
-    return pandas.DataFrame(records_of(sweep))
+    return exchange_package("pandas", "tables").DataFrame(records_of(sweep))

@@ -15,14 +15,14 @@ from pdfalearn.viewing.numbers import probability_text
 from pdfalearn.viewing.visits import cut_visits
 
 MOST_STATES = 60
-"""Of automata of at most so many reachable states, all of these are drawn."""
+"""Automata of at most this many reachable states are drawn whole."""
 MOST_CORE_STATES = 30
-"""Of larger ones at most so many."""
+"""At most this many states of larger automata are drawn."""
 ENOUGH_VISITS = 0.95
 """States are added to a core until they carry this share of the visits."""
 FEW_EDGES = 40
 EDGES_A_STATE = 2.5
-"""By default there are at most so many edges, whichever is more, where that is possible."""
+"""A picture has at most `FEW_EDGES`, or this many a state if that is more, where possible."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -102,6 +102,8 @@ def _states_note(states: Indices, shares: Floats, symbols: int | None) -> str:
     others[states] = False
     lost = float(shares[others].sum())
     share = probability_text(1 - lost, 2) if lost else "all"
+    if share == "1":
+        share = "nearly all"
     visits = "visits" if symbols is None else f"first {symbols:,} symbols"
     return f"{count}, {share} of the {visits}"
 

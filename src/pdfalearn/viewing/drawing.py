@@ -139,7 +139,7 @@ def _checked_marks(pdfa: PDFA, given: Iterable[int]) -> frozenset[int]:
 
 
 def _checked_direction(given: str) -> str:
-    if given not in DIRECTIONS:
+    if not isinstance(given, str) or given not in DIRECTIONS:
         names = " or ".join(map(repr, DIRECTIONS))
         raise InputError(f"direction {described(given)} is not {names}")
     return given

@@ -68,7 +68,7 @@ class Edges:
         return np.asarray(likely | self.on_likeliest_ways | self.are_likeliest)
 
     def readable(self, most: int) -> float:
-        """Return the least probability with which at most so many edges are left, if there is one.
+        """Return the least probability with which at most ``most`` edges are left, if there is one.
 
         0 means that every possible transition is shown.
         """

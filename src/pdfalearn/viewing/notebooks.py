@@ -9,6 +9,7 @@ from pdfalearn.certificates import Certificate
 from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.simplifying import Simplified
 from pdfalearn.distilling.tables import HEADER, cells_of
+from pdfalearn.learning.cost_texts import cost_texts
 from pdfalearn.learning.results import Result
 from pdfalearn.metrics.divergences import Divergence
 from pdfalearn.metrics.results import Evaluation
@@ -30,12 +31,11 @@ _MOST_NOTES = 5
 
 def result_html(result: Result) -> str:
     """Show a result: what is known, what it cost, and the automaton."""
-    costs = result.statistics
+    costs, texts = result.statistics, cost_texts(result.statistics)
+    names = [LABELS[name] for name in ("words", "symbols", "equivalence_queries")]
     rows = [
         (LABELS["states"], f"{len(result.pdfa):,}"),
-        (LABELS["words"], f"{costs.words:,}"),
-        (LABELS["symbols"], f"{costs.symbols:,}"),
-        (LABELS["equivalence_queries"], f"{costs.equivalence_queries:,}"),
+        *((name, texts[name]) for name in names),
         ("seconds", f"{costs.learning_seconds + costs.equivalence_seconds:.3g}"),
     ]
     known = _known(result.certificate)

@@ -8,14 +8,14 @@ from math import sqrt
 
 import numpy as np
 
-from pdfalearn.formats.labels import escaped_label, list_label, symbol_label
+from pdfalearn.formats.labels import escaped_label, list_label, short_symbol_label
 from pdfalearn.viewing.choosing import Chosen
 from pdfalearn.viewing.numbers import probability_text
 
 DIRECTIONS = {"right": "LR", "down": "TB"}
 
 _MOST_LINES = 4
-"""Labels of edges are cut after so many lines."""
+"""Labels of edges are cut after this many lines."""
 _REST = 0.005
 """So much of a state's probability has to be left out for the state to say so."""
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -108,7 +108,7 @@ def _state_label(state: int, terminal: float, rest: float, digits: int) -> str:
 
 def _edge_lines(part: Chosen, style: Style) -> Iterator[str]:
     edges = part.edges
-    names = [symbol_label(symbol) for symbol in edges.pdfa.alphabet]
+    names = [short_symbol_label(symbol) for symbol in edges.pdfa.alphabet]
     flows = edges.weights * part.shares[edges.sources]
     highest = float(flows[part.kept].max(initial=0.0)) or 1.0
     for edge in np.flatnonzero(part.kept).tolist():

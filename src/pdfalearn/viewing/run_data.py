@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pdfalearn.certificates import Certificate
+from pdfalearn.learning.cost_texts import cost_texts
 from pdfalearn.learning.results import Progress, Result
 from pdfalearn.progress import LABELS
 
@@ -76,26 +77,14 @@ MEANINGS = {
 def statistics_rows(result: Result) -> list[tuple[str, str]]:
     """Return what learning has cost, as labels and texts; what is 0 is left out."""
     statistics = result.statistics
-    seconds = statistics.learning_seconds, statistics.equivalence_seconds
     longest = max(statistics.longest_counterexamples, default=0)
     own = "" if result.by is None else str(result.by)
     rows = {
         "compared by": own or "an equivalence that the file does not keep",
         LABELS["states"]: f"{len(result.pdfa):,}",
-        LABELS["words"]: f"{statistics.words:,}",
-        LABELS["stored_words"]: f"{statistics.stored_words:,}",
-        LABELS["audited_words"]: f"{statistics.audited_words:,}",
-        LABELS["largest_difference"]: f"{statistics.largest_difference:.3g}",
-        LABELS["distributions"]: f"{statistics.distributions:,}",
-        LABELS["symbols"]: f"{statistics.symbols:,}",
-        LABELS["cost"]: f"{statistics.cost:,.6g}",
-        LABELS["equivalence_queries"]: f"{statistics.equivalence_queries:,}",
+        **cost_texts(statistics),
         "counterexamples": f"{sum(statistics.counterexamples):,}",
         "symbols of the longest counterexample": f"{longest:,}",
-        "tree depth": f"{statistics.tree_depth:,}",
-        "inner nodes": f"{statistics.inner_nodes:,}",
         "unresolved transitions": f"{len(result.unresolved):,}",
-        "seconds for learning": f"{seconds[0]:,.3f}",
-        "seconds for equivalence": f"{seconds[1]:,.3f}",
     }
     return [(label, text) for label, text in rows.items() if text != "0"]

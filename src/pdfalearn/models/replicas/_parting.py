@@ -11,11 +11,11 @@ Seats = NDArray[np.int64]
 Costs = NDArray[np.float64]
 
 _SHARE = 4.0
-"""A part costs at least so many times what its call costs."""
+"""A part costs at least this many times what its call costs."""
 
 
 def word_costs(price: Price, lengths: NDArray[np.integer]) -> Costs:
-    """Return what words cost, of which so many symbols are new; all the same if nothing does."""
+    """Return the cost of words with these numbers of new symbols; one each if nothing costs."""
     costs = price.word + price.symbol * lengths.astype(np.float64)
     return costs if costs.any() else np.ones(len(lengths))
 
@@ -85,7 +85,7 @@ def balanced(homes: Seats, at_home: Costs, away: Costs, seats: int) -> Seats:
 
 
 def spread(homes: Seats, at_home: Costs, away: Costs, seats: int) -> Seats:
-    """Give words without a home to the seats, in order, so that all have about as much to do."""
+    """Assign words without a home to the seats, in order, so that all have about as much to do."""
     homeless = (homes < 0).nonzero()[0]
     if not len(homeless):
         return homes

@@ -18,7 +18,7 @@ from pdfalearn.models.replicas._process import CopyProcess, LostError
 from pdfalearn.models.replicas._requests import Request, Traits
 
 _LOSSES = 3
-"""A part that so many processes did not survive is given up."""
+"""A part is given up after this many processes died of it."""
 _LOOK_SECONDS = 1.0
 """A process that ended without closing its pipe, as its children hold it, is noticed so late."""
 _END_SECONDS = 3.0
@@ -192,7 +192,7 @@ class _Round:
 def _ending(code: int) -> str:
     """Write how a process ended, and what to look at."""
     if code < 0:
-        return f"signal {-code}: is there enough memory for so many copies?"
+        return f"signal {-code}: is there enough memory for this many copies?"
     return f"exit code {code}: see what it has printed to the standard error"
 
 

@@ -11,7 +11,7 @@ from pdfalearn.models.protocol import Handles
 from pdfalearn.words import Words
 
 _GROWTH = 1.1
-"""The index of words is made anew when there are so many times as many."""
+"""The index of words is made anew when their number has grown by this factor."""
 
 
 class WordTable:

@@ -22,7 +22,7 @@ from pdfalearn.models.replicas._requests import Failure, Maker
 from pdfalearn.text import described
 
 _GRACE = 0.5
-"""A model that is busy when its pipe is closed may go on for so many seconds."""
+"""A model that is busy when its pipe is closed may go on for this many seconds."""
 _LAST_SECONDS = 2.0
 """Then it is interrupted, and has so long to end what it has started itself."""
 _TOLD_TO_END = threading.Event()

@@ -1,0 +1,41 @@
+"""Plots in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pdfalearn.files import named
+from pdfalearn.plotting import new_figure
+
+
+def check_can_save_plot(path: Path) -> None:
+    """Raise now what `save_plot` would raise later."""
+    named.check_can_write(path, _WRITERS)
+    new_figure()
+
+
+def save_plot(draw: Callable[[Any], Any], path: Path) -> None:
+    """Write a plot to a file: ``.svg``, ``.png`` or ``.pdf``.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws on the axes that it is given.
+    path : Path
+        The file.
+    """
+    figure = new_figure()
+    draw(figure.subplots())
+    named.write(figure, path, _WRITERS)
+
+
+def _write(kind: str, figure: Any, stream: BinaryIO) -> None:
+    figure.savefig(stream, format=kind)
+
+
+_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
+    f".{kind}": partial(_write, kind) for kind in ("svg", "png", "pdf")
+}
