@@ -82,7 +82,7 @@ def test_it_is_asked_again_where_it_fails_once(kind: str, tmp_path: Path) -> Non
     assert_is_quotient(result.pdfa, TARGET, BY)
     events = program.events()
     assert events.count("start") == 2
-    assert events.count("eof") == 1
+    assert events[-1] == "eof"  # the first one may see its end of file before it is terminated
 
 
 @pytest.mark.slow
