@@ -209,7 +209,7 @@ def print_learnt(
         is_same = distinguish(result.pdfa, tree, by=Quantization(kappa)) is None
         print_row([f"learnt, κ = {kappa}", *figures, "yes" if is_same else "no"])
         beside = outside(result)
-    print(f"\nmass outside: {beside['mean']:.3f} in the mean, {beside['largest']:.3f} at most\n")
+    print(f"\nmass outside: {beside['mean']:.3f} on average, {beside['largest']:.3f} at most\n")
     return automata
 
 

@@ -142,7 +142,7 @@ def length(pdfa: PDFA) -> Length:
 
 
 def _squares(reached: Reached, means: Floats) -> Floats:
-    """Return by how much the expectation changes in one step, squared, in the mean."""
+    """Return by how much the expectation changes in one step, squared, on average."""
     flow = reached.flow
     changes = 1 + means[flow.successors] - means[flow.sources]
     steps = sums_by(flow.sources, flow.weights * changes**2, len(flow))

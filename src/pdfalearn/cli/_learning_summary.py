@@ -85,7 +85,7 @@ def outside_facts(certificate: Certificate) -> dict[str, str]:
     outside = certificate.details.get("outside")
     if not isinstance(outside, dict):
         return {}
-    text = "{mean:.4g} in the mean, {largest:.4g} at most".format(**outside)
+    text = "{mean:.4g} on average, {largest:.4g} at most".format(**outside)
     unknown = outside["unknown"]
     unasked = f"; unknown for {unknown:,} distributions that were not asked" if unknown else ""
     return {"mass outside of the alphabet": text + unasked}
