@@ -38,7 +38,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "epsilon as text": lambda: figure_1("x"),  # type: ignore[arg-type]
     "Tomita grammar 1.0": lambda: tomita(1.0),  # type: ignore[arg-type]
     "count as text": lambda: PDFA_3.sample("3", 0),
-    "sample without seed": lambda: PDFA_3.sample(3, None),
+    "seed as text": lambda: PDFA_3.sample(3, "0"),
     "half a length": lambda: PDFA_3.sample(3, 0, 2.5),
     "number as word": lambda: PDFA_3.last_symbol_probability(5),
     "generator as word": lambda: PDFA_3.probability(c for c in "01"),

@@ -168,7 +168,7 @@ def test_interrupts_are_tested_where_the_tests_run_in_the_background() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", ["sample source.json --count 50000", "--help"])
+@pytest.mark.parametrize("arguments", ["sample source.json --seed 1 --count 50000", "--help"])
 def test_a_closed_pipe_ends_quietly(arguments: str, source: Path) -> None:
     line = f"'{sys.executable}' -m pdfalearn {arguments} | head -n 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
@@ -180,7 +180,7 @@ def test_a_closed_pipe_ends_quietly(arguments: str, source: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", ["info", "compare source.json", "learn", "sample"])
+@pytest.mark.parametrize("arguments", ["info", "compare source.json", "learn", "sample --seed 1"])
 def test_a_pipe_that_nobody_reads_does_not_mean_no(arguments: str, source: Path) -> None:
     command = f"'{sys.executable}' -m pdfalearn {arguments} source.json"
     line = f"{{ sleep 0.2; {command}; }} | true; exit ${{PIPESTATUS[0]}}"
@@ -193,7 +193,7 @@ def test_a_pipe_that_nobody_reads_does_not_mean_no(arguments: str, source: Path)
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["sample"]])
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["sample", "--seed", "1"]])
 def test_a_full_disk_is_one_line(arguments: list[str], source: Path) -> None:
     command = [sys.executable, "-m", "pdfalearn", *arguments, str(source)]
     with Path("/dev/full").open("w") as full:

@@ -74,6 +74,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         run("random", 12, "-o", "target.json")
         run("quotient", "target.json", "-o", "learnt.json", "--kappa", 1000)
         run("convert", "target.json", "target.npz")
+        run("convert", "target.json", "large.npz")
         run("convert", "target.json", "small.json")
         (tmp_path / "my_module.py").write_text(MODULE)
         (tmp_path / "my_file.py").write_text(MODULE)

@@ -57,7 +57,8 @@ def misbehave(kind: str, answer: str) -> None:
     if kind == "mute":
         os.close(1)
     if kind == "extra":
-        sys.stdout.write(f"{answer}\n{answer}\n")
+        # In one call, so that both lines are there when the first is read.
+        os.write(1, f'{answer}\n{{"rows": []}}\n'.encode())
     if kind == "garbage":
         sys.stdout.write("\x1b[31mLoading \udc80\n")
     sys.stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,20 +18,26 @@ TARGET = random_pdfa(12, zero_probability=0.2, seed=3)
 NO_FAULTS = {"start", "batch", "eof", "child"}
 
 
+def faults_survived(folder: Path, seed: int) -> list[str]:
+    """Learn from a program that fails about every second time; return the faults."""
+    program = FaultyProgram(TARGET, folder, f"seed={seed}")
+    with program.model(timeout=0.3, tries=40, batch=2) as model:
+        result = learn(model, by=BY, oracle=AllWordsOracle(7), seed=seed)
+    assert_is_quotient(result.pdfa, TARGET, BY)
+    program.check_end()
+    return [event for event in program.events() if event not in NO_FAULTS]
+
+
 @pytest.mark.slow
 def test_a_thousand_faults_change_nothing(tmp_path: Path) -> None:
-    faults, kinds, seed = 0, set(), 0
-    while faults < 1000:
-        program = FaultyProgram(TARGET, tmp_path, f"seed={seed}")
-        with program.model(timeout=0.3, tries=40, batch=2) as model:
-            result = learn(model, by=BY, oracle=AllWordsOracle(7), seed=seed)
-        assert_is_quotient(result.pdfa, TARGET, BY)
-        program.check_end()
-        happened = [event for event in program.events() if event not in NO_FAULTS]
-        faults += len(happened)
-        kinds |= set(happened)
-        seed += 1
-    assert len(kinds) == 13
+    folders = [tmp_path / str(seed) for seed in range(8)]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(4) as threads:  # most of the time they wait for programs to start
+        runs = list(threads.map(faults_survived, folders, range(8)))
+    faults = [fault for run in runs for fault in run]
+    assert len(faults) >= 1000
+    assert len(set(faults)) == 13
 
 
 @pytest.mark.parametrize(
@@ -75,7 +82,7 @@ def test_it_is_asked_again_where_it_fails_once(kind: str, tmp_path: Path) -> Non
     assert_is_quotient(result.pdfa, TARGET, BY)
     events = program.events()
     assert events.count("start") == 2
-    assert events.count("eof") == 1
+    assert events[-1] == "eof"  # the first one may see its end of file before it is terminated
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from tests.viewing.opened import Opened
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from playwright.sync_api import Page as Tab
 
 Open = Callable[..., Opened]
 
@@ -35,23 +36,31 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def free_tabs(browser: Browser) -> dict[str, list[Tab]]:
+    """Tabs that no test uses now, by their options: a new one takes longer than a page."""
+    return {}
+
+
 @pytest.fixture
-def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Open a page of a file in a window of its own; in the end nothing may have gone wrong."""
-    opened = []
+def open_page(browser: Browser, free_tabs: dict[str, list[Tab]], tmp_path: Path) -> Iterator[Open]:
+    """Open a page of a file in a tab of its own; in the end nothing may have gone wrong."""
+    opened: list[tuple[list[Tab], Opened]] = []
 
     def open_one(
         page: Page, name: str = "page.html", *, width: int = 1280, height: int = 800, **options: Any
     ) -> Opened:
         path = tmp_path / name
         path.write_text(page.html, encoding="utf-8")
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        one = Opened(context, path)
-        opened.append(one)
+        options["viewport"] = {"width": width, "height": height}
+        free = free_tabs.setdefault(repr(options), [])
+        one = Opened(free.pop() if free else browser.new_context(**options).new_page(), path)
+        opened.append((free, one))
         return one
 
     yield open_one
-    for one in opened:
-        one.context.close()
+    for free, one in opened:
+        one.leave()
+        free.append(one.page)
         assert one.troubles == []
         assert one.requests == [one.path.as_uri()]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Dialog
+    from playwright.sync_api import Dialog, Page
 
 TIMEOUT = 60_000
 """Milliseconds; the machine may be busy."""
@@ -45,22 +47,38 @@ LUMINANCE = """
 class Opened:
     """Opens a file and notes errors, dialogs and requests."""
 
-    def __init__(self, context: BrowserContext, path: Path) -> None:
-        self.context, self.path = context, path
+    def __init__(self, page: Page, path: Path) -> None:
+        self.page, self.context, self.path = page, page.context, path
         self.troubles: list[str] = []
         self.requests: list[str] = []
-        context.set_default_timeout(TIMEOUT)
-        context.on("request", lambda request: self.requests.append(request.url))
-        self.page = context.new_page()
-        self.page.on("console", lambda message: self.troubles.append(message.text))
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        self.page.on("dialog", self._dialog)
-        self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-interactive]", state="attached")
+        self._listeners: dict[Any, Callable[[Any], None]] = {
+            "request": lambda request: self.requests.append(request.url),
+            "console": lambda message: self.troubles.append(message.text),
+            "pageerror": lambda error: self.troubles.append(str(error)),
+            "dialog": self._dialog,
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+        page.set_default_timeout(TIMEOUT)
+        page.mouse.move(0, 0)
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-interactive]", state="attached")
+
+    def leave(self) -> None:
+        """Note nothing more, so that another page can be opened in the tab."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _dialog(self, dialog: Dialog) -> None:
         self.troubles.append(f"dialog {dialog.message}")
         dialog.dismiss()
+
+    def wait_until(self, condition: str) -> None:
+        """Wait until a condition holds; the page's policy forbids to evaluate it in the page."""
+        until = time.monotonic() + TIMEOUT / 1000
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < until, condition
+            self.page.wait_for_timeout(20)
 
     def text(self, selector: str) -> str:
         """Return the text of the first element that a selector finds."""

@@ -160,6 +160,10 @@ def test_the_slider_shows_what_carries_a_share_of_the_visits(open_page: Open) ->
     assert opened.page.locator(".node").count() == 28
     label = opened.text(".sliders label")
     assert label == "Show what carries 1 of the visits: 28 of 28 states"
+    opened.page.set_viewport_size({"width": 390, "height": 844})
+    opened.page.wait_for_timeout(200)
+    assert opened.page.locator(".node").count() == 28
+    opened.page.set_viewport_size({"width": 1280, "height": 800})
     arrows = opened.page.get_by_label("of the flow between them")
     arrows.focus()
     drawn = opened.page.locator(".edge").count()
@@ -187,6 +191,26 @@ def test_the_keyboard_goes_through_states(open_page: Open) -> None:
 
 
 @pytest.mark.slow
+def test_the_keyboard_goes_on_with_a_word_without_losing_its_place(open_page: Open) -> None:
+    opened = open_page(view(reber()))
+    page = opened.page
+    page.locator(".side-column .bars button").first.focus()
+    for _ in range(3):
+        page.keyboard.press("Enter")
+    word = page.get_by_label("Word to follow").input_value()
+    assert len(word) == 3
+    assert reber().prefix_probability(word) > 0
+    page.get_by_role("button", name="Start", exact=True).focus()
+    page.keyboard.press("Enter")
+    focused = "document.activeElement.getAttribute('aria-label')"
+    assert page.evaluate(focused) == "Start"
+    page.get_by_role("button", name="Next").focus()
+    for _ in range(3):
+        page.keyboard.press("Enter")
+    assert page.evaluate(focused) == "Back"
+
+
+@pytest.mark.slow
 def test_hovering_shows_a_distribution_and_clicking_a_neighbourhood(open_page: Open) -> None:
     opened = open_page(view(reber()))
     node = opened.page.locator(".node", has_text="4")
@@ -200,23 +224,6 @@ def test_hovering_shows_a_distribution_and_clicking_a_neighbourhood(open_page: O
     ]
     node.click()
     assert opened.text(".caption").startswith("The neighbourhood of state 4: ")
-
-
-@pytest.mark.slow
-def test_pan_and_zoom(open_page: Open) -> None:
-    opened = open_page(view(reber()))
-    transform = "document.querySelector('.picture').getAttribute('transform')"
-    fitted = opened.page.evaluate(transform)
-    box = opened.boxes("svg.canvas")[0]
-    opened.page.mouse.move(box["left"] + 20, box["top"] + 20)
-    opened.page.mouse.wheel(0, -300)
-    opened.page.wait_for_function(f"{transform} !== {fitted!r}")
-    opened.page.mouse.down()
-    opened.page.mouse.move(box["left"] + 90, box["top"] + 60)
-    opened.page.mouse.up()
-    assert opened.page.evaluate(transform) != fitted
-    opened.page.get_by_role("button", name="Fit into the frame").click()
-    assert opened.page.evaluate(transform) == fitted
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import json
 import re
 from html import unescape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,9 @@ from pdfalearn.text import escaped, symbol_text
 from pdfalearn.viewing.page import embedded_json
 from tests.support import examples
 from tests.viewing.conftest import Open
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 EVIL = (
     "</script><script>window.ran=1;alert(1)</script>",
@@ -120,6 +124,34 @@ def test_the_policy_allows_only_the_pages_own_script() -> None:
     assert not re.search(r"<[^>]*\sstyle=", html.split("<script>")[0])
 
 
+@pytest.mark.slow
+def test_the_policy_stops_markup_that_got_into_a_page(browser: Browser, tmp_path: Path) -> None:
+    markup = (
+        "<script>window.ran=1</script><img src=x onerror=window.ran=1><svg onload=window.ran=1>"
+        "</svg><iframe src='javascript:parent.ran=1'></iframe><base href='http://127.0.0.1:9/'>"
+        "<a href='javascript:window.ran=1'>link</a><style>h1{display:none}</style>"
+        "<form action='http://127.0.0.1:9/'><button>send</button></form>"
+    )
+    html = view(evil_pdfa(), title="kept").html.replace("<main>", f"{markup}<main>")
+    path = tmp_path / "broken.html"
+    path.write_text(html, encoding="utf-8")
+    context = browser.new_context()
+    requests: list[str] = []
+    context.on("request", lambda request: requests.append(request.url))
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-interactive]", state="attached")
+    page.get_by_text("link", exact=True).evaluate("link => link.click()")
+    page.get_by_role("button", name="send").evaluate("button => button.click()")
+    page.evaluate("fetch('http://127.0.0.1:9/').catch(() => null)")
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.ran") is None
+    assert page.get_by_role("heading", name="kept").is_visible()
+    assert page.url == path.as_uri()
+    assert not [url for url in requests if url.startswith("http")]
+    context.close()
+
+
 def test_scripts_never_make_markup_of_text() -> None:
     folder = Path(__file__).parents[2] / "src/pdfalearn/viewing/assets"
     for path in folder.glob("*.js"):
@@ -136,7 +168,7 @@ def test_a_notebook_shows_the_page_in_a_frame_apart(open_page: Open) -> None:
     frame = page._repr_html_()
     assert frame.count("<") == 2
     assert frame.startswith("<iframe ")
-    assert ' sandbox="allow-scripts" ' in frame
+    assert ' sandbox="allow-scripts allow-forms" ' in frame
     source = re.search('srcdoc="([^"]*)"', frame)
     assert source is not None
     assert unescape(source[1]) == page.html

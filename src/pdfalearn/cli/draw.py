@@ -20,7 +20,7 @@ _PICTURES = (".svg", ".png", ".pdf", ".dot")
     epilog=options.examples(
         "pdfalearn draw small.json small.svg",
         "pdfalearn draw large.npz core.pdf --most-states 20 --title 'The likely core'",
-        "pdfalearn draw small.json way.png --word abba --direction down",
+        "pdfalearn draw small.json way.png --word 0110 --direction down",
     )
 )
 @click.argument("file", metavar="PDFA")

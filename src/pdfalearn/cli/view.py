@@ -11,6 +11,7 @@ import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_aside, print_json, print_line
+from pdfalearn.files import named
 
 if TYPE_CHECKING:
     from pdfalearn import Page
@@ -48,7 +49,7 @@ def view(
     automaton over the same symbols, it shows where the two differ.
     """
     path = output or Path(Path(file).name).with_suffix(".html")
-    pdfalearn.check_can_save(path)
+    named.check_can_write(path, {".html": pdfalearn.Page.write})
     page = _page_of(file, other, title)
     page.save(path)
     if opened:

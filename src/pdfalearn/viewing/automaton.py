@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn.analysis.likeliest import most_likely
 from pdfalearn.formats.word_notation import WordNotation
 from pdfalearn.pdfa import PDFA
+from pdfalearn.reachability import reachable_in
 from pdfalearn.text import are_characters, shortened, symbol_text
 from pdfalearn.viewing.core import MOST_TRANSITIONS, Core, core_of
 from pdfalearn.viewing.page import Part
@@ -58,11 +59,18 @@ def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict
         "allVisits": float(visits.states.sum()),
         "visitedSymbols": visits.symbols,
         "unvisited": int((visits.states == 0).sum()),
+        "unreached": len(pdfa) - _possible_states(pdfa),
         **_rows(pdfa, core, used),
         **_texts(pdfa, used),
         "words": [np.searchsorted(used, word).tolist() for word in words],
         "wordsNote": words_note,
     }
+
+
+def _possible_states(pdfa: PDFA) -> int:
+    """Count the states that some word of positive probability reaches."""
+    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.transitions, -1)
+    return len(reachable_in(possible, pdfa.initial).states)
 
 
 def _rows(pdfa: PDFA, core: Core, used: NDArray[np.int64]) -> dict[str, str]:
@@ -82,11 +90,16 @@ def _rows(pdfa: PDFA, core: Core, used: NDArray[np.int64]) -> dict[str, str]:
 
 
 def _texts(pdfa: PDFA, used: NDArray[np.int64]) -> dict[str, object]:
-    """Return how symbols are shown, and how they are typed in words."""
+    """Return how symbols are shown, as they are if that is otherwise, and how words have them."""
     symbols = [pdfa.alphabet.symbols[code] for code in used.tolist()]
     notation, most = WordNotation(pdfa.alphabet), max(24, _TEXTS // len(symbols))
     return {
         "texts": [shortened(symbol_text(symbol), most) for symbol in symbols],
+        "raw": {
+            code: str(symbol)
+            for code, symbol in enumerate(symbols)
+            if len(str(symbol)) <= most and str(symbol) != symbol_text(symbol)
+        },
         "spellings": [shortened(notation.line([symbol]), most) for symbol in symbols],
         "joined": are_characters(pdfa.alphabet),
         "terminalText": shortened(symbol_text(pdfa.terminal), most),

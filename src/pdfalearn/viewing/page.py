@@ -70,9 +70,10 @@ _PAGE = """<!doctype html>
 """
 
 _FRAME = (
-    '<iframe title="{title}" sandbox="allow-scripts" width="100%" height="{height}" '
+    '<iframe title="{title}" sandbox="allow-scripts allow-forms" width="100%" height="{height}" '
     'frameborder="0" srcdoc="{html}"></iframe>'
 )
+"""The script listens to forms, so that they are allowed; the policy lets them send nothing."""
 _FRAME_HEIGHT = 760
 _JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from pdfalearn import PDFA, FunctionModel, LanguageModel, Price, Rows, TopK, random_pdfa
+from pdfalearn import (
+    PDFA,
+    FunctionModel,
+    LanguageModel,
+    Price,
+    ProgramModel,
+    Rows,
+    TopK,
+    random_pdfa,
+)
 from pdfalearn.words import Words
 from tests.models.owning import Owning
 
@@ -179,3 +188,36 @@ class OneDiffers:
             return rows
 
         return FunctionModel(answer, TARGET.alphabet)
+
+
+class HangingProgram:
+    """Makes programs that never answer, nor end when their input does; a file has their numbers."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __call__(self) -> ProgramModel:
+        return ProgramModel(["sh", "-c", f"echo $$ >> '{self._file}'; exec sleep 600"], "ab")
+
+
+class NeedsFile:
+    """Makes an automaton as long as a file is there."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __call__(self) -> PDFA:
+        if not self._file.exists():
+            raise RuntimeError("the weights are gone")
+        return TARGET
+
+
+class Versioned:
+    """Makes models whose identity is in a file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __call__(self) -> FunctionModel:
+        identity = self._file.read_text()
+        return FunctionModel(TARGET.next_distributions, TARGET.alphabet, identity=identity)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from pdfalearn import Exact, InputError, MissingExtraError, ModelError, Replicas, Result
 from pdfalearn.models.automaton import as_model
+from pdfalearn.models.replicas import _cluster
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.models.replicas import makers
@@ -30,13 +32,21 @@ def cluster() -> Iterator[Any]:
     """Two workers of this machine, in processes of their own that a nanny starts anew."""
     distributed = need_module("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as started:
         yield started
 
 
 def workers_of(cluster: Any) -> list[int]:
     return [nanny.pid for nanny in cluster.workers.values()]
+
+
+def wait_for_another(cluster: Any, killed: int) -> None:
+    """Wait until a worker has come in the place of one that was killed."""
+    deadline = time.monotonic() + TIME_LIMIT
+    while killed in workers_of(cluster) or None in workers_of(cluster):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @pytest.mark.slow
@@ -76,6 +86,17 @@ def test_a_copy_of_a_cluster_that_answers_otherwise_is_named(cluster: Any, tmp_p
 
 
 @pytest.mark.slow
+def test_a_function_that_workers_cannot_load_is_named(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "only_here.py").write_text("def make():\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    make = import_module("only_here").make
+    with pytest.raises(InputError, match=r"cannot load make_model \(No module named 'only_here'\)"):
+        Replicas(make, scheduler=cluster.scheduler_address)
+
+
+@pytest.mark.slow
 def test_errors_of_a_cluster_come_back(cluster: Any) -> None:
     with pytest.raises(ModelError, match=r"make_model failed in worker tcp://.* the weights"):
         Replicas(makers.hidden, scheduler=cluster.scheduler_address)
@@ -96,11 +117,63 @@ def test_a_killed_worker_changes_nothing(cluster: Any, make: Any) -> None:
         killer.start()
         assert_same(expected, learnt(model, 500))
         killer.join()
-        deadline = time.monotonic() + TIME_LIMIT
-        while before[0] in workers_of(cluster) or None in workers_of(cluster):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_for_another(cluster, before[0])
         assert_same(expected, learnt(model, 500))  # with the worker that has joined since
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_with_another_model_is_named(cluster: Any, tmp_path: Path) -> None:
+    file = tmp_path / "version"
+    file.write_text("one")
+    with Replicas(makers.Versioned(file), scheduler=cluster.scheduler_address) as model:
+        learnt(model, 500)
+        file.write_text("two")
+        killed = workers_of(cluster)[0]
+        os.kill(killed, signal.SIGKILL)
+        wait_for_another(cluster, killed)
+        with pytest.raises(ModelError, match=r"identity is 'one' in worker .* and 'two' in worker"):
+            learn_often(model)
+
+
+def learn_often(model: Replicas) -> None:
+    """Learn until the worker that has joined must have been asked."""
+    for _ in range(20):
+        learnt(model, 500)
+
+
+@pytest.mark.slow
+def test_a_cluster_may_be_without_workers_for_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = need_module("distributed")
+    expected = learnt(makers.function(), 500)
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            processes=False,
+            protocol="tcp://",
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+        ) as small,
+        Replicas(makers.function, scheduler=small.scheduler_address) as model,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        scale(small, 0)
+        learning = thread.submit(learnt, model, 500)
+        time.sleep(0.2)
+        scale(small, 1)
+        assert_same(expected, learning.result(TIME_LIMIT))
+        scale(small, 0)
+        monkeypatch.setattr(_cluster, "_WORKERLESS_SECONDS", 0.5)
+        with pytest.raises(ModelError, match=r"has had no workers for 0\.5 s: start some"):
+            learnt(model, 500)
+
+
+def scale(cluster: Any, count: int) -> None:
+    """Have so many workers, and wait for them."""
+    cluster.scale(count)
+    deadline = time.monotonic() + TIME_LIMIT
+    while len(cluster.scheduler.workers) != count:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -89,6 +90,21 @@ def test_processes_that_die_idle_are_started_anew() -> None:
 
 
 @pytest.mark.slow
+def test_a_copy_that_cannot_be_made_anew_is_told_each_time(tmp_path: Path) -> None:
+    file = tmp_path / "weights"
+    file.touch()
+    with Replicas(makers.NeedsFile(file), 1) as model:
+        before = asked_rows(model, WORDS)[0].to_dense()
+        file.unlink()
+        os.kill(pids_of(model)[0], signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(ModelError, match="RuntimeError: the weights are gone"):
+                asked_rows(model, WORDS)
+        file.touch()
+        assert np.array_equal(asked_rows(model, WORDS)[0].to_dense(), before)
+
+
+@pytest.mark.slow
 def test_words_that_kill_every_process_are_named() -> None:
     with (
         Replicas(makers.deadly, 2) as model,
@@ -126,8 +142,9 @@ def test_errors_of_the_model_come_back_as_they_are() -> None:
 def test_why_there_are_no_copies_is_told(
     make: object, error: type[Exception], message: str
 ) -> None:
+    count = 2 if make is makers.random_identity else 1
     with pytest.raises(error, match=message):
-        Replicas(make, 2)  # type: ignore[arg-type]
+        Replicas(make, count)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_made_elsewhere_is_refused() -> None:
@@ -161,6 +178,20 @@ def test_an_audit_asks_another_copy() -> None:
         before = first.words.seats[first.words.find(words)]
         assert set(before) == {0, 1, 2}
         assert (before != second.words.seats[ends]).all()
+
+
+@pytest.mark.slow
+def test_conversations_may_begin_while_others_go_on() -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with Replicas(makers.function, 1) as model, ThreadPoolExecutor(1) as thread:
+            session = model.open()
+            opening = thread.submit(lambda: [model.open() for _ in range(500)])
+            while not opening.done():
+                assert session._others() == []
+    finally:
+        sys.setswitchinterval(before)
 
 
 class Interrupted(BaseException):
@@ -228,6 +259,28 @@ def test_no_process_outlives_the_program(end: str) -> None:
     pids = [int(pid) for pid in done.stdout.split()]
     assert len(pids) == 2, done.stderr
     assert_gone(pids)
+
+
+@pytest.mark.slow
+def test_programs_of_busy_copies_end_with_them(tmp_path: Path) -> None:
+    file = tmp_path / "programs"
+    file.touch()
+
+    def interrupt(*_: object) -> None:
+        if len(file.read_text().split()) == 2:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with Replicas(makers.HangingProgram(file), 2) as model:
+            signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+            with pytest.raises(Interrupted):
+                asked_rows(model, WORDS)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert_gone([int(pid) for pid in file.read_text().split()])
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ from typing import Any, cast
 from distributed import WorkerPlugin, get_worker
 
 from pdfalearn.models.replicas._copy import Copy
-from pdfalearn.models.replicas._requests import Failure, Maker, Request, Response, Traits
-from pdfalearn.models.replicas._worker import named
+from pdfalearn.models.replicas._requests import Failure, Request, Response, Traits
+from pdfalearn.models.replicas._worker import maker_of
 
 
 class ModelPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
@@ -21,29 +21,31 @@ class ModelPlugin(WorkerPlugin):  # type: ignore[misc, unused-ignore]
     ----------
     name : str
         What tells these copies from those of others on the cluster.
-    make_model : callable or str
-        Makes the model.
+    make : bytes or str
+        What makes the model.
     """
 
-    def __init__(self, name: str, make_model: Maker | str) -> None:
+    def __init__(self, name: str, make: bytes | str) -> None:
         self.name = name
-        self._make = make_model
+        self._make = make
 
     def setup(self, worker: Any) -> None:
         """Begin in a worker."""
         self._by = f"worker {worker.address}"
         self._lock = Lock()
         self._copy: Copy | None = None
+        self._has_said = False
 
     def handle(self, request: Request | None) -> Response | Traits | Failure:
-        """Answer a request, one at a time; without a request, say what the model is."""
+        """Answer a request, one at a time; the first answer says what the model is."""
         with self._lock:
             try:
                 if self._copy is None:
-                    make = named(self._make) if isinstance(self._make, str) else self._make
-                    self._copy = Copy(make, self._by)
-                if request is None:
-                    return self._copy.traits()
+                    self._copy = Copy(maker_of(self._make), self._by)
+                if request is None or not self._has_said:
+                    traits = self._copy.traits()
+                    self._has_said = True
+                    return traits
             except BaseException as error:
                 return Failure.of(error, self._by)
             return self._copy.handle(request)

@@ -78,6 +78,9 @@ class Processes:
 
     def _step(self, busy: dict[int, int], answers: dict[int, Answer], lost: deque[int]) -> None:
         """Wait until something happens, and note it."""
+        for seat, process in enumerate(self._processes):
+            if not (process.is_made or process.is_waited_for):  # it failed, or was interrupted
+                self._start_anew(seat)
         waited_for = [process.reader for process in self._processes if process.is_waited_for]
         ready = set(wait(waited_for, _LOOK_SECONDS))
         for seat, process in enumerate(self._processes):
@@ -107,10 +110,9 @@ class Processes:
 
     def replace(self, seat: int) -> None:
         """Start another process in the place of one that is lost."""
-        process = self._processes[seat]
-        process.close()
-        code = process.wait(0.0)
-        if not process.is_made:
+        was_made = self._processes[seat].is_made
+        code = self._start_anew(seat)
+        if not was_made:
             self._losses[seat] += 1
             if self._losses[seat] >= _LOSSES:
                 self.end()
@@ -118,7 +120,14 @@ class Processes:
                     f"make_model ended its process {_LOSSES} times, the last time with "
                     f"{_ending(code)}"
                 )
+
+    def _start_anew(self, seat: int) -> int:
+        """End a process, and start another in its place; return how it ended."""
+        process = self._processes[seat]
+        process.close()
+        code = process.wait(0.0)
         self._processes[seat] = CopyProcess(self._make, self._threads)
+        return code
 
     def is_free(self, seat: int) -> bool:
         """Return whether a process has its model and nothing to do."""

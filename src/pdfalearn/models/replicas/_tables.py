@@ -45,9 +45,9 @@ class WordTable:
         """Note longer words, one for every symbol; return their numbers."""
         count = len(words.symbols)
         new = np.arange(self.size, self.size + count)
-        self.size += count
+        size = self.size + count
         for name in ("_parents", "_symbols", "lengths", "holders", "handles", "seats"):
-            setattr(self, name, grown(getattr(self, name), self.size))
+            setattr(self, name, grown(getattr(self, name), size))
         parents = new - 1
         begun = words.lengths > 0
         parents[words.offsets[:-1][begun]] = bases[begun]
@@ -55,6 +55,7 @@ class WordTable:
         self._symbols[new] = words.symbols
         within = np.arange(count) - np.repeat(words.offsets[:-1], words.lengths)
         self.lengths[new] = np.repeat(self.lengths[bases], words.lengths) + within + 1
+        self.size = size  # at last: another thread may look for words meanwhile
         return new
 
     def spell(self, numbers: Handles) -> Words:

@@ -21,13 +21,17 @@ from pdfalearn.models.replicas._copy import Copy
 from pdfalearn.models.replicas._requests import Failure, Maker
 from pdfalearn.text import described
 
-_GRACE = 1.0
+_GRACE = 0.5
 """A model that is busy when its pipe is closed may go on for this many seconds."""
+_LAST_SECONDS = 2.0
+"""Then it is interrupted, and has so long to end what it has started itself."""
+_TOLD_TO_END = threading.Event()
 
 
 def main() -> None:
     """Make the model, and answer requests until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    signal.signal(signal.SIGTERM, _interrupt)
     reader, writer = _taken_pipes()
     requests: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     threading.Thread(target=_read, args=(reader, requests), daemon=True).start()
@@ -43,6 +47,8 @@ def main() -> None:
                 answer = Failure.of(error, by)
         else:
             answer = copy.handle(given)
+        if _TOLD_TO_END.is_set():
+            return
         try:
             writer.send_bytes(pickle.dumps((number, answer), protocol=5))
         except OSError:
@@ -69,7 +75,16 @@ def _read(reader: Connection[Any, Any], requests: SimpleQueue[tuple[int, Any] | 
     except (EOFError, OSError):
         requests.put(None)
     time.sleep(_GRACE)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_LAST_SECONDS)
     os._exit(1)
+
+
+def _interrupt(*_: object) -> None:
+    """End what the model does, so that programs that it has started are ended, too."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    _TOLD_TO_END.set()
+    sys.exit(1)
 
 
 def maker_of(given: bytes | str) -> Maker:

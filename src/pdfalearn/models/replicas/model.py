@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
@@ -82,6 +83,7 @@ class Replicas(LanguageModel):
         self.identity = self._pool.traits.members.identity
         self.price: Price = self._pool.traits.members.price
         self._sessions: WeakSet[ReplicaSession] = WeakSet()
+        self._lock = Lock()
         self._ended: dict[int, list[str]] = {}
 
     def __enter__(self) -> Replicas:
@@ -101,11 +103,13 @@ class Replicas(LanguageModel):
         """Begin a conversation."""
 
         def others() -> list[WordTable]:
-            tables = [other.words for other in self._sessions if other is not session]
+            with self._lock:
+                tables = [other.words for other in self._sessions if other is not session]
             return [table for table in tables if table.size > 1]
 
         session = ReplicaSession(self._pool, others, self._ended)
-        self._sessions.add(session)
+        with self._lock:
+            self._sessions.add(session)
         return session
 
     def answers_by_copy(self, word: Sequence[int]) -> dict[str, str]:

@@ -35,6 +35,7 @@ class AutomatonPanel {
       this.controls,
       this.search.message,
       this.diagram.canvas,
+      this.elsewhere,
       make("div", { class: "below" }, this.caption, this.zoomButtons()),
       this.legend(),
     );
@@ -58,14 +59,16 @@ class AutomatonPanel {
   makeControls() {
     const { diagram } = this;
     const slider = (id, input) => make("input", { type: "range", id, min: 1, step: 1, input });
-    this.stateSlider = slider(uniqueId("states"), () =>
-      diagram.showCore(
-        Number(this.stateSlider.value),
-        diagram.edgesFor(Number(this.stateSlider.value)),
-      ),
-    );
+    const show = (states, edges) => {
+      this.isChosen = true;
+      diagram.showCore(states, edges);
+    };
+    this.stateSlider = slider(uniqueId("states"), () => {
+      const count = Number(this.stateSlider.value);
+      show(count, diagram.edgesFor(count));
+    });
     this.edgeSlider = slider(uniqueId("edges"), () =>
-      diagram.showCore(diagram.count, Number(this.edgeSlider.value)),
+      show(diagram.count, Number(this.edgeSlider.value)),
     );
     this.stateSlider.max = diagram.mostStates;
     this.stateLabel = make("label", { for: this.stateSlider.id });
@@ -89,6 +92,7 @@ class AutomatonPanel {
       this.search.form,
     );
     this.caption = make("p", { class: "quiet small caption" });
+    this.elsewhere = make("p", { class: "message elsewhere", hidden: true });
   }
 
   zoomButtons() {
@@ -108,7 +112,7 @@ class AutomatonPanel {
     return make(
       "p",
       { class: "quiet small" },
-      "A ring is as full as words are likely to end in the state; the darker a state and the wider an arrow, the more often words pass. Click on a state, or press Enter on it, for its neighbourhood.",
+      "A ring is as full as words are likely to end in the state; the darker a state and the wider an arrow, the more often words pass. Click on a state, or press Enter on it, for its neighbourhood. Drag to move; Ctrl or ⌘ with the wheel, two fingers, or the keys +, − and 0 zoom.",
     );
   }
 
@@ -148,8 +152,10 @@ class AutomatonPanel {
   look(state) {
     const { automaton } = this;
     if (state === null) return;
-    const share = numberText((automaton.visits[state] / this.data.allVisits) * 100);
-    const visits = `Expected visits: ${numberText(automaton.visits[state])}, ${share}% of all`;
+    const { allVisits, visitedSymbols } = this.data;
+    const share = chanceText(automaton.visits[state] / allVisits);
+    const where = visitedSymbols ? ` by the first ${countText(visitedSymbols, "symbol")}` : "";
+    const visits = `Expected visits${where}: ${numberText(automaton.visits[state])}, ${share} of all`;
     this.stateCard.replaceChildren(
       make("h3", {}, `State ${automaton.numbers[state]}${state === 0 ? " (initial)" : ""}`),
       make("p", { class: "quiet small" }, `${visits}.`),
@@ -161,7 +167,22 @@ class AutomatonPanel {
     if (this.diagram.drawing) {
       this.diagram.mark(trail);
       this.look(trail.at(-1));
+      this.tellElsewhere();
     }
+  }
+
+  // A word may lead to where the picture does not.
+  tellElsewhere() {
+    const { trail, drawing } = this.diagram;
+    const state = trail.at(-1);
+    const isDrawn = state === undefined || drawing.nodes.some((node) => node.state === state);
+    this.elsewhere.hidden = isDrawn;
+    if (isDrawn) return;
+    const name = `state ${this.automaton.numbers[state]}`;
+    this.elsewhere.replaceChildren(
+      `The word is in ${name}, which is not drawn here. `,
+      make("button", { type: "button", click: () => this.choose(state) }, `Show ${name}`),
+    );
   }
 
   changed() {
@@ -169,7 +190,7 @@ class AutomatonPanel {
     const { graph } = diagram.drawing;
     const isCore = diagram.focusState === null;
     this.stateSlider.value = diagram.count;
-    const share = numberText(automaton.shares[diagram.count]);
+    const share = chanceText(automaton.shares[diagram.count]);
     this.stateLabel.textContent = `Show what carries ${share} of the visits: ${diagram.count} of ${countText(this.data.states, "state")}`;
     this.stateSlider.disabled = diagram.mostStates === 1;
     this.stateSlider.setAttribute("aria-valuetext", this.stateLabel.textContent);
@@ -178,11 +199,14 @@ class AutomatonPanel {
       this.edgeSlider.disabled = graph.edgesInAll <= 1;
       this.edgeSlider.value = graph.edges.length;
     }
-    this.edgeLabel.textContent = `and ${numberText(graph.flowShare)} of the flow between them: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
+    const isCut = graph.states.some((state) => automaton.leftOut[state]);
+    const flow = `${chanceText(graph.flowShare)} of the flow between them${isCut ? " on this page" : ""}`;
+    this.edgeLabel.textContent = `and ${flow}: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
     this.edgeSlider.setAttribute("aria-valuetext", this.edgeLabel.textContent);
     this.sliders.hidden = !isCore;
     this.backButton.hidden = isCore;
     this.caption.textContent = captionText(automaton, diagram);
+    this.tellElsewhere();
     this.fillTable();
   }
 
@@ -217,16 +241,22 @@ class AutomatonPanel {
     );
   }
 
-  // A new width lays out again: wide pictures go from left to right, tall ones from top to bottom.
+  // A new width lays out again: wide pictures go from left to right, tall ones from top to bottom. What
+  // somebody chose to see stays.
   watchSize() {
     let last = this.diagram.room;
-    new ResizeObserver(() => {
+    const observer = new ResizeObserver(() => {
+      if (!this.diagram.canvas.isConnected) return observer.disconnect();
       const { width, height } = this.diagram.room;
       const isOther = width >= 560 !== last.width >= 560;
-      if (isOther && this.diagram.focusState === null) this.diagram.showDefault();
+      if (isOther && this.diagram.focusState === null && !this.isChosen) this.diagram.showDefault();
       else if (isOther) this.diagram.redraw();
-      else if (width !== last.width || height !== last.height) this.diagram.camera.fit();
+      else if (width !== last.width || height !== last.height) {
+        this.diagram.camera.fit();
+        this.changed();
+      }
       last = { width, height };
-    }).observe(this.diagram.canvas);
+    });
+    observer.observe(this.diagram.canvas);
   }
 }

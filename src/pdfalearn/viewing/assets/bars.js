@@ -9,7 +9,7 @@ function barLine(text, probability, isTerminal, more, choose) {
   const cells = [
     make("bdi", { class: "name", title: text }, shortened(text, 30)),
     bar,
-    make("span", { class: "value" }, numberText(probability)),
+    make("span", { class: "value" }, chanceText(probability)),
     make("span", { class: "more" }, more),
   ];
   return make(
@@ -51,7 +51,7 @@ function restText(automaton, state, row, most) {
   const rest = row.slice(most);
   if (rest.length) {
     const mass = rest.reduce((sum, step) => sum + step.probability, 0);
-    parts.push(`${countText(rest.length, "more symbol")} with ${numberText(mass)} together`);
+    parts.push(`${countText(rest.length, "more symbol")} with ${chanceText(mass)} together`);
   }
   if (automaton.leftOut[state])
     parts.push(

@@ -1,5 +1,6 @@
 "use strict";
-// Pan and zoom of a picture: wheel, drag, pinch, buttons and the keys + - 0.
+// Pan and zoom of a picture: wheel with Ctrl or ⌘, drag, two fingers, buttons and the keys + - 0.
+// The wheel alone and one finger up or down scroll the page.
 
 class Camera {
   constructor(canvas) {
@@ -10,6 +11,7 @@ class Camera {
     canvas.addEventListener(
       "wheel",
       (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
         event.preventDefault();
         this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), this.at(event));
       },
@@ -48,6 +50,7 @@ class Camera {
     this.pointers.set(event.pointerId, now);
     if (other) {
       const far = (point) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
+      this.pan((now.x - before.x) / 2, (now.y - before.y) / 2);
       this.zoom(far(now) / far(before), { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 });
     } else this.pan(now.x - before.x, now.y - before.y);
   }

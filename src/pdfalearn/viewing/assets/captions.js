@@ -7,7 +7,7 @@ function aboutText(automaton) {
   if (!automaton.isWhole)
     parts.push(
       `${countText(data.states, "state")}; the page has ${automaton.size.toLocaleString("en")} ` +
-        `that carry ${numberText(automaton.shares[automaton.size])} of the visits.`,
+        `that carry ${chanceText(automaton.shares[automaton.size])} of the visits.`,
     );
   else parts.push(`${countText(data.states, "state")}, ${countText(data.alphabet, "symbol")}.`);
   if (data.visitedSymbols)
@@ -16,22 +16,41 @@ function aboutText(automaton) {
         "as words may be longer or never end.",
     );
   else parts.push(`A word visits ${numberText(data.allVisits)} states on average.`);
-  if (data.unvisited)
-    parts.push(
-      `${countText(data.unvisited, "state is", "states are")} ` +
-        (data.visitedSymbols ? "not visited by these." : "never visited."),
-    );
-  return parts.join(" ");
+  return [...parts, ...unvisitedTexts(data)].join(" ");
+}
+
+function unvisitedTexts({ unvisited, unreached, visitedSymbols }) {
+  const states = (count) => countText(count, "state is", "states are");
+  const rare = unvisited - unreached;
+  const rarely = visitedSymbols ? "not visited by these" : "visited by less than one word in a billion";
+  return [
+    ...(unreached ? [`${states(unreached)} never visited.`] : []),
+    ...(rare ? [`${states(rare)} ${rarely}.`] : []),
+  ];
+}
+
+function hiddenTexts(graph) {
+  const hidden = graph.edgesInAll - graph.edges.length;
+  const verb = hidden === 1 ? "is" : "are";
+  return hidden ? [`${countText(hidden, "arrow")} between these states ${verb} not drawn`] : [];
+}
+
+function focusText(automaton, state, graph) {
+  const { after, before, outside } = neighbours(automaton, state);
+  const near = new Set([...after, ...before].filter((other) => other !== state)).size;
+  const parts = [
+    `The neighbourhood of state ${automaton.numbers[state]}: ${graph.states.length - 1} of ` +
+      countText(near, "state next to it", "states next to it"),
+    ...hiddenTexts(graph),
+  ];
+  if (outside)
+    parts.push(`${countText(outside, "transition leads", "transitions lead")} to what this page leaves out`);
+  return `${parts.join("; ")}.`;
 }
 
 function captionText(automaton, diagram) {
   const { graph } = diagram.drawing;
-  if (diagram.focusState !== null)
-    return (
-      `The neighbourhood of state ${automaton.numbers[diagram.focusState]}: ` +
-      `${countText(graph.states.length, "state")}, the heaviest arrows first.`
-    );
-  const hidden = graph.edgesInAll - graph.edges.length;
+  if (diagram.focusState !== null) return focusText(automaton, diagram.focusState, graph);
   const beyond = automaton.data.states - graph.states.length;
   const parts = [];
   const between = graph.states.length - diagram.count;
@@ -40,11 +59,13 @@ function captionText(automaton, diagram) {
       `${countText(between, "state")} more ${between === 1 ? "is" : "are"} ` +
         "on the way from the initial state",
     );
-  if (hidden)
-    parts.push(
-      `${countText(hidden, "arrow")} between these states ${hidden === 1 ? "is" : "are"} not drawn`,
-    );
+  parts.push(...hiddenTexts(graph));
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
+  const unknown = graph.states.reduce((sum, state) => sum + automaton.leftOut[state], 0);
+  if (unknown)
+    parts.push(
+      `${countText(unknown, "transition")} of the least likely symbols ${unknown === 1 ? "is" : "are"} not on this page`,
+    );
   if (diagram.drawing.isDense) parts.push("labels show when you point at a state or an arrow");
   else if (diagram.camera.scale < 0.45)
     parts.push("labels show when you zoom in or point at a state");

@@ -75,13 +75,19 @@ function wayTo(before, end) {
   return way;
 }
 
+// The states after and before a state, the heaviest first.
+function neighbours(automaton, state) {
+  const targets = automaton.row(state).map((step) => step.target);
+  return {
+    after: targets.filter((target) => target >= 0),
+    before: automaton.sources(state).map(([source]) => source),
+    outside: targets.filter((target) => target < 0).length,
+  };
+}
+
 // A state with those before and after it, the heaviest first.
 function neighbourhood(automaton, state, most = 16) {
-  const after = automaton
-    .row(state)
-    .filter((step) => step.target >= 0)
-    .map((step) => step.target);
-  const before = automaton.sources(state).map(([source]) => source);
+  const { after, before } = neighbours(automaton, state);
   const found = new Set([state]);
   for (let i = 0; i < Math.max(after.length, before.length) && found.size < most; i++)
     for (const other of [after[i], before[i]])

@@ -104,10 +104,10 @@ function drawnNode(automaton, node) {
 function nodeText(automaton, state) {
   const [step] = automaton.row(state);
   const likeliest = step
-    ? `, likeliest symbol ${automaton.text(step.symbol)} ${numberText(step.probability)}`
+    ? `, likeliest symbol ${automaton.text(step.symbol)} ${chanceText(step.probability)}`
     : "";
   const initial = state === 0 ? ", initial" : "";
-  return `State ${automaton.numbers[state]}${initial}: ${numberText(automaton.visits[state])} visits, ends ${numberText(automaton.terminal[state])}${likeliest}`;
+  return `State ${automaton.numbers[state]}${initial}: expected visits ${numberText(automaton.visits[state])}, ends ${chanceText(automaton.terminal[state])}${likeliest}`;
 }
 
 // Lays a graph out for some room and draws it; returns the picture and where everything is.

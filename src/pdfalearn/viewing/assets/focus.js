@@ -3,9 +3,11 @@
 
 function focusState(panel, number) {
   const place = panel.automaton.places.get(number);
-  if (place === undefined) panel.search.message.textContent = panel.ways().outside(`state ${number}`);
-  else panel.choose(place);
-  panel.search.message.hidden = place !== undefined;
+  if (place === undefined) panel.search.tell(panel.ways().outside(`state ${number}`));
+  else {
+    panel.search.tell("");
+    panel.choose(place);
+  }
   panel.diagram.canvas.scrollIntoView({ block: "center" });
 }
 

@@ -109,7 +109,7 @@ class Following {
         return {
           steps,
           end: state,
-          error: `The word leaves this page: from ${where} ${name} (probability ${numberText(step.probability)}) leads to a state outside of the core that the page has.`,
+          error: `The word leaves this page: from ${where} ${name} (probability ${chanceText(step.probability)}) leads to a state outside of the core that the page has.`,
         };
       steps.push(step);
       state = step.target;
@@ -121,7 +121,7 @@ class Following {
     const { word, unknown } = this.notation.parsed(line);
     if (unknown !== undefined)
       this.tell(
-        `${unknown} is not a symbol of the alphabet${this.automaton.isWhole ? "" : " that this page has"}.`,
+        `${unknown} is not a symbol of the alphabet${this.automaton.hasAllSymbols ? "" : " that some state of this page can read"}.`,
       );
     else this.follow(word);
     return unknown === undefined;
@@ -196,6 +196,8 @@ class Following {
   show() {
     const { automaton, place, steps } = this;
     const log = logOf(steps.slice(0, place));
+    const focused = document.activeElement;
+    const [isChip, isBar] = [this.chips, this.bars].map((part) => part.contains(focused));
     this.back.disabled = place === 0;
     this.forth.disabled = place === steps.length;
     this.chips.replaceChildren(...this.shownChips());
@@ -210,6 +212,9 @@ class Following {
       `of ending here ${probabilityText(log + Math.log(automaton.terminal[this.state]))}`,
     );
     this.bars.replaceChildren(bars(automaton, this.state, (step) => this.goOn(step), 8));
+    if (isChip) this.chips.querySelector("[aria-current]")?.focus();
+    else if (isBar) (this.bars.querySelector("button") ?? this.back).focus();
+    else if (focused?.disabled) (focused === this.back ? this.forth : this.back).focus();
   }
 
   // The symbols around where one looks, to click on.
@@ -227,7 +232,7 @@ class Following {
             click: () => this.go(place),
             "aria-label": place ? `Symbol ${place}: ${text}` : "Start",
           },
-          isolated(shortened(text, 14)),
+          apart(shortened(text, 14)),
         ),
       );
     const begin = Math.max(0, Math.min(this.place - 15, this.steps.length - 30));

@@ -51,7 +51,7 @@ function frontierCurve(data) {
     points: data.points.map((point, place) => ({
       x: point.states, y: point.divergence, low: point.low ?? undefined, high: point.high ?? undefined,
       name: pointName(data, place),
-      text: `${countText(point.states, "state")}: divergence ${numberText(point.divergence)}, from ${numberText(point.low)} to ${numberText(point.high)}`,
+      text: `${countText(point.states, "state")}: divergence ${figureText(point.divergence)}, from ${figureText(point.low)} to ${figureText(point.high)}`,
     })),
     height: 330,
   };

@@ -19,11 +19,11 @@ function labelOf(automaton, edge, mostLines, isDense) {
   const listed = count <= mostLines ? count : Math.max(1, mostLines - 1);
   const lines = edge.steps.slice(0, listed).map((step) => ({
     symbol: shortened(automaton.text(step.symbol), 12),
-    number: numberText(step.probability),
+    number: chanceText(step.probability),
   }));
   if (listed < count) {
     const rest = edge.steps.slice(listed).reduce((sum, step) => sum + step.probability, 0);
-    lines.push({ symbol: `+${count - listed}`, number: numberText(rest), isMore: true });
+    lines.push({ symbol: `+${count - listed}`, number: chanceText(rest), isMore: true });
   }
   const width = Math.max(
     ...lines.map((line) => measure(`${line.symbol} ${line.number}`, LABEL_FONT)),
@@ -35,7 +35,7 @@ function labelOf(automaton, edge, mostLines, isDense) {
 function edgeText(automaton, edge) {
   const steps = edge.steps
     .slice(0, 12)
-    .map((step) => `${automaton.text(step.symbol)} ${numberText(step.probability)}`);
+    .map((step) => `${automaton.text(step.symbol)} ${chanceText(step.probability)}`);
   const more = edge.steps.length > 12 ? `, and ${edge.steps.length - 12} more` : "";
   return `${automaton.numbers[edge.source]} → ${automaton.numbers[edge.target]}: ${steps.join(", ")}${more}`;
 }

@@ -33,6 +33,11 @@ class Automaton {
     return this.size === this.data.states;
   }
 
+  // Whether the page has all symbols: those without any transition here are left out.
+  get hasAllSymbols() {
+    return this.data.texts.length === this.data.alphabet;
+  }
+
   text(symbol) {
     return this.data.texts[symbol];
   }

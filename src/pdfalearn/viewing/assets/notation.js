@@ -8,7 +8,15 @@ class Notation {
     this.codes = new Map();
     data.spellings.forEach((text, code) => this.codes.has(text) || this.codes.set(text, code));
     data.texts.forEach((text, code) => this.codes.has(text) || this.codes.set(text, code));
-    this.longestFirst = [...this.codes.keys()].sort((one, other) => other.length - one.length);
+    this.raw = new Map(Object.entries(data.raw).map(([code, text]) => [text, Number(code)]));
+    const longestFirst = (texts) => [...texts].sort((one, other) => other.length - one.length);
+    this.forms = [...longestFirst(data.spellings), ...longestFirst(data.texts)];
+  }
+
+  // The symbol that is written so, or that is this very text; undefined if there is none.
+  symbolOf(text) {
+    const exact = this.codes.get(text) ?? this.raw.get(text);
+    return exact ?? this.codes.get(text.trim()) ?? this.raw.get(text.trim());
   }
 
   line(word) {
@@ -29,7 +37,7 @@ class Notation {
         place++;
         continue;
       }
-      const text = this.longestFirst.find(
+      const text = this.forms.find(
         (form) => form && line.startsWith(form, place) && this.ends(line, place + form.length),
       );
       if (text === undefined)

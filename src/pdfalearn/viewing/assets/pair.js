@@ -6,7 +6,7 @@ panels["pair"] = (element, data, page) => {
   const sides = data.automata.map((automaton, side) => {
     const body = make("div", { class: "pair-body" });
     return { body, section: make("section", { class: `pair-side side-${"ab"[side]}` },
-      make("h3", {}, sideName(side), " ", isolated(data.names[side])), body) };
+      make("h3", {}, sideName(side), " ", apart(data.names[side])), body) };
   });
   element.append(pairSummary(data));
   if (data.words.length) element.append(
@@ -37,7 +37,7 @@ function pairSummary(data) {
     make("td", { class: "quiet" }, meaning)));
   return make("div", { class: "card" },
     make("h3", {}, "How far they are apart"),
-    data.reason ? make("p", {}, isolated(data.reason)) : null,
+    data.reason ? make("p", {}, apart(data.reason)) : null,
     rows.length ? make("table", { class: "pair-distances" }, make("tbody", {}, ...rows)) : null);
 }
 
@@ -46,10 +46,10 @@ function pairList(heading, entries, choose) {
   const hasNext = entries.some((entry) => entry.next !== null);
   const headings = [hasNext ? "after" : "word", ...(hasNext ? ["next"] : []), "share", "A", "B"];
   const row = (entry) => make("tr", {},
-    make("td", {}, make("button", { type: "button", class: "pair-word", click: () => choose(entry) }, isolated(entry.word))),
-    hasNext ? make("td", {}, isolated(entry.next)) : null,
+    make("td", {}, make("button", { type: "button", class: "pair-word", click: () => choose(entry) }, apart(entry.word))),
+    hasNext ? make("td", {}, apart(entry.next)) : null,
     make("td", {}, `${numberText(100 * entry.share)}%`),
-    make("td", {}, numberText(entry.a)), make("td", {}, numberText(entry.b)));
+    make("td", {}, chanceText(entry.a)), make("td", {}, chanceText(entry.b)));
   const table = make("table", {},
     make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))),
     make("tbody", {}, ...entries.map(row)));
@@ -60,13 +60,13 @@ function pairList(heading, entries, choose) {
 // One word step by step: the states of both automata, and what comes next in either.
 function showWay(element, data, entry, place, follow) {
   const step = (text, number) => make("button", { type: "button", "aria-pressed": String(number === place),
-    click: () => { follow(entry, number); element.querySelector('[aria-pressed="true"]').focus(); } }, isolated(text));
+    click: () => { follow(entry, number); element.querySelector('[aria-pressed="true"]').focus(); } }, apart(text));
   const cut = entry.length > entry.codes.length ? [make("span", { class: "quiet" }, `… ${entry.length - entry.codes.length} more symbols`)] : [];
   const states = entry.steps[place].states.map((state, side) =>
     make("span", {}, sideName(side), state < 0 ? " undefined " : ` state ${state} `));
   clear(element);
   element.append(
-    make("h3", {}, "After ", isolated(entry.word)),
+    make("h3", {}, "After ", apart(entry.word)),
     make("p", { class: "pair-steps" }, step("start", 0), ...entry.codes.map((code, number) => step(data.columns[code + 1], number + 1)), ...cut),
     make("p", {}, ...states),
     pairBars(data, entry.steps[place].bars));
@@ -77,10 +77,10 @@ function pairBars(data, bars) {
   const bar = (value, side) => {
     const meter = svg("svg", { class: "pair-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: `side-${"ab"[side]}`, x: 0, y: 0, width: Math.max(0, Math.min(100, 100 * value)), height: 10 }));
-    return make("div", { class: "pair-line" }, meter, make("span", {}, numberText(value)));
+    return make("div", { class: "pair-line" }, meter, make("span", {}, chanceText(value)));
   };
   const rows = bars.map(([column, a, b]) => make("tr", {},
-    make("th", { scope: "row" }, column < 0 ? "all others" : isolated(shortened(data.columns[column], 24))),
+    make("th", { scope: "row" }, column < 0 ? "all others" : apart(shortened(data.columns[column], 24))),
     make("td", {}, bar(a, 0), bar(b, 1))));
   const head = make("tr", {}, make("th", { scope: "col" }, "next"), make("th", { scope: "col" }, "probability in A, and below it in B"));
   return make("table", { class: "pair-bars" }, make("thead", {}, head), make("tbody", {}, ...rows));

@@ -13,7 +13,7 @@ function meanings(text, automaton, notation, shown) {
       act: () => (place === undefined ? shown.outside(name) : shown.state(place)),
     });
   }
-  const symbol = notation.codes.get(text) ?? notation.codes.get(text.trim());
+  const symbol = notation.symbolOf(text);
   if (symbol !== undefined)
     found.push({ name: `symbol ${automaton.text(symbol)}`, act: () => shown.symbol(symbol) });
   const { word } = notation.parsed(text);
@@ -35,11 +35,15 @@ function searchForm(automaton, notation, shown, page) {
   const message = make("p", { class: "message", hidden: true });
   const tell = (text, others = []) => {
     const buttons = others.map((other) =>
-      make("button", { type: "button", click: () => tell(other.act()) }, `as ${other.name}`),
+      make("button", { type: "button", click: () => choose(other) }, `as ${other.name}`),
     );
     message.replaceChildren(text, ...(buttons.length ? [" ", ...buttons] : []));
     message.hidden = !text;
     page.announce(text);
+  };
+  const choose = (meaning) => {
+    field.focus();
+    tell(meaning.act());
   };
   const search = (event) => {
     event.preventDefault();
@@ -48,7 +52,7 @@ function searchForm(automaton, notation, shown, page) {
     else if (first) tell(first.act(), others);
     else
       tell(
-        `${shortened(field.value, 60)} is not the number of a state, nor a word over the alphabet.`,
+        `${shortened(field.value, 60)} is not the number of a state, nor a word over the ${automaton.hasAllSymbols ? "alphabet" : "symbols of this page"}.`,
       );
   };
   const form = make(

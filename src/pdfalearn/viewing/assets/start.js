@@ -11,7 +11,7 @@ function makePage() {
 
 function showPart(part, page) {
   const id = uniqueId("part");
-  const heading = make("h2", { id, class: part.heading ? null : "unseen" }, part.heading || part.kind);
+  const heading = make("h2", { id, class: part.heading ? null : "unseen" }, part.heading || part.kind[0].toUpperCase() + part.kind.slice(1));
   const body = make("div", { class: "panel" });
   const section = make("section", { class: `part ${part.kind}`, "aria-labelledby": id }, heading, body);
   document.querySelector("main").append(section);

@@ -11,10 +11,19 @@ function numberText(value, digits = 3) {
   return String(Number(value.toPrecision(digits)));
 }
 
+// A probability or a share: what is nearly 1 shows what it lacks, as 0.9998 does.
+function chanceText(value) {
+  const lack = 1 - value;
+  if (!(lack > 0 && lack < 0.01)) return numberText(value);
+  return String(Number(value.toFixed(Math.min(6, 1 - Math.floor(Math.log10(lack))))));
+}
+
 const countText = (count, one, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-// A text with a direction of its own does not turn round its neighbours.
+// A text with a direction of its own does not turn round its neighbours: by an element of HTML, so that
+// copies of it are clean, or by characters in SVG.
+const apart = (text) => make("bdi", {}, text);
 const isolated = (text) => `\u2068${text}\u2069`;
 
 function shortened(text, most) {

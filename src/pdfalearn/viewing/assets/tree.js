@@ -26,7 +26,7 @@ function openTree(card, isOpen) {
 }
 
 function treeSummary(data) {
-  const size = `${countText(data.inner, "distinguishing suffix", "distinguishing suffixes")} tell ${countText(data.leaves, "state")} apart.`;
+  const size = `${countText(data.inner, "distinguishing suffix tells", "distinguishing suffixes tell")} ${countText(data.leaves, "state")} apart.`;
   const there = data.nodes.filter((node) => "word" in node).length;
   const rest = data.leaves - there;
   const left = rest ? ` Shown is what words visit most; ${countText(rest, "leaf", "leaves")} of it ${rest === 1 ? "is" : "are"} left out.` : "";
@@ -52,7 +52,7 @@ const hiddenBelow = (nodes, children, node) =>
 function branchOf(node, items, hidden, isOpen, level) {
   const depth = level > TREE_DEEPEST ? `level ${level}: ` : "";
   const summary = make("summary", {}, ...arcOf(node),
-    make("span", { class: "tree-suffix" }, depth, "after ", make("b", {}, isolated(node.suffix))),
+    make("span", { class: "tree-suffix" }, depth, "after ", make("b", {}, apart(node.suffix))),
     make("span", { class: "quiet" }, ` ${countText(node.leaves, "state")}`));
   const more = hidden ? [make("li", { class: "quiet" }, `… ${countText(hidden, "more leaf", "more leaves")}`)] : [];
   return make("details", { open: isOpen }, summary, make("ul", { class: "tree-list" }, ...items, ...more));
@@ -60,7 +60,7 @@ function branchOf(node, items, hidden, isOpen, level) {
 
 function leafOf(node, page) {
   const name = node.state === null ? "not in the automaton" : `state ${node.state}`;
-  const text = [make("b", {}, name), make("span", { class: "tree-word" }, isolated(node.word))];
+  const text = [make("b", {}, name), make("span", { class: "tree-word" }, apart(node.word))];
   const leaf = node.state === null
     ? make("span", { class: "tree-leaf" }, ...text)
     : make("button", { type: "button", class: "tree-leaf", click: () => focusState(page.shown.automaton, node.state) }, ...text);
