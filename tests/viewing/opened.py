@@ -82,7 +82,8 @@ class Opened:
 
     def text(self, selector: str) -> str:
         """Return the text of the first element that a selector finds."""
-        return self.page.locator(selector).first.inner_text()
+        found: str = self.page.locator(selector).first.inner_text()
+        return found
 
     def search(self, text: str) -> str:
         """Search for something; return what the page answers."""
