@@ -83,7 +83,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         stored(Path("answers.db"), some(1), key="my-model-v1")
     if name.startswith(("ask", "condition")):
         need_module("interegular")
-    if name in ("experiments", "experiments report"):
+    if name in ("experiments", "experiments report", "sweep"):
         need_module("matplotlib")
     if name == "experiments report":
         run("experiments", "run", 4, "-o", "results", "--values", "10,20")

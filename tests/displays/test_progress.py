@@ -132,7 +132,8 @@ def test_an_error_leaves_the_terminal_in_order() -> None:
     assert shown.count(HIDE) == shown.count(SHOW) == 1
     assert shown.index(SHOW) < shown.index("Traceback")
     assert re.search(r"\r?\n(\x1b\[\?25h)?Traceback", shown), "the line is not ended"
-    assert "ZeroDivisionError: the model failed" in shown
+    without_colours = re.sub(r"\x1b\[[\d;]*m", "", shown)  # Python 3.13 has some
+    assert "ZeroDivisionError: the model failed" in without_colours
 
 
 @pytest.mark.slow
