@@ -51,6 +51,17 @@ def test_an_automaton_is_at_no_distance_from_itself(a: PDFA) -> None:
     assert result.total_variation_high == 0.0
 
 
+def test_a_loop_near_one_keeps_the_digits_both_ways() -> None:
+    rows = [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]
+    short = PDFA(alphabet="ab", transitions=[[2, 0], [0, 0], [0, 0]], probabilities=rows)
+    share = 1e-9
+    long = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[share, 1 - share, 0.0]])
+    # Of short Σ P² = 2/7, of long it is share/2, and Σ PQ = 2/3 share but for its square.
+    expected = sqrt(2 / 7 + share / 2 - 2 * 2 / 3 * share)
+    assert distances(short, long).l2 == pytest.approx(expected, rel=1e-9)
+    assert distances(long, short).l2 == pytest.approx(expected, rel=1e-9)
+
+
 def test_small_changes_keep_their_digits() -> None:
     def stopping(share: float) -> PDFA:
         return PDFA(alphabet="a", transitions=[[0]], probabilities=[[share, 1 - share]])

@@ -87,7 +87,11 @@ def test_ctrl_c_while_it_hangs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_being_told_to_end_while_it_hangs(number: signal.Signals, tmp_path: Path) -> None:
     program = FaultyProgram(TARGET, tmp_path, "hang@5")
-    process = started(program, tmp_path)
+    before = signal.signal(number, signal.SIG_DFL)  # under nohup it would be ignored
+    try:
+        process = started(program, tmp_path)
+    finally:
+        signal.signal(number, before)
     program.wait_for("hang")
     process.send_signal(number)
     process.communicate(timeout=10)
