@@ -6,19 +6,27 @@ from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.arrays.growing import grown
 from pdfalearn.errors import InputError
+from pdfalearn.models.batch import Batch, Ids
 from pdfalearn.models.cost import FREE, QueryCost
-from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
+from pdfalearn.models.opened import CheckedModel
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
-from pdfalearn.runs import states_along
-from pdfalearn.words import Words
+
+_FEW = 64
+"""Up to this many words are run one by one; on chains, whose batches have a word or two, that is
+several times as fast as array passes."""
+_UNKNOWN = -2
+"""Stands where the state after a word has not been computed; -1 is undefined."""
 
 
 class AutomatonModel(LanguageModel):
-    """A PDFA as a language model: the handle of a word is the state after it.
+    """A PDFA as a language model: what is kept of a word is the state after it.
 
     Parameters
     ----------
@@ -30,9 +38,7 @@ class AutomatonModel(LanguageModel):
     Examples
     --------
     >>> from pdfalearn import figure_1
-    >>> model = AutomatonModel(figure_1())
-    >>> session = model.open()
-    >>> session.read(np.array([session.start()])).to_dense()
+    >>> AutomatonModel(figure_1()).open().answer(Batch.of([()])).to_dense()
     array([[0., 1.]])
     """
 
@@ -51,37 +57,94 @@ class AutomatonModel(LanguageModel):
         parts += [self.pdfa.transitions.tobytes(), self.pdfa.probabilities.tobytes()]
         return sha256(b"".join(parts)).hexdigest()
 
-    def open(self) -> AutomatonSession:
-        """Begin a conversation; all of them are alike."""
-        return AutomatonSession(self.pdfa)
+    def open(self) -> OpenedAutomaton:
+        """Return what remembers the states after the words of one run."""
+        return OpenedAutomaton(self)
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions of the states after words."""
+        return self.open().answer(batch)
 
 
-class AutomatonSession(Session):
-    """Leads through the states of a PDFA."""
+class OpenedAutomaton(CheckedModel):
+    """Remembers the state after every word of a run.
 
-    shared = True
+    Parameters
+    ----------
+    model : AutomatonModel
+        The model. A PDFA is checked when it is made, so that its rows are not checked again.
+    """
 
-    def __init__(self, pdfa: PDFA) -> None:
-        self._pdfa = pdfa
-        self._any_undefined = bool((pdfa.transitions < 0).any())
+    def __init__(self, model: AutomatonModel) -> None:
+        self.alphabet = model.alphabet
+        self.cost = model.cost
+        self.fingerprint = None
+        pdfa = model.pdfa
+        self._initial = pdfa.initial
+        self._table = pdfa.table
+        self._flat = pdfa.table.reshape(-1).data
+        self._rows = pdfa.probabilities
+        impossible = pdfa.transitions < 0
+        self._impossible = impossible if impossible.any() else None
+        self._states: NDArray[np.int32] = np.empty(0, dtype=np.int32)
 
-    def start(self) -> int:
-        """Return the initial state."""
-        return self._pdfa.initial
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions of the states after words."""
+        last = int(batch.ids[-1])
+        if last >= len(self._states):
+            known = len(self._states)
+            self._states = grown(self._states, last + 1)
+            self._states[known:] = _UNKNOWN
+            self._states[0] = self._initial
+            self._state_at = self._states.data
+        if len(batch.ids) <= _FEW:
+            states = self._run_few(batch)
+        else:
+            self._run(batch)
+            states = self._states[batch.wanted_ids].astype(np.int64)
+        if self._impossible is None:
+            return Rows.shared(self._rows, states)
+        undefined = states < 0
+        if not undefined.any():
+            return Rows.shared(self._rows, states, impossible=self._impossible)
+        states = np.maximum(states, 0)
+        return Rows.shared(self._rows, states, impossible=self._impossible, undefined=undefined)
 
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        """Return the states along the run of every word."""
-        return states_along(self._pdfa.table, handles, words)
+    def _run(self, batch: Batch) -> None:
+        """Compute the states after words that are not known, level by level."""
+        states = self._states
 
-    def read(self, handles: Handles) -> Rows:
-        """Return the states' distributions."""
-        return Rows(len(self._pdfa.alphabet) + 1, self._pdfa.probabilities[handles])
+        def is_known(ids: Ids) -> NDArray[np.bool_]:
+            return np.asarray(states[ids] != _UNKNOWN)
 
-    def possible(self, handles: Handles) -> Mask | None:
-        """Return which transitions are defined."""
-        if not self._any_undefined:
-            return None
-        return np.asarray(self._pdfa.transitions[handles] >= 0)
+        batch = batch.reaching(is_known)
+        for places in batch.levels():
+            above = states[batch.parents[places]]
+            ids = batch.ids[places]
+            states[ids] = self._table[above, batch.symbols[places]]
+            states[0] = self._initial  # the empty word has no parent
+
+    def _run_few(self, batch: Batch) -> NDArray[np.int64]:
+        """Do what `_run` does, word by word; return the states after the wanted words."""
+        state_at, successors, width = self._state_at, self._flat, self._table.shape[1]
+        steps = zip(batch.ids.tolist(), batch.parents.tolist(), batch.symbols.tolist(), strict=True)
+        for place, (word, parent, symbol) in enumerate(steps):
+            if parent < 0:
+                continue
+            state = state_at[parent]
+            if state == _UNKNOWN:
+                state = self._run_path(batch, place)
+            state_at[word] = successors[state * width + symbol]
+        return np.array([state_at[word] for word in batch.wanted_ids.tolist()], dtype=np.int64)
+
+    def _run_path(self, batch: Batch, place: int) -> int:
+        """Compute the states along a word that was never seen; return the state before its end."""
+        state, width = self._initial, self._table.shape[1]
+        ids, symbols = batch.path(place)
+        for word, symbol in zip(ids[:-1], symbols[:-1], strict=True):
+            state = self._flat[state * width + symbol]
+            self._state_at[word] = state
+        return state
 
 
 def as_model(given: PDFA | LanguageModel) -> LanguageModel:

@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.by_word import rows_by_word
 from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.row_checks import given_rows
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
 
 Answer = ArrayLike | Rows | Sequence[ArrayLike | None]
 """What a function may return: a table, rows, or a list with None for undefined words."""
@@ -40,11 +39,10 @@ class FunctionModel(LanguageModel):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from pdfalearn import learn
     >>> model = FunctionModel(lambda words: [[0.5, 0.5] for word in words], "a")
-    >>> model.answer(Words.of([[], [0, 0]])).to_dense()
-    array([[0.5, 0.5],
-           [0.5, 0.5]])
+    >>> learn(model).pdfa
+    PDFA(1 states, alphabet=('a',), initial=0)
     """
 
     def __init__(
@@ -88,8 +86,9 @@ class FunctionModel(LanguageModel):
 
         Examples
         --------
+        >>> from pdfalearn import learn
         >>> model = FunctionModel.of_words(lambda word: {"a": 0.75, "$": 0.25}, "ab")
-        >>> model.answer(Words.of([[0, 0]])).to_dense()
+        >>> learn(model).pdfa.probabilities
         array([[0.25, 0.75, 0.  ]])
         """
         if not callable(function):
@@ -99,7 +98,7 @@ class FunctionModel(LanguageModel):
         rows = rows_by_word(function, alphabet)
         return cls(rows, alphabet, fingerprint=fingerprint, cost=cost)
 
-    def answer(self, words: Words) -> Rows:
-        """Call the function with all the words at once."""
-        answer = self._function([self.alphabet.decode(codes) for codes in words])
-        return given_rows(answer, len(words), len(self.alphabet) + 1)
+    def answer(self, batch: Batch) -> Answer:  # type: ignore[override]
+        """Call the function with all the words at once; the caller checks what it returns."""
+        decode = self.alphabet.decode
+        return self._function([decode(codes) for codes in batch.words])
