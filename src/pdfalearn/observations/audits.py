@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn.alphabet import shortened
+from pdfalearn.certificates import Certificate, certificate_document
 from pdfalearn.equivalence.relations import Relation, different_rows
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import FEW, Batch, Lineage, number_words
@@ -67,6 +68,22 @@ class UnsteadyModelError(ModelError):
         self.before = before
         self.again = again
         self.difference = difference
+
+    def certify(self, certificate: Certificate) -> Certificate:
+        """Return what is known about an automaton of such a model, given what was known before."""
+        return Certificate(
+            "unsteady",
+            f"{self}. A probability differs by up to {self.difference:.3g}: where such noise moves "
+            "an answer to another class, states are split or merged by chance. If it did not, this "
+            f"would hold: {certificate}",
+            {
+                "word": list(self.word),
+                "first": self.before,
+                "second": self.again,
+                "difference": self.difference,
+                "otherwise": certificate_document(certificate),
+            },
+        )
 
 
 class Audits:
