@@ -146,41 +146,69 @@ def stacked(model: Any, symbols: int) -> Any:
     return find("TopK")(find("TopP")(steep, 0.95), 3)
 
 
-def layers(kind: str, memory: int = 2**20, seed: int = 3) -> tuple[Any, Any]:
-    """Return a small network with random weights as a model, and what counts its steps."""
+def layers(
+    kind: str, memory: int = 2**20, *, hidden: int = 6, depth: int = 1, symbols: str = "abc"
+) -> tuple[Any, Steps]:
+    """Return a network with random weights in float64 as a model, and what counts its steps.
+
+    Parameters
+    ----------
+    kind : {"GRU", "LSTM", "RNN"}
+        What it is made of.
+    memory : int
+        How many bytes the model may keep.
+    hidden, depth : int
+        The numbers of a layer's state, and the number of layers.
+    symbols : str
+        The alphabet.
+    """
     import torch
 
     torch.set_num_threads(1)
-    torch.manual_seed(seed)
-    symbols = "abc"
+    torch.manual_seed(3)
     embedding = torch.nn.Embedding(len(symbols) + 1, 5).double()
-    recurrent = getattr(torch.nn, kind)(5, 6).double()
-    head = torch.nn.Linear(6, len(symbols) + 1).double()
+    recurrent = getattr(torch.nn, kind)(5, hidden, depth).double()
+    head = torch.nn.Linear(hidden, len(symbols) + 1).double()
     with torch.no_grad():
         embedding.weight *= 2
         head.weight *= 8
-    counted = _Steps(recurrent)
+    counted = Steps(recurrent)
     model = find("RecurrentModel").of_layers(embedding, recurrent, head, symbols, memory=memory)
     return model, counted
 
 
-def transformer(**options: Any) -> tuple[Any, Any]:
-    """Return a tiny GPT-2 with random weights as a model of digits, and what counts its tokens."""
+def transformer(width: int = 16, prompt: int = 2) -> tuple[Any, Steps]:
+    """Return a tiny GPT-2 with random weights as a model of digits, and what counts its tokens.
+
+    Parameters
+    ----------
+    width : int
+        The numbers of a token.
+    prompt : int
+        The tokens before every word.
+    """
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    sizes = {"vocab_size": 40, "n_positions": 64, "n_embd": 16, "n_layer": 2, "n_head": 2}
+    sizes = {"vocab_size": 40, "n_positions": 64, "n_embd": width, "n_layer": 2, "n_head": 2}
     tokens = {"bos_token_id": 0, "eos_token_id": 0}
     network = GPT2LMHeadModel(GPT2Config(**sizes, **tokens, initializer_range=0.4)).eval()
     digits = {str(digit): [10 + digit] for digit in range(4)}
-    model = find("TransformerModel")(network, symbols=digits, prompt=[1, 2], ends=[0], **options)
-    return model, _Steps(network)
+    before = list(range(1, prompt + 1))
+    model = find("TransformerModel")(network, symbols=digits, prompt=before, ends=[0])
+    return model, Steps(network)
 
 
-class _Steps:
-    """Counts what goes through a network of torch: rows times columns of its first input."""
+class Steps:
+    """Counts what goes through a network of torch: rows times columns of its first input.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        The network.
+    """
 
     def __init__(self, module: Any) -> None:
         self.received = 0
