@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.editions BEFORE AFTER`` takes two checkouts or more; with ``--job TEXT``
 only jobs whose names have this text, with ``--turns 21`` more turns than 11. A checkout is a folder
-with ``src/pdfalearn``; one of an old commit: ``git archive COMMIT src | tar x -C FOLDER``. The first
-edition of the models' protocol is the commit b2066f3.
+with ``src/pdfalearn``; one of an old commit: ``git archive COMMIT src | tar x -C FOLDER``. The
+first edition of the models' protocol is the commit b2066f3.
 
 A process for each checkout runs the jobs when it is told to, with one thread. The checkouts take
 turns, a different one first each time, so that a noisy machine slows them all; figures are medians
@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -32,7 +33,12 @@ from benchmarks.support import print_header, print_row
 
 Figures = dict[str, float]
 JOBS_MODULE = "benchmarks.edition_jobs"
-SHELL = "import sys; from pdfalearn.cli import main; main()"
+SHELL = "from pdfalearn.cli import main; main()"
+AT_EXIT = (
+    "import atexit, sys; atexit.register(lambda: sys.stderr.write('\\n'.join(['', *(l for l in "
+    "open('/proc/self/status').read().splitlines() if 'VmHWM' in l), ' '.join(sys.modules)])))"
+)
+"""Writes the peak of memory and the names of all modules when a process ends."""
 PROCESSES = {
     "import pdfalearn": ["import pdfalearn"],
     "from pdfalearn import PDFA": ["from pdfalearn import PDFA"],
@@ -70,8 +76,7 @@ class Worker:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._stream(self._process.stdin).close()
-        self._process.wait()
+        self._process.__exit__(kind, error, traceback)  # closes the pipes, so that it ends
 
     def run(self, name: str) -> Figures:
         """Run a job for a turn; raise a LookupError if the checkout cannot do it."""
@@ -146,8 +151,7 @@ def print_jobs(roots: dict[str, Path], names: Sequence[str], turns: int) -> None
     with ExitStack() as stack:
         workers = [stack.enter_context(Worker(root)) for root in roots.values()]
         for name in names:
-            runs = [lambda w=worker, n=name: w.run(n) for worker in workers]
-            measured = by_turns(runs, turns)
+            measured = by_turns([partial(worker.run, name) for worker in workers], turns)
             print_row([name, *cells_of(measured, "seconds", 1000)])
             if any("steps" in figures for each in measured for figures in each):
                 steps[name] = cells_of(measured, "steps")
@@ -163,7 +167,7 @@ def print_memory(roots: dict[str, Path], names: Sequence[str]) -> None:
     print("\nGrowth of the peak of memory in a run of its own\n")
     print_header(["job", *titles_of(list(roots), "MB")])
     for name in names:
-        runs = [lambda r=root, n=name: _peak(r, n) for root in roots.values()]
+        runs = [partial(_peak, root, name) for root in roots.values()]
         print_row([name, *cells_of(by_turns(runs, MEMORY_TURNS), "grown")])
 
 
@@ -178,13 +182,15 @@ def _peak(root: Path, name: str) -> Figures:
 
 def print_processes(roots: dict[str, Path], turns: int) -> None:
     """Print processor time, memory and imported modules of fresh processes."""
-    with TemporaryDirectory() as folder:
-        measured: dict[str, list[list[Figures]]] = {}
-        for root in roots.values():
-            _run_process(root, [SHELL, "random", "20", "--seed", "1", "-o", "target.json"], folder)
-        for name, words in PROCESSES.items():
-            runs = [lambda r=root, w=words: _run_process(r, w, folder) for root in roots.values()]
-            measured[name] = by_turns(runs, turns)
+    with ExitStack() as stack:
+        folders = [stack.enter_context(TemporaryDirectory()) for _ in roots]
+        places = list(zip(roots.values(), folders, strict=True))
+        for place in places:
+            _run_process(*place, [SHELL, "random", "20", "--seed", "1", "-o", "target.json"])
+        measured = {
+            name: by_turns([partial(_run_process, *place, words) for place in places], turns)
+            for name, words in PROCESSES.items()
+        }
     for title, figure, unit, scale in (
         ("Processor time of a fresh process", "seconds", "ms", 1000.0),
         ("Its peak of memory", "peak", "MB", 1.0),
@@ -197,28 +203,27 @@ def print_processes(roots: dict[str, Path], turns: int) -> None:
             print_row([name, *cells_of(figures, figure, scale)])
 
 
-def _run_process(root: Path, words: Sequence[str], folder: str) -> Figures:
+def _run_process(root: Path, folder: str, words: Sequence[str]) -> Figures:
     """Run code in a fresh process; return what it took, and how many modules it imported."""
     _, environment = command_in(root, JOBS_MODULE)
     code, *rest = words
-    count = "atexit.register(lambda: sys.stderr.write('\\n' + ' '.join(sys.modules)))"
-    command = [sys.executable, "-P", "-c", f"import atexit, sys; {count}; {code}", *rest]
-    with (Path(folder) / "modules").open("w+", encoding="utf-8") as errors:
+    command = [sys.executable, "-P", "-c", f"{AT_EXIT}; {code}", *rest]
+    noted = Path(folder) / "noted"
+    with noted.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
             command, env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=errors
         )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        errors.seek(0)
-        text = errors.read()
+    *_, peak, modules = ["", "", *noted.read_text(encoding="utf-8").splitlines()]
     if process.returncode:
-        raise LookupError(text.strip().splitlines()[-1][:200])
-    modules = text.splitlines()[-1].split()
+        raise LookupError(noted.read_text(encoding="utf-8")[-200:])
+    names = modules.split()
     return {
         "seconds": usage.ru_utime + usage.ru_stime,
-        "peak": usage.ru_maxrss / 1024,
-        "modules": len(modules),
-        "ours": len([name for name in modules if name.partition(".")[0] == "pdfalearn"]),
+        "peak": int(peak.split()[1]) / 1024,
+        "modules": len(names),
+        "ours": len([name for name in names if name.partition(".")[0] == "pdfalearn"]),
     }
 
 

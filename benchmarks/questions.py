@@ -304,13 +304,14 @@ def cases() -> dict[str, Case]:
 
 def measure(names: Sequence[str] = ()) -> dict[str, Figures]:
     """Run all cases, or some, with the package that is found first."""
-    warnings.simplefilter("ignore")
     measured = {}
     for name, case in cases().items():
         if names and not any(part in name for part in names):
             continue
         started = time.process_time()
-        measured[name] = case()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            measured[name] = case()
         print(f"{name}: {time.process_time() - started:.2f} s", file=sys.stderr, flush=True)
     return measured
 
