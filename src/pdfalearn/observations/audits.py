@@ -178,9 +178,6 @@ class Audits:
             return None
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
-        counts.audited += len(ids)
-        counts.audited_symbols += len(batch.words.symbols)
-        counts.audits += 1
         try:
             with opened_model(self._model) as opened:
                 again = answer_in_parts(opened, batch)
@@ -188,6 +185,9 @@ class Audits:
             word = self._model.alphabet.decode(batch.word(error.place))
             first = before.take(np.array([error.place])).to_dense()[0].tolist()
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
+        counts.audited += len(ids)
+        counts.audited_symbols += len(batch.words.symbols)
+        counts.audits += 1
         place, difference = _find_change(self._by, before, again, most)
         counts.largest_difference = max(counts.largest_difference, difference)
         if place is not None:
