@@ -130,7 +130,7 @@ class OracleChoice:
 
 def _usual_sampler(model: PDFA | LanguageModel) -> str:
     """Return the name of the sampler for a model, the same as that of the default oracle."""
-    from pdfalearn.models.constrained.support import is_constrained
+    from pdfalearn.models.constrained.wrapper import is_constrained
 
     if isinstance(model, pdfalearn.PDFA):
         return "uniform"

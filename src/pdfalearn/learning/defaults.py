@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pdfalearn.equivalence.relations import Quantization, Relation
-from pdfalearn.models.constrained.support import is_constrained
+from pdfalearn.models.constrained.wrapper import is_constrained
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.oracles.chain import ChainOracle
 from pdfalearn.oracles.exact import ExactOracle
