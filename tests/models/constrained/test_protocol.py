@@ -22,7 +22,6 @@ from pdfalearn import (
 )
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.constrained import guided
-from pdfalearn.models.constrained.wrapper import is_constrained
 from pdfalearn.models.opened import CheckedModel, open_model
 from pdfalearn.models.protocol import attach_answers, attached_answers
 from pdfalearn.rows import Rows
@@ -66,9 +65,10 @@ def test_support_and_need_of_prefixes_go_through_stacks() -> None:
     for model in (TopK(inside, 1), TopP(inside, 0.5)):
         assert model.needs_prefixes
         assert Temperature(Guided(model, ALL), 2).needs_prefixes
-    assert not is_constrained(heated)
-    assert not is_constrained(inside)
-    assert is_constrained(Temperature(Guided(inside, ALL), 2))
+    assert not heated.is_constrained
+    assert not inside.is_constrained
+    assert Temperature(Guided(inside, ALL), 2).is_constrained
+    assert open_model(Temperature(TopK(inside, 1), 2)).is_constrained
 
 
 @EVERY_WRAPPING

@@ -37,8 +37,8 @@ _MOST_CELLS = 2**24
 class Wrapper(LanguageModel, ABC):
     """A model around another one, with the same alphabet, that changes its rows.
 
-    Fingerprint, cost, full support, the need of prefixes and the answers of copies are passed on
-    here, for all wrappers.
+    What the model inside says about itself, and what its copies answer, is passed on here, for all
+    wrappers.
 
     Parameters
     ----------
@@ -59,6 +59,7 @@ class Wrapper(LanguageModel, ABC):
         self.cost = self._cost(self.model.cost)
         self.full_support = self.model.full_support and not self.cuts
         self.needs_prefixes = self.model.needs_prefixes
+        self.is_constrained = self.cuts or self.model.is_constrained
 
     @property
     def fingerprint(self) -> str | None:  # type: ignore[override]
@@ -190,19 +191,6 @@ class Wrapper(LanguageModel, ABC):
         """Return new values for sparse rows, and which of them are kept, or None if all are."""
 
 
-def is_constrained(model: LanguageModel) -> bool:
-    """Return whether a guide, top-k or top-p makes words of a model undefined.
-
-    Examples
-    --------
-    >>> from pdfalearn import FunctionModel, Temperature, TopK
-    >>> model = FunctionModel(lambda words: [[0.2, 0.8]] * len(words), "a")
-    >>> is_constrained(model), is_constrained(Temperature(TopK(model, 1), 2.0))
-    (False, True)
-    """
-    return isinstance(model, Wrapper) and (model.cuts or is_constrained(model.model))
-
-
 class OpenedWrapper(CheckedModel):
     """Changes the rows of an opened model.
 
@@ -221,6 +209,7 @@ class OpenedWrapper(CheckedModel):
         self.cost = wrapper.cost
         self.full_support = wrapper.full_support
         self.needs_prefixes = wrapper.needs_prefixes
+        self.is_constrained = wrapper.is_constrained
         self.answers_by_copy = wrapper.answers_by_copy  # type: ignore[method-assign]
         self._shared: _SharedChanges | None = None
 
