@@ -11,8 +11,10 @@ import numpy as np
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.served._answers import Logs
 from pdfalearn.models.served._asking import Asker
 from pdfalearn.models.served._client import Client
 from pdfalearn.models.served._server import Ends, Prompt, Server
@@ -21,7 +23,6 @@ from pdfalearn.models.served._top_rows import top_rows
 from pdfalearn.models.spelling import Spelling, Texts
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
-from pdfalearn.words import Words
 
 
 class LikeliestTokensWarning(UserWarning):
@@ -147,12 +148,15 @@ class ServedModel(LanguageModel):
         parts = repr((self.prompt, self.spelling.fingerprint, self.top)).encode()
         return f"served {self._asker.model} {sha256(parts).hexdigest()}"
 
-    def answer(self, words: Words) -> Rows:
+    def answer(self, batch: Batch) -> Rows:
         """Ask the server for what may follow words."""
-        return self.spelling.answered(words, self._asked)
+        words = batch.words
+        asked = batch.wanted_ids[~self.spelling.over(words)]
+        return self.spelling.answered(
+            words, lambda part: self._asker.ask(part, asked, self._read_rows)
+        )
 
-    def _asked(self, words: Words) -> Rows:
-        answers = self._asker.ask(words)
+    def _read_rows(self, answers: list[list[Logs]]) -> Rows:
         if self.top is not None:
             return top_rows(answers, self.spelling, self.top)
         tables = []
