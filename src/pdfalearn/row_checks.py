@@ -203,11 +203,13 @@ def _wrong_array(rows: Rows, name: str, shape: tuple[int, ...], kinds: str) -> s
 
 
 def _checked_outside(rows: Rows) -> Floats | None:
-    """Return the mass outside of the alphabet; refuse what is negative."""
+    """Return the mass outside of the alphabet; refuse what cannot be one."""
     outside = rows.outside
-    if outside is not None and (outside < 0).any():
-        place = int((outside < 0).argmax())
-        raise BadRowError("the mass outside of the alphabet is negative", place)
+    if outside is not None:
+        wrong = (outside < 0) | (outside > 1 + SUM_TOLERANCE)
+        if wrong.any():
+            place = int(wrong.argmax())
+            raise BadRowError("the mass outside of the alphabet is not from 0 to 1", place)
     return outside
 
 

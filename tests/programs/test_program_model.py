@@ -183,7 +183,9 @@ def test_lines_that_were_answered_are_not_lost(fault: str) -> None:
         with pytest.raises(ModelError) as caught:
             opened.answer(batch)
     if "rows" in fault:
-        assert "the model's answer to the word ('a', 'a', 'a', 'a', 'a', 'a', 'a')" in str(caught.value)
+        assert "the model's answer to the word ('a', 'a', 'a', 'a', 'a', 'a', 'a')" in str(
+            caught.value
+        )
     answered = attached_answers(caught.value)
     if fault.endswith("0.4]"):  # only whoever asked has seen that
         assert answered is None

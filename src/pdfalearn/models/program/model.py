@@ -112,14 +112,14 @@ class ProgramModel(LanguageModel):
         try:
             while done < len(words):
                 part = words.part(done, min(done + self._batch, len(words)))
-                rows.append(self._ask(part))
+                rows.append(self._ask(part, done))
                 done += len(part)
         except BaseException as error:
             attach_answers(error, batch.wanted_ids[:done], Rows.joined(rows))
             raise
         return Rows.joined(rows)
 
-    def _ask(self, words: Words) -> Rows:
+    def _ask(self, words: Words, begin: int) -> Rows:
         texts = {"words": self.alphabet.decode_words(words)}
         line = json.dumps(texts, ensure_ascii=False).encode() + b"\n"
         count, width = len(words), self._width
@@ -128,7 +128,8 @@ class ProgramModel(LanguageModel):
             return self._program.ask(line, most, lambda answer: read_rows(answer, count, width))
         except BadRowError as error:
             (codes,) = words.part(error.place, error.place + 1)
-            raise BadAnswerError(shortened(self.alphabet.decode(codes)), str(error)) from error
+            word = shortened(self.alphabet.decode(codes))
+            raise BadAnswerError(word, str(error), begin + error.place) from error
 
 
 def _check_texts(alphabet: Alphabet) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import Ids
-from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.protocol import attach_answers
 from pdfalearn.models.served._answers import Logs, checked_choices, log_probabilities
 from pdfalearn.models.served._client import Body, Client
@@ -109,10 +108,7 @@ class Asker:
         except BaseException as error:
             self._attach(error, prompts, dict(answers), ids, read)
             raise
-        try:
-            return read(self._logs(prompts, answers, range(len(words))))
-        except BadRowError as error:
-            raise BadAnswerError(self._word(words, error.place), str(error)) from error
+        return read(self._logs(prompts, answers, range(len(words))))
 
     def _attach(
         self,
