@@ -168,31 +168,27 @@ def test_threads_take_turns(tmp_path: Path) -> None:
         assert np.array_equal(table, expected)
 
 
-@pytest.mark.parametrize("fault", ["sys.exit(7)", "rows[1] = [0.5]", "rows[1] = [0.5, 0.4]"])
-def test_lines_that_were_answered_are_not_lost(fault: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [("sys.exit(7)", "exit status 7"), ("rows[0] = [0.5]", r"the word \('a', 'a', 'a', 'a'\)")],
+)
+def test_lines_that_were_answered_are_not_lost(fault: str, told: str) -> None:
     failing = f"""
         for line in sys.stdin:
-            rows = [[1 / (1 + len(word)), len(word) / (1 + len(word))]
-                    for word in json.loads(line)["words"]]
-            if '"a", "a", "a", "a", "a", "a", "a"' in line: {fault}
+            words = json.loads(line)["words"]
+            rows = [[1 / (1 + len(word)), len(word) / (1 + len(word))] for word in words]
+            if ["a"] * 4 in words: {fault}
             print(json.dumps({{"rows": rows}}), flush=True)
     """
     batch = Batch.of([0] * length for length in range(10))
-    with ProgramModel(python(failing), "a", tries=1, batch=3) as model:
+    with ProgramModel(python(failing), "a", tries=1, batch=2) as model:
         opened = open_model(model)
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(ModelError, match=told) as caught:
             opened.answer(batch)
-    if "rows" in fault:
-        assert "the model's answer to the word ('a', 'a', 'a', 'a', 'a', 'a', 'a')" in str(
-            caught.value
-        )
     answered = attached_answers(caught.value)
-    if fault.endswith("0.4]"):  # only whoever asked has seen that
-        assert answered is None
-        return
     assert answered is not None
-    assert answered.ids.tolist() == [0, 1, 2, 3, 4, 5]
-    assert answered.rows.values[:, 0].tolist() == [1 / (1 + length) for length in range(6)]
+    assert answered.ids.tolist() == [0, 1, 2, 3]
+    assert answered.rows.values[:, 0].tolist() == [1, 1 / 2, 1 / 3, 1 / 4]
 
 
 def test_a_forgotten_model_ends_its_program(tmp_path: Path) -> None:
