@@ -144,7 +144,7 @@ class Asker:
         for place, part in enumerate(self._parts(batch, opened)):
             if place:
                 self._meter.check_seconds()
-            self._answer(opened, part, nodes)
+            self._answer(opened, part, nodes, is_part=True)
 
     def _parts(self, batch: Batch, opened: LanguageModel) -> Iterator[Batch]:
         """Cut a batch into parts: by levels where prefixes are needed first, and by bytes."""
@@ -162,8 +162,10 @@ class Asker:
             begin += len(rows)
             yield batch.select(rows)
 
-    def _answer(self, opened: LanguageModel, batch: Batch, asked: Nodes) -> None:
-        """Ask the model for a batch; nodes are those that were asked for by themselves."""
+    def _answer(
+        self, opened: LanguageModel, batch: Batch, asked: Nodes, *, is_part: bool = False
+    ) -> None:
+        """Ask the model for a batch, or for a part of one, and note the answers."""
         self._interrupts.begin_call()
         try:
             rows = opened.answer(batch)
@@ -172,7 +174,7 @@ class Asker:
             self._salvage(error, asked)
             raise
         self._interrupts.end_call()
-        self._note(batch.ids, batch.wanted_ids, rows, asked)
+        self._note(batch.ids, batch.wanted_ids, rows, asked, is_part=is_part)
 
     def _salvage(self, error: BaseException, asked: Nodes) -> None:
         """Note what a batch that failed has answered; throw away the model's opened state."""
@@ -183,33 +185,48 @@ class Asker:
         order = np.argsort(partial.ids)
         ids = partial.ids[order]
         try:
-            self._note(ids, ids, partial.rows.take(order), asked)
+            self._note(ids, ids, partial.rows.take(order), asked, is_part=True)
         except Exception as second:
             error.add_note(f"what was answered before could not be kept: {second}")
 
-    def _note(self, ids: Nodes, answered: Nodes, rows: Rows, asked: Nodes) -> None:
-        """Count and keep the answers to a batch: of all its words, and of those with an answer."""
+    def _note(
+        self, ids: Nodes, answered: Nodes, rows: Rows, asked: Nodes, *, is_part: bool
+    ) -> None:
+        """Count and keep answers.
+
+        Parameters
+        ----------
+        ids, answered : array of int
+            The words of a batch, and those of them that have an answer.
+        rows : Rows
+            The answers.
+        asked : array of int
+            The words that were asked for by themselves.
+        is_part : bool
+            Whether other parts of the batch answer some of these.
+        """
         table, counts = self._nodes, self._counts
         if rows.is_sparse:
             # Twice the largest batch so far: how much is listed may differ from word to word.
             row_bytes = max(64, 2 * rows.nbytes // max(1, len(rows)))
             self._at_once = max(1, _MOST_BYTES // row_bytes)
-        new = ids[~table.seen[ids]]
+        symbols = len(ids) - int(np.count_nonzero(table.seen[ids]))
         lost = self._notes.note(answered, rows)
-        symbols, words = len(new), len(answered)
-        if len(asked) < len(answered) or len(ids) > len(answered):
-            words = int(np.count_nonzero(np.isin(asked, answered, assume_unique=True)))
-        if lost and self._prefixes_free:  # the row before an undefined word says so for nothing
-            undefined = rows.undefined if rows.undefined is not None else np.zeros(0, dtype=bool)
-            symbols -= lost
-            words -= int(np.count_nonzero(np.isin(asked, answered[undefined])))
+        words = len(asked)
+        if is_part or lost:
+            counted = answered
+            if lost and self._prefixes_free and rows.undefined is not None:
+                # The row before an undefined word says so for nothing.
+                counted = answered[~rows.undefined]
+                symbols -= lost
+            words = int(np.count_nonzero(np.isin(asked, counted, assume_unique=True)))
         table.seen[ids] = True
         counts.words += words
         counts.symbols += symbols
-        counts.distributions += len(answered) - lost if self._prefixes_free else len(answered)
+        counts.distributions += len(answered) - (lost if self._prefixes_free else 0)
         counts.batches.append(len(answered))
         if self._model.cost.cached_symbol:
-            counts.cached_symbols += int(table.depths(asked).sum()) - len(new)
+            counts.cached_symbols += int(table.depths(asked).sum()) - symbols
         if self._stored is not None:
             self._stored.add(table.words(answered), rows)
         if self.on_batch is not None:

@@ -7,7 +7,7 @@ import numpy as np
 from pdfalearn.alphabet import shortened
 from pdfalearn.equivalence.relations import Relation, different_rows
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import Batch, Lineage, number_words
+from pdfalearn.models.batch import FEW, Batch, Lineage, number_words
 from pdfalearn.models.opened import BadAnswerError, answer_in_parts, opened_model
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.answers import Answers
@@ -159,7 +159,8 @@ class Audits:
     ) -> Rows | None:
         if not len(ids):
             return None
-        batch, counts = Batch.of_ids(ids, np.ones(len(ids), dtype=bool), lineage), self._counts
+        counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
+        batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
         counts.audited += len(ids)
         counts.audited_symbols += len(batch.words.symbols)
         counts.audits += 1

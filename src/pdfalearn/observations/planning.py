@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.models.batch import Batch
+from pdfalearn.models.batch import FEW, Batch
 from pdfalearn.models.cost import QueryCost
 from pdfalearn.observations.nodes import UNKNOWN, Nodes, NodeTable
 from pdfalearn.rows import Floats
@@ -243,18 +243,19 @@ def plan_batch(table: NodeTable, nodes: Nodes, *, prefixes_free: bool) -> Batch:
     prefixes_free : bool
         Whether rows on the way cost nothing, and are wanted, too.
     """
-    ids, above = nodes, table.parents[nodes]
-    above = above[~table.seen[above]].astype(np.int64)
-    if len(above):
+    is_narrow = len(nodes) < FEW
+    if is_narrow:
+        ids = np.array(_with_way(table, nodes.tolist()), dtype=np.int64)
+    else:
+        above = table.parents[nodes]
+        above = above[~table.seen[above]].astype(np.int64)
         parts = [nodes]
         while len(above):
             above = np.unique(above)
             parts.append(above)
             above = table.parents[above]
             above = above[~table.seen[above]].astype(np.int64)
-        ids = np.unique(np.concatenate(parts))
-    elif len(nodes) > 1 and (nodes[1:] <= nodes[:-1]).any():
-        ids = np.sort(nodes)
+        ids = np.unique(np.concatenate(parts)) if len(parts) > 1 else np.sort(nodes)
     if len(ids) == len(nodes):
         wanted = np.ones(len(ids), dtype=bool)
     elif prefixes_free:
@@ -262,4 +263,16 @@ def plan_batch(table: NodeTable, nodes: Nodes, *, prefixes_free: bool) -> Batch:
     else:
         wanted = np.zeros(len(ids), dtype=bool)
         wanted[np.searchsorted(ids, nodes)] = True
-    return Batch.of_ids(ids, wanted, table.lineage)
+    return Batch.of_ids(ids, wanted, table.lineage, is_narrow=is_narrow)
+
+
+def _with_way(table: NodeTable, nodes: list[int]) -> list[int]:
+    """Return nodes and their ancestors that the model has not seen, in ascending order."""
+    found = set(nodes)
+    is_seen, parent = table.is_seen, table.parent
+    for node in nodes:
+        above = parent[node]
+        while not is_seen[above] and above not in found:
+            found.add(above)
+            above = parent[above]
+    return sorted(found)

@@ -13,6 +13,7 @@ from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
+from pdfalearn.models.batch import FEW
 from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.models.opened import check_members
@@ -36,8 +37,6 @@ _TABLE = 2**20
 """Tables of distributions that are looked at one by one have at most this many numbers."""
 _LARGE = 32
 """From more symbols than this on, no nodes are made for successors that are impossible."""
-FEW = 48
-"""Below this many words, one after the other is faster than array passes."""
 
 UNBOUNDED = Budget()
 
