@@ -23,6 +23,7 @@ from pdfalearn import (
     Quantization,
     ServedModel,
     learn,
+    quotient,
 )
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import attached_answers
@@ -140,15 +141,14 @@ def test_answers_of_a_batch_that_failed_are_attached() -> None:
 
 def test_a_run_that_failed_has_lost_nothing(tmp_path: Path) -> None:
     target = spelled_target(30, seed=3)
-    with BrokenServer(AutomatonLLM(target)) as server:
+    with BrokenServer(AutomatonLLM(target, waste=0)) as server:
         model = served(server, batch=1, in_flight=3, patience=0.02)
         server.answered.clear()
         server.broken_at = 6 + 4
 
         def run() -> int:
-            by = Quantization(50)
-            oracle, store = ExactOracle(target, by=by), tmp_path / "answers.db"
-            return len(learn(model, by=by, oracle=oracle, store=store, audit=0).pdfa)
+            oracle, store = ExactOracle(target, by=KAPPA), tmp_path / "answers.db"
+            return len(learn(model, by=KAPPA, oracle=oracle, store=store, audit=0).pdfa)
 
         with pytest.raises(ModelError, match="failed again and again"):
             run()
@@ -157,7 +157,7 @@ def test_a_run_that_failed_has_lost_nothing(tmp_path: Path) -> None:
         with AnswerStore(tmp_path / "answers.db", read_only=True) as store:
             (kept,) = store.models()
         assert 2 * kept.answers >= sum(before.values()) - 3
-        assert run() == 30
+        assert run() == len(quotient(target, by=KAPPA))
         # A few stored words are asked again, to know the model.
         twice = sum(count - 1 for count in server.answered.values())
         assert twice <= 3 + 2 * 4
