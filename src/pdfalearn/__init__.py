@@ -115,11 +115,12 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.temperature import Temperature as Temperature
     from pdfalearn.models.constrained.top import TopK as TopK
     from pdfalearn.models.constrained.top import TopP as TopP
+    from pdfalearn.models.batch import Batch as Batch
     from pdfalearn.models.cost import QueryCost as QueryCost
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
-    from pdfalearn.models.protocol import Session as Session
+    from pdfalearn.models.protocol import attach_answers as attach_answers
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
     from pdfalearn.models.replicas.model import Replicas as Replicas
@@ -236,9 +237,10 @@ _NAMES_BY_MODULE = {
     "models.constrained.temperature": ["Temperature"],
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
+    "models.batch": ["Batch"],
     "models.cost": ["QueryCost"],
     "models.program.model": ["ProgramModel"],
-    "models.protocol": ["LanguageModel", "Session"],
+    "models.protocol": ["LanguageModel", "attach_answers"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
     "models.replicas.model": ["Replicas"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],

@@ -56,7 +56,7 @@ def run(
     learner: str = "quant",
     budget: Budget | None = None,
 ) -> tuple[Result, WatchedModel]:
-    model = WatchedModel(AutomatonModel(target), room=room, cost=cost)
+    model = WatchedModel(AutomatonModel(target), capacity=room, cost=cost)
     oracle = ExactOracle(target, by=BY)
     result = learn(
         model, by=BY, oracle=oracle, learner=learner, store=store, model_id="m",
@@ -82,7 +82,7 @@ def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
     store = tmp_path_factory.mktemp("store") / "answers.db"
     enough = Budget(max_words=10**6)
     whole, watched = run(
-        target, None, cost=COSTS[prefixes_free], room=capacity, learner=learner, budget=enough
+        target, None, cost=COSTS[prefixes_free], capacity=capacity, learner=learner, budget=enough
     )
     asked = []
     for _ in range(200):
@@ -90,7 +90,7 @@ def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
             target,
             store,
             cost=COSTS[prefixes_free],
-            room=capacity,
+            capacity=capacity,
             learner=learner,
             budget=Budget(max_words=piece) if data.draw(st.booleans()) else enough,
         )
@@ -190,7 +190,7 @@ def test_failures_at_any_call_change_nothing(
             return inner.read(handles)
 
     def once(model: AutomatonModel, store: Path | None) -> Result:
-        watched = WatchedModel(model, room=capacity, cost=COSTS[prefixes_free])
+        watched = WatchedModel(model, capacity=capacity, cost=COSTS[prefixes_free])
         sampler = UniformWords(max_length=8)
         oracle = ChainOracle(
             StoredAnswersOracle(), PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=2)
