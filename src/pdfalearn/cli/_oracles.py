@@ -130,11 +130,10 @@ class OracleChoice:
 
 def _usual_sampler(model: PDFA | LanguageModel) -> str:
     """Return the name of the sampler for a model, the same as that of the default oracle."""
-    from pdfalearn.models.constrained.support import is_constrained
 
     if isinstance(model, pdfalearn.PDFA):
         return "uniform"
-    return "hypothesis" if is_constrained(model) else "uniform"
+    return "hypothesis" if model.is_constrained else "uniform"
 
 
 def _sampler(name: str, length: int) -> Sampler:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pdfalearn.equivalence.relations import Quantization, Relation
-from pdfalearn.models.constrained.support import is_constrained
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.oracles.chain import ChainOracle
 from pdfalearn.oracles.exact import ExactOracle
@@ -28,6 +27,6 @@ def default_oracle(model: PDFA | LanguageModel, by: Relation, seed: int) -> Equi
     """
     if isinstance(model, PDFA):
         return ExactOracle(model, by=by)
-    sampler = HypothesisWords if is_constrained(model) else UniformWords
+    sampler = HypothesisWords if model.is_constrained else UniformWords
     sampling = PACOracle(epsilon=EPSILON, delta=DELTA, sampler=sampler(MAX_LENGTH), seed=seed)
     return ChainOracle(StoredAnswersOracle(), sampling)

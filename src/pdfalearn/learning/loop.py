@@ -23,8 +23,8 @@ from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, default_oracle
 from pdfalearn.learning.growth import may_be_endless
 from pdfalearn.learning.results import LearningInterrupted, Progress, Result
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.checking import checked_model_members
-from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
+from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.models.opened import check_members
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
@@ -132,12 +132,12 @@ def learn(
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
     key = None if store is None else model_key(asked, model_id)
-    is_endless = may_be_endless(checked_model_members(asked).cost, oracle)
+    is_endless = may_be_endless(check_members(asked).cost, oracle)
     shown = displayed(progress, "learning", may_be_endless=is_endless)
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(InterruptibleModel(asked, interrupts), by, budget)
+            observations = ObservationTree(asked, by, budget, interrupts)
             run = Run(observations, oracle, report, interrupts)
             result = run.finished(maker, store, key, audit, seed)
         interrupts.check()

@@ -18,9 +18,6 @@ from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
 
-_FEW = 64
-"""Up to this many words are run one by one; on chains, whose batches have a word or two, that is
-several times as fast as array passes."""
 _UNKNOWN = -2
 """Stands where the state after a word has not been computed; -1 is undefined."""
 
@@ -97,11 +94,11 @@ class OpenedAutomaton(CheckedModel):
             self._states[known:] = _UNKNOWN
             self._states[0] = self._initial
             self._state_at = self._states.data
-        if len(batch.ids) <= _FEW:
-            states = self._run_few(batch)
+        if batch.is_narrow:
+            self._run_few(batch)
         else:
             self._run(batch)
-            states = self._states[batch.wanted_ids].astype(np.int64)
+        states = self._states[batch.wanted_ids].astype(np.int64)
         if self._impossible is None:
             return Rows.shared(self._rows, states)
         undefined = states < 0
@@ -110,41 +107,31 @@ class OpenedAutomaton(CheckedModel):
         states = np.maximum(states, 0)
         return Rows.shared(self._rows, states, impossible=self._impossible, undefined=undefined)
 
+    def _is_known(self, ids: Ids) -> NDArray[np.bool_]:
+        return np.asarray(self._states[ids] != _UNKNOWN)
+
     def _run(self, batch: Batch) -> None:
-        """Compute the states after words that are not known, level by level."""
+        """Compute the states after words, level by level."""
         states = self._states
-
-        def is_known(ids: Ids) -> NDArray[np.bool_]:
-            return np.asarray(states[ids] != _UNKNOWN)
-
-        batch = batch.reaching(is_known)
+        batch = batch.reaching(self._is_known)
         for places in batch.levels():
             above = states[batch.parents[places]]
             ids = batch.ids[places]
             states[ids] = self._table[above, batch.symbols[places]]
             states[0] = self._initial  # the empty word has no parent
 
-    def _run_few(self, batch: Batch) -> NDArray[np.int64]:
-        """Do what `_run` does, word by word; return the states after the wanted words."""
+    def _run_few(self, batch: Batch) -> None:
+        """Do what `_run` does, word by word."""
         state_at, successors, width = self._state_at, self._flat, self._table.shape[1]
         steps = zip(batch.ids.tolist(), batch.parents.tolist(), batch.symbols.tolist(), strict=True)
-        for place, (word, parent, symbol) in enumerate(steps):
+        for word, parent, symbol in steps:
             if parent < 0:
                 continue
             state = state_at[parent]
             if state == _UNKNOWN:
-                state = self._run_path(batch, place)
+                self._run_few(batch.reaching(self._is_known))
+                return
             state_at[word] = successors[state * width + symbol]
-        return np.array([state_at[word] for word in batch.wanted_ids.tolist()], dtype=np.int64)
-
-    def _run_path(self, batch: Batch, place: int) -> int:
-        """Compute the states along a word that was never seen; return the state before its end."""
-        state, width = self._initial, self._table.shape[1]
-        ids, symbols = batch.path(place)
-        for word, symbol in zip(ids[:-1], symbols[:-1], strict=True):
-            state = self._flat[state * width + symbol]
-            self._state_at[word] = state
-        return state
 
 
 def as_model(given: PDFA | LanguageModel) -> LanguageModel:

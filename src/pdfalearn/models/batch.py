@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 from pdfalearn.arrays.spelling import spelled
 from pdfalearn.words import Words
 
+FEW = 48
+"""Below this many words, one after the other is faster than array passes: learning a chain or a
+lock, whose batches have a word or two with a long way to it, is 8 to 10 times as fast; all else
+takes the same time either way. This is the one border between few and many when asking."""
+
 Ids = NDArray[np.int64]
 Symbols = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -83,6 +88,9 @@ class Batch:
         Which of them need a row; the others lie on the way.
     lineage : Lineage
         Where all words of the run come from.
+    is_narrow : bool
+        Whether few words are wanted by themselves and the others lead there, one below the other:
+        a loop over the words then beats passes over the levels.
 
     Examples
     --------
@@ -94,8 +102,16 @@ class Batch:
     """
 
     def __init__(
-        self, ids: Ids, parents: Ids, symbols: Symbols, wanted: Flags, lineage: Lineage
+        self,
+        ids: Ids,
+        parents: Ids,
+        symbols: Symbols,
+        wanted: Flags,
+        lineage: Lineage,
+        *,
+        is_narrow: bool = False,
     ) -> None:
+        self.is_narrow = is_narrow
         self.ids = ids
         self.parents = parents
         self.symbols = symbols
@@ -111,12 +127,12 @@ class Batch:
         return number_words(words)[0]
 
     @classmethod
-    def of_ids(cls, ids: Ids, wanted: Flags, lineage: Lineage) -> Batch:
+    def of_ids(cls, ids: Ids, wanted: Flags, lineage: Lineage, *, is_narrow: bool = False) -> Batch:
         """Make a batch of words that a lineage has; ids have to ascend."""
-        parents = lineage.parents_of(ids)
+        parents, symbols = lineage.parents_of(ids), lineage.symbols[lineage.places(ids)]
         if len(ids) and not ids[0]:
             parents[0] = -1
-        return cls(ids, parents, lineage.symbols[lineage.places(ids)], wanted, lineage)
+        return cls(ids, parents, symbols, wanted, lineage, is_narrow=is_narrow)
 
     def __repr__(self) -> str:
         return f"Batch({self.count} words)"
@@ -224,21 +240,44 @@ class Batch:
         >>> part.ids.tolist(), part.reaching(lambda ids: ids == 1).ids.tolist()
         ([3], [2, 3])
         """
-        added: list[Ids] = []
-        here = np.unique(self.parents[self.parent_places < 0])
-        while len(here := here[here >= 0]):
-            here = here[~is_known(here)]
-            here = here[~np.isin(here, self.ids, assume_unique=True)]
-            added.append(here)
-            empty = here[:1] == 0  # the first is the smallest
-            here = np.unique(self.lineage.parents_of(here[1:] if empty.any() else here))
-        new = np.unique(np.concatenate(added)) if added else self.ids[:0]
-        if not len(new):
+        bases = np.unique(self.parents[self.parent_places < 0])
+        bases = bases[bases >= 0]
+        bases = bases[~is_known(bases)]
+        if not len(bases):
             return self
+        is_narrow = self.is_narrow or len(bases) < FEW
+        new = self._climb_few(bases, is_known) if is_narrow else self._climb(bases, is_known)
         ids = np.concatenate((new, self.ids))
-        order = np.argsort(ids, kind="stable")
         wanted = np.concatenate((np.zeros(len(new), dtype=bool), self.wanted))
-        return Batch.of_ids(ids[order], wanted[order], self.lineage)
+        order = np.argsort(ids, kind="stable")
+        return Batch.of_ids(ids[order], wanted[order], self.lineage, is_narrow=is_narrow)
+
+    def _climb(self, here: Ids, is_known: Callable[[Ids], Flags]) -> Ids:
+        """Return words and those above them that are neither known nor in the batch."""
+        found = here
+        while len(here := here[here > 0]):
+            here = np.unique(self.lineage.parents_of(here))
+            here = here[~is_known(here)]
+            here = np.setdiff1d(here, self.ids, assume_unique=True)
+            found = np.union1d(found, here)
+        return found
+
+    def _climb_few(self, bases: Ids, is_known: Callable[[Ids], Flags]) -> Ids:
+        """Do what `_climb` does, one after the other, on all that is above the bases."""
+        places = self.lineage.places(bases).tolist()
+        parent = self.lineage.parents.data
+        above = set(places)
+        for place in places:
+            while place and (place := parent[place]) not in above:
+                above.add(place)
+        ordered = np.array(sorted(above), dtype=np.int64)
+        ids = ordered if self.lineage.ids is None else self.lineage.ids[ordered]
+        stops = set(ordered[is_known(ids) | np.isin(ids, self.ids)].tolist())
+        found = set(places)
+        for place in places:
+            while place and (place := parent[place]) not in found and place not in stops:
+                found.add(place)
+        return ids[np.isin(ordered, list(found))]
 
 
 def _make_batch(
@@ -281,4 +320,5 @@ def number_words(words: Words | Iterable[Sequence[int]]) -> tuple[Batch, Ids]:
     rows = np.cumsum(wanted)[ids] - 1
     lineage = Lineage(np.concatenate(parents), np.concatenate(symbols))
     first = 0 if wanted[0] else 1  # the empty word is on the way to everything, and costs nothing
-    return Batch.of_ids(np.arange(first, size), wanted[first:], lineage), rows
+    numbered, is_narrow = np.arange(first, size), len(given) < FEW
+    return Batch.of_ids(numbered, wanted[first:], lineage, is_narrow=is_narrow), rows

@@ -30,11 +30,15 @@ class Members(NamedTuple):
 
 
 class BadAnswerError(ModelError):
-    """A model's answer to a word is not a distribution; ``row`` says what it is."""
+    """A model's answer to a word is not a distribution.
 
-    def __init__(self, word: str, row: str) -> None:
+    ``row`` says what it is, ``place`` which of the wanted words of the batch it answers.
+    """
+
+    def __init__(self, word: str, row: str, place: int) -> None:
         super().__init__(f"the model's answer to the word {word}: {row}")
         self.row = row
+        self.place = place
 
 
 def check_members(model: LanguageModel) -> Members:
@@ -118,7 +122,7 @@ class OpenedModel(CheckedModel):
             return check_answer(given, batch.count, self._width, self.alphabet)
         except BadRowError as error:
             word = self.alphabet.decode(batch.word(error.place)) if batch.count else ()
-            raise BadAnswerError(shortened(word), str(error)) from error
+            raise BadAnswerError(shortened(word), str(error), error.place) from error
 
     def _check_attached(self, error: BaseException) -> None:
         """Check answers that are attached to an error; such as are wrong are left out."""

@@ -50,6 +50,10 @@ class LanguageModel:
     """Whether only the row before a symbol tells if a word goes on with it, as with top-k. Words
     are then asked for after their prefixes, and never beyond a symbol that is impossible."""
 
+    is_constrained: bool = False
+    """Whether most words are undefined, as with a guide: words to test are then drawn from what a
+    hypothesis allows."""
+
     def answer(self, batch: Batch) -> Rows:
         """Return the distribution after each wanted word, one a row, terminal first.
 

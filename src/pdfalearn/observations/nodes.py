@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays.spelling import spelled
-from pdfalearn.observations._sparse_children import SparseChildren
+from pdfalearn.models.batch import Lineage
+from pdfalearn.observations.sparse_children import SparseChildren
 from pdfalearn.observations.suffixes import Suffixes
 from pdfalearn.words import Words
 
@@ -18,11 +19,9 @@ Nodes = NDArray[np.int64]
 Symbols = NDArray[np.integer]
 
 UNDEFINED = -1
-"""The class of undefined words, and their handle."""
+"""The class of undefined words."""
 UNKNOWN = -2
 """The class of words that the model has not been asked for."""
-NO_HANDLE = -2
-"""Stands where a word has no handle, or none any more."""
 
 _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
@@ -36,7 +35,7 @@ class NodeTable:
     """Words as nodes of a tree; node 0 is the empty word. Nodes are made when they are asked for.
 
     Every column is there twice: as an array for passes over many nodes, and as a view of the same
-    memory (``parent``, ``last_symbol``, ``class_at``, ``handle_at``) for a few nodes at a time.
+    memory (``parent``, ``last_symbol``, ``class_at``, ``is_seen``) for a few nodes at a time.
 
     Parameters
     ----------
@@ -51,9 +50,8 @@ class NodeTable:
         self.last_symbols: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self.classes: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self.rows: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self.handles: Nodes = np.empty(0, dtype=np.int64)
-        self.kept: NDArray[np.bool_] = np.empty(0, dtype=bool)
-        """Whether a word is an access word, whose handle is worth keeping."""
+        self.seen: NDArray[np.bool_] = np.empty(0, dtype=bool)
+        """Whether a word was in a batch that the model has answered."""
         self.claims: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         """Scratch for telling who came first: -1 everywhere between uses."""
         width = symbols if symbols <= _DENSE else 0
@@ -63,6 +61,7 @@ class NodeTable:
         self._ends: dict[int, int] = {}
         """Where long suffixes lead to: node and suffix in one number."""
         self._added(1)
+        self.seen[0] = True
 
     def _added(self, more: int) -> int:
         """Make room for more nodes; return the first of them."""
@@ -74,13 +73,12 @@ class NodeTable:
             self.last_symbols = _larger(self.last_symbols, capacity, 0)
             self.classes = _larger(self.classes, capacity, UNKNOWN)
             self.rows = _larger(self.rows, capacity, -1)
-            self.handles = _larger(self.handles, capacity, NO_HANDLE)
-            self.kept = _larger(self.kept, capacity, 0)
+            self.seen = _larger(self.seen, capacity, 0)
             self.claims = _larger(self.claims, capacity, -1)
             self._children = _larger(self._children, capacity, -1)
             self.parent, self.last_symbol = self.parents.data, self.last_symbols.data
             self.class_at = self.classes.data
-            self.handle_at = self.handles.data
+            self.is_seen = self.seen.data
             self._child = self._children.reshape(-1).data
         return first
 
@@ -303,9 +301,13 @@ class NodeTable:
     def mark_undefined(self, nodes: Nodes) -> None:
         """Note that words are undefined: from now on they lead to themselves."""
         self.classes[nodes] = UNDEFINED
-        self.handles[nodes] = UNDEFINED
         if self._sparse is None:
             self._children[nodes] = nodes[:, None]
+
+    @property
+    def lineage(self) -> Lineage:
+        """Where all words come from."""
+        return Lineage(self.parents, self.last_symbols)
 
     def words(self, nodes: Nodes) -> Words:
         """Return the words of nodes."""

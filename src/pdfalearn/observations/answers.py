@@ -1,4 +1,4 @@
-"""Distributions as they come: checked, kept once each, and classified."""
+"""Distributions as they come: kept once each, and classified."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays.row_numbers import RowNumbers
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
-from pdfalearn.observations._sparse_answers import NO_CLASS, SparseAnswers
-from pdfalearn.row_checks import check_distributions
-from pdfalearn.rows import Rows
+from pdfalearn.observations.sparse_answers import NO_CLASS, SparseAnswers
+from pdfalearn.rows import Flags, Rows
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -43,6 +42,28 @@ class Answers:
         return isinstance(self._kept, SparseAnswers)
 
     @property
+    def exclude_some(self) -> bool:
+        """Whether some rows say with which symbols no word goes on."""
+        return isinstance(self._kept, SparseAnswers) or self._kept.impossible is not None
+
+    def excludes(self, numbers: Numbers, symbols: NDArray[np.integer]) -> Flags:
+        """Return for each row whether it says that no word goes on with a symbol."""
+        if isinstance(self._kept, SparseAnswers):
+            return self._kept.excludes(numbers, symbols)
+        if self._kept.impossible is None:
+            return np.zeros(len(numbers), dtype=bool)
+        return self._kept.impossible[numbers, symbols]
+
+    def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
+        """Return what may follow rows, as pairs of a place and a symbol; None if all may."""
+        if isinstance(self._kept, SparseAnswers):
+            return self._kept.possible_symbols(numbers)
+        if self._kept.impossible is None:
+            return None
+        places, symbols = (~self._kept.impossible[numbers]).nonzero()
+        return places, symbols
+
+    @property
     def classes(self) -> Numbers:
         """The class of each of the different distributions."""
         return self._kept.classes
@@ -57,11 +78,11 @@ class Answers:
 
         Raises
         ------
-        BadRowError, UndecidedError
-            If a row is not a distribution, or does not list enough to be classified.
+        UndecidedError
+            If a row does not list enough to be classified.
         """
         if rows.is_sparse and isinstance(self._kept, DenseAnswers):
-            known = Rows.dense(self._kept.dense(np.arange(len(self)))).to_sparse()
+            known = self._kept.rows(np.arange(len(self)))
             self._kept = SparseAnswers(self._by, self.width)
             if len(known):
                 self._kept.add(known)
@@ -73,9 +94,7 @@ class Answers:
 
     def rows(self, numbers: Numbers) -> Rows:
         """Return distributions as they are kept."""
-        if isinstance(self._kept, SparseAnswers):
-            return self._kept.rows(numbers)
-        return Rows(self.width, self._kept.dense(numbers))
+        return self._kept.rows(numbers)
 
     def classes_of(self, table: Floats) -> NDArray[np.int32]:
         """Return the classes of distributions, -3 where no answer is in the class."""
@@ -105,6 +124,8 @@ class DenseAnswers:
         self._rows = np.empty((64 if width < 2**12 else 0, width))
         self._classes = np.empty(64, dtype=np.int64)
         self._size = 0
+        self.impossible: Flags | None = None
+        """Of every row, with which symbols no word goes on; None if no row says anything."""
 
     def __len__(self) -> int:
         return self._size
@@ -123,9 +144,18 @@ class DenseAnswers:
         """Return distributions as a table."""
         return self._rows[numbers]
 
+    def rows(self, numbers: Numbers) -> Rows:
+        """Return distributions, and what they say to be impossible."""
+        impossible = None if self.impossible is None else self.impossible[numbers]
+        return Rows.dense(self._rows[numbers], impossible=impossible)
+
     def add(self, rows: Rows) -> Numbers:
         """Return the number of each distribution."""
-        table = rows.values
+        table, impossible = rows.values, rows.impossible
+        if impossible is not None and impossible.any():
+            # A zero with a sign marks what is impossible, so that such rows are not the same.
+            table = table.copy()
+            table[:, 1:][impossible] = -0.0
         numbers = self._numbers.get_or_add(table)
         if len(self._numbers) > self._size:
             self._keep(table, numbers)
@@ -133,18 +163,30 @@ class DenseAnswers:
 
     def _keep(self, rows: Floats, numbers: Numbers) -> None:
         known, size = self._size, len(self._numbers)
+        self._reserve(size)
         if size - known < len(rows):
             new = (numbers >= known).nonzero()[0]
             rows, numbers = rows[new], numbers[new]
-            check_distributions(rows, new)
-        else:
-            check_distributions(rows)
-        self._reserve(size)
         self._rows[numbers] = rows
         kept = self._rows[known:size]
-        np.maximum(kept, 0.0, out=kept)
+        if not kept.min() > 0:
+            self._keep_signs(kept, known)
+            kept += 0.0
         self._classes[known:size] = self._class_numbers.get_or_add(checked_keys(self.by, kept))
         self._size = size
+
+    def _keep_signs(self, kept: Floats, known: int) -> None:
+        """Note which symbols new rows mark as impossible."""
+        signs = np.signbit(kept[:, 1:])
+        if self.impossible is None and not signs.any():
+            return
+        shape = len(self._rows), kept.shape[1] - 1
+        if self.impossible is None or len(self.impossible) < shape[0]:
+            larger = np.zeros(shape, dtype=bool)
+            if self.impossible is not None:
+                larger[:known] = self.impossible[:known]
+            self.impossible = larger
+        self.impossible[known : known + len(kept)] = signs
 
     def _reserve(self, size: int) -> None:
         known = self._size

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from pdfalearn.arrays.growing import grown
 from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.packed_rows import packed, unpacked
-from pdfalearn.row_checks import check_sparse
-from pdfalearn.rows import Rows
+from pdfalearn.rows import Flags, Rows
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -60,7 +59,9 @@ class SparseAnswers:
 
     def add(self, rows: Rows) -> Numbers:
         """Return the number of each distribution."""
-        rows = check_sparse(rows.to_sparse())
+        if not rows.is_sparse and rows.impossible is None:
+            rows.impossible = np.zeros((len(rows), self._width - 1), dtype=bool)
+        rows = rows.to_sparse()  # which lists all that is not impossible
         numbers = np.empty(len(rows), dtype=np.int64)
         new: list[int] = []
         given = packed(rows)
@@ -75,6 +76,28 @@ class SparseAnswers:
         if new:
             self._keep(rows.take(np.array(new)), [given[place] for place in new])
         return numbers
+
+    def excludes(self, numbers: Numbers, symbols: NDArray[np.integer]) -> Flags:
+        """Return for each row whether it says that no word goes on with a symbol."""
+        if not len(numbers):
+            return np.zeros(0, dtype=bool)
+        different, places = np.unique(numbers, return_inverse=True)
+        rows = self.rows(different)
+        if rows.columns is None:
+            raise TypeError("dense rows list everything")
+        listed = rows.row_numbers * rows.width + rows.columns
+        wanted = places * rows.width + symbols + 1
+        found = np.searchsorted(listed, wanted)
+        is_listed = listed[np.minimum(found, len(listed) - 1)] == wanted
+        return np.asarray(~is_listed & (rows.rests[places] <= 0))
+
+    def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
+        """Return what rows list, as pairs of a place and a symbol; None where they leave a rest."""
+        rows = self.rows(numbers)
+        if rows.columns is None or (rows.rest is not None and rows.rest.any()):
+            return None
+        are_symbols = rows.columns > 0
+        return rows.row_numbers[are_symbols], rows.columns[are_symbols].astype(np.int64) - 1
 
     def _keep(self, rows: Rows, given: list[bytes]) -> None:
         try:
