@@ -153,13 +153,16 @@ class Asker:
 
     def _cut(self, batch: Batch) -> list[Nodes]:
         """Cut the wanted words into parts whose rows, and whose symbols, are not too many."""
-        begins = np.arange(0, batch.count, self._at_once)
+        begins = range(0, batch.count, self._at_once)
+        more: Nodes | list[int] = []
         if not self._prefixes_free:  # words are written out for the model
-            symbols = np.cumsum(self._nodes.lengths[batch.wanted_ids], dtype=np.int64)
-            if symbols[-1] > _MOST_SYMBOLS:
+            lengths = self._nodes.lengths[batch.wanted_ids]
+            if lengths.sum() > _MOST_SYMBOLS:
+                symbols = np.cumsum(lengths, dtype=np.int64)
                 more = np.diff(symbols // _MOST_SYMBOLS).nonzero()[0] + 1
-                begins = np.union1d(begins, more)
-        return np.split(np.arange(batch.count), begins[1:])
+        if len(begins) == 1 and not len(more):
+            return [batch.wanted_ids]
+        return np.split(np.arange(batch.count), np.union1d(begins, more).astype(np.int64)[1:])
 
     def _levels(self, batch: Batch) -> Iterator[Batch]:
         """Cut a batch by levels: each is asked when the answers to the one before are noted."""
