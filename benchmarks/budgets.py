@@ -72,9 +72,10 @@ class NoisyModel(LanguageModel):
 
     def answer(self, batch: Batch) -> Rows:
         """Return the automaton's rows, times what the last symbols choose."""
-        rows = self._pdfa.next_distributions(self.alphabet.decode_words(batch.words))
+        words = list(batch.words)
+        rows = self._pdfa.next_distributions([self.alphabet.decode(codes) for codes in words])
         base = len(self.alphabet) + 1
-        last = [codes[-self._memory :] for codes in batch.words]
+        last = [list(codes)[-self._memory :] for codes in words]
         keys = [sum((code + 1) * base**place for place, code in enumerate(end)) for end in last]
         rows = rows * self._factors[np.array(keys, dtype=np.int64) % len(self._factors)]
         return Rows.dense(rows / rows.sum(axis=1, keepdims=True))

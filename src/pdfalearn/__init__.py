@@ -123,7 +123,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.protocol import attach_answers as attach_answers
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
-    from pdfalearn.models.replicas.model import Replicas as Replicas
+    from pdfalearn.models.parallel import Replicas as Replicas
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models.served.model import ServedModel as ServedModel
     from pdfalearn.models.spelling import Spelling as Spelling
@@ -242,7 +242,7 @@ _NAMES_BY_MODULE = {
     "models.program.model": ["ProgramModel"],
     "models.protocol": ["LanguageModel", "attach_answers"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
-    "models.replicas.model": ["Replicas"],
+    "models.parallel": ["Replicas"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
     "models.spelling": ["Spelling"],
     "models.transformer": ["TransformerModel"],

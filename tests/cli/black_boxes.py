@@ -76,7 +76,7 @@ class Own(pdfalearn.LanguageModel):
     alphabet = target.alphabet
 
     def answer(self, batch):
-        return target.next_distributions(target.alphabet.decode_words(batch.words))
+        return target.next_distributions([target.alphabet.decode(codes) for codes in batch.words])
 
 
 class Callable(Own):

@@ -135,7 +135,7 @@ def test_any_language_model(capacity: int | None, prefixes_free: bool) -> None:
 
 @pytest.mark.slow
 def test_one_model_on_both_sides_keeps_to_its_capacity() -> None:
-    model = WatchedModel(AutomatonModel(random_pdfa(20, 3, seed=1)), room=3)
+    model = WatchedModel(AutomatonModel(random_pdfa(20, 3, seed=1)), capacity=3)
     assert evaluate(model, model).over_prefixes.l1 == 0
 
 

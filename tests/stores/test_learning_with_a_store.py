@@ -36,8 +36,9 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import FREE, QueryCost
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.rows import Rows
 from tests.models.hooked import HookedModel
 from tests.models.watched import COSTS, WatchedModel
@@ -183,11 +184,11 @@ def test_failures_at_any_call_change_nothing(
     class Failing(HookedModel):
         calls = 0
 
-        def read(self, inner: Session, handles: Handles) -> Rows:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             self.calls += 1
             if self.calls == fails_at:
                 raise ConnectionError("the line is dead")
-            return inner.read(handles)
+            return inner.answer(batch)
 
     def once(model: AutomatonModel, store: Path | None) -> Result:
         watched = WatchedModel(model, capacity=capacity, cost=COSTS[prefixes_free])
@@ -271,11 +272,11 @@ def test_ctrl_c_keeps_all_answers(tmp_path: Path) -> None:
     class Interrupted(HookedModel):
         calls = 0
 
-        def read(self, inner: Session, handles: Handles) -> Rows:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             self.calls += 1
             if self.calls == 8:
                 raise KeyboardInterrupt
-            return inner.read(handles)
+            return inner.answer(batch)
 
     with pytest.raises(LearningInterrupted):
         learn(Interrupted(target), by=BY, oracle=ExactOracle(target, by=BY), store=store)
