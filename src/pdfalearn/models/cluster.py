@@ -86,8 +86,7 @@ class ClusterCopies(Copies[ClusterWorker]):
     address : str
         The address of the scheduler.
     timeout : float, optional
-        How many seconds a worker may take to answer, or to make its model; one that takes longer
-        is not asked again.
+        How many seconds a worker may take to answer; one that takes longer is not asked again.
     """
 
     def __init__(
