@@ -130,7 +130,6 @@ class OracleChoice:
 
 def _usual_sampler(model: PDFA | LanguageModel) -> str:
     """Return the name of the sampler for a model, the same as that of the default oracle."""
-
     if isinstance(model, pdfalearn.PDFA):
         return "uniform"
     return "hypothesis" if model.is_constrained else "uniform"
