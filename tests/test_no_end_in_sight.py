@@ -33,9 +33,9 @@ import time
 from tests.learners.endless import EndlessModel
 
 class Slow(EndlessModel):
-    def answer(self, words):
+    def answer(self, batch):
         time.sleep(0.1)
-        return super().answer(words)
+        return super().answer(batch)
 
 endless, slow = EndlessModel(), Slow()
 """

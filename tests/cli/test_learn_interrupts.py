@@ -25,7 +25,6 @@ import time
 from pathlib import Path
 
 import pdfalearn
-from pdfalearn.models.protocol import Session
 from pdfalearn.rows import Rows
 
 TARGET = pdfalearn.load("target.json")
@@ -43,26 +42,18 @@ def step(name):
 class Slow(pdfalearn.AutomatonModel):
     def open(self):
         step("open")
-        return SlowSession(super().open())
+        return SlowRun(super().open())
 
 
-class SlowSession(Session):
-    def __init__(self, session):
-        self.session, self.calls = session, 0
+class SlowRun(pdfalearn.LanguageModel):
+    def __init__(self, inner):
+        self.alphabet, self.inner, self.calls = inner.alphabet, inner, 0
 
-    def start(self):
-        step("start")
-        return self.session.start()
-
-    def extend(self, handles, words):
-        step("extend")
-        return self.session.extend(handles, words)
-
-    def read(self, handles):
+    def answer(self, batch):
         self.calls += 1
-        step(f"read-{self.calls}")
+        step(f"answer-{self.calls}")
         Path("began").touch()
-        return self.session.read(handles)
+        return self.inner.answer(batch)
 
     def close(self):
         step("close")

@@ -90,14 +90,14 @@ def test_parts_change_nothing(
     for module, name in ((_asking, "_MOST_PREFIXES"), (_tally, "_PART")):
         monkeypatch.setattr(module, name, 50)
     models = [
-        WatchedModel(AutomatonModel(pdfa), room=capacity, cost=COSTS[prefixes_free])
+        WatchedModel(AutomatonModel(pdfa), capacity=capacity, cost=COSTS[prefixes_free])
         for pdfa in (TARGET, other)
     ]
     check_same(evaluate(models[0], models[1], words), expected)
     check_same(evaluate(TARGET, other, words), expected)
     for model in models:
         assert len(set(model.asked)) == len(model.asked)
-        assert model.live == 0
+        assert model.open_count == 0
 
 
 @pytest.mark.slow

@@ -107,6 +107,7 @@ class Asker:
         if not len(nodes):
             return
         nodes = self._nodes.different(nodes) if len(nodes) > 1 else nodes
+        self._meter.check_guard(self._nodes.nbytes + self._answers.nbytes)
         size = self._batch_size()
         for begin in range(0, len(nodes), size):
             part = nodes[begin : begin + size]

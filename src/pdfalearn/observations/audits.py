@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn.alphabet import shortened
+from pdfalearn.certificates import Certificate, certificate_document
 from pdfalearn.equivalence.relations import Relation, different_rows
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import FEW, Batch, Lineage, number_words
@@ -67,6 +68,22 @@ class UnsteadyModelError(ModelError):
         self.before = before
         self.again = again
         self.difference = difference
+
+    def certify(self, certificate: Certificate) -> Certificate:
+        """Return what is known about an automaton of such a model, given what was known before."""
+        return Certificate(
+            "unsteady",
+            f"{self}. A probability differs by up to {self.difference:.3g}: where such noise moves "
+            "an answer to another class, states are split or merged by chance. If it did not, this "
+            f"would hold: {certificate}",
+            {
+                "word": list(self.word),
+                "first": self.before,
+                "second": self.again,
+                "difference": self.difference,
+                "otherwise": certificate_document(certificate),
+            },
+        )
 
 
 class Audits:
@@ -161,9 +178,6 @@ class Audits:
             return None
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
-        counts.audited += len(ids)
-        counts.audited_symbols += len(batch.words.symbols)
-        counts.audits += 1
         try:
             with opened_model(self._model) as opened:
                 again = answer_in_parts(opened, batch)
@@ -171,6 +185,9 @@ class Audits:
             word = self._model.alphabet.decode(batch.word(error.place))
             first = before.take(np.array([error.place])).to_dense()[0].tolist()
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
+        counts.audited += len(ids)
+        counts.audited_symbols += len(batch.words.symbols)
+        counts.audits += 1
         place, difference = _find_change(self._by, before, again, most)
         counts.largest_difference = max(counts.largest_difference, difference)
         if place is not None:

@@ -25,6 +25,8 @@ UNKNOWN = -2
 
 _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
+_NODE_BYTES = 21
+"""What the columns of a node take, and four bytes more for each symbol of a small alphabet."""
 _LONG = 8
 """The way down suffixes of this length and more is remembered."""
 _MOST_ENDS = 4_000_000
@@ -81,6 +83,11 @@ class NodeTable:
             self.is_seen = self.seen.data
             self._child = self._children.reshape(-1).data
         return first
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of memory that the nodes take, but for room to grow and large alphabets."""
+        return self.size * (_NODE_BYTES + self._children.itemsize * self._children.shape[1])
 
     def different(self, nodes: Nodes) -> Nodes:
         """Return the nodes without repetition, in the order of their first appearance."""
@@ -145,12 +152,6 @@ class NodeTable:
             below[missing] = numbers
         children[live] = below
         return children
-
-    def known_children(self, nodes: Nodes, symbols: Symbols) -> Nodes:
-        """Return the nodes one symbol further; -1 where there is none yet."""
-        if self._sparse is None:
-            return self._children[nodes, symbols].astype(np.int64)
-        return self._sparse.get(nodes, symbols)
 
     def step_one(self, node: int, symbol: int) -> int:
         """Return the node one symbol further."""
