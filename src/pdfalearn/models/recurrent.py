@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pdfalearn.models._hidden_states import State
 
 Places = NDArray[np.int64]
-Levels = Sequence[Places | list[int]]
 
 _MEMORY = 2**30
 _MOST_AT_ONCE = 1024
@@ -257,7 +256,7 @@ class OpenedNetwork(LanguageModel):
             if len(known) <= self._widest:  # so are most batches
                 yield Steps(batch.ids, batch.parents, batch.symbols, batch.wanted, [len(known)])
                 return
-            levels: Levels | None = [np.arange(len(batch.ids))]
+            levels: list[Places] | None = [np.arange(len(batch.ids))]
         else:
             levels = _levels_of_few(batch, self._states) if batch.is_narrow else None
             if levels is None:
@@ -275,9 +274,9 @@ class OpenedNetwork(LanguageModel):
             part = _part_of(batch, places).reaching(know)
             yield from self._plan_levels(part, part.levels())
 
-    def _plan_levels(self, batch: Batch, levels: Levels) -> Iterator[Steps]:
+    def _plan_levels(self, batch: Batch, levels: list[Places]) -> Iterator[Steps]:
         """Put as many levels together as have a place in the cache beside their parents."""
-        together: list[Places | list[int]] = []
+        together: list[Places] = []
         count = 0
         for level in levels:
             if count + len(level) > self._widest:
@@ -347,7 +346,7 @@ def _part_of(batch: Batch, places: NDArray[np.generic] | slice) -> Batch:
     return Batch(*(part[places] for part in parts), batch.lineage)
 
 
-def _levels_of_few(batch: Batch, states: HiddenStates) -> list[list[int]] | None:
+def _levels_of_few(batch: Batch, states: HiddenStates) -> list[Places] | None:
     """Do what `Batch.levels` does, word by word; None if anything is missing on the way."""
     levels: list[list[int]] = []
     depths: dict[int, int] = {}
@@ -360,17 +359,17 @@ def _levels_of_few(batch: Batch, states: HiddenStates) -> list[list[int]] | None
         if depth == len(levels):
             levels.append([])
         levels[depth].append(place)
-    return levels if states.know_all(bases) else None
+    return [np.array(level) for level in levels] if states.know_all(bases) else None
 
 
-def _order_steps(batch: Batch, levels: Levels) -> Steps:
+def _order_steps(batch: Batch, levels: list[Places]) -> Steps:
     """Return the steps to the words of some levels."""
     order = levels[0] if len(levels) == 1 else np.concatenate(levels)
     arrays = batch.ids, batch.parents, batch.symbols, batch.wanted
     return Steps(*(array[order] for array in arrays), list(map(len, levels)))
 
 
-def _order_depth_first(batch: Batch, levels: Levels) -> Places:
+def _order_depth_first(batch: Batch, levels: list[Places]) -> Places:
     """Return the places of a batch so that all words below a word follow right after it."""
     above = batch.parent_places
     sizes = np.ones(len(above), dtype=np.int64)  # of each word with all below it
