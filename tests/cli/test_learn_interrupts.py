@@ -145,14 +145,14 @@ def wait_for(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "moment", ["import", "make", "open", "start", "read-1", "extend", "read-2", "read-9", "close"]
+    "moment", ["import", "make", "open", "answer-1", "answer-2", "answer-9", "close"]
 )
 def test_certain_moments(moment: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTERRUPT_AT", moment)
     result = run(*COMMAND, exit_code=130)
     if moment in ("import", "make"):
         assert one_error(result.stderr.lstrip("\n")) == "interrupted"
-    elif moment in ("open", "start", "read-1"):
+    elif moment in ("open", "answer-1"):
         assert result.stderr == NOTHING
     else:
         check_saved(result.stderr, folder)
@@ -164,7 +164,7 @@ def test_certain_moments(moment: str, folder: Path, monkeypatch: pytest.MonkeyPa
 def test_before_the_first_hypothesis_there_is_an_automaton(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("INTERRUPT_AT", "read-2")
+    monkeypatch.setenv("INTERRUPT_AT", "answer-2")
     run(*COMMAND, exit_code=130)
     learnt = load(folder / "learnt.json")
     assert len(learnt) == 1
@@ -204,6 +204,6 @@ def test_a_second_time_it_ends_at_once(folder: Path, monkeypatch: pytest.MonkeyP
 def test_once_more_while_what_was_learnt_is_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("INTERRUPT_AT", "read-9")
+    monkeypatch.setenv("INTERRUPT_AT", "answer-9")
     monkeypatch.setattr(pdfalearn, "save", saving(presses=1))
     check_saved(run(*COMMAND, exit_code=130).stderr, folder)

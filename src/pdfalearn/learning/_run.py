@@ -74,7 +74,7 @@ class Run:
         """What is unresolved of the last hypothesis, and the words of states added to agree."""
         self.hypothesis: PDFA | None = None
         """The newest one."""
-        self._has_warned = False
+        self._may_warn = not observations.budget.bounds_questions
         self._growth: StateGrowth | None = None
         if may_be_endless(observations.query_cost, oracle):
             self._growth = StateGrowth()
@@ -233,8 +233,8 @@ class Run:
         if self._growth is not None:
             counts = self._observations.counts
             self._growth.note(counts.words + counts.stored, self._learner.size)
-            if not self._has_warned and self._growth.is_steady:
-                self._has_warned = True
+            if self._may_warn and self._growth.is_steady:
+                self._may_warn = False
                 warn_of_growth(self._learner.size, counts.words)
         self._report()
 

@@ -145,7 +145,7 @@ class Audits:
         size = max(1, _NUMBERS_AT_ONCE // self._width)
         for begin in range(0, len(sample), size):
             part = sample[begin : begin + size]
-            part = part[self._meter.affordable(nodes.depths(part))]
+            part = part[self._meter.affordable(nodes.lengths[part].astype(np.int64))]
             before = self._answers.rows(nodes.rows[part].astype(np.int64))
             self._compare(part, nodes.lineage, before, 1.0)
 

@@ -205,7 +205,7 @@ class Meter:
         budget, table = self.budget, self._nodes
         self.check_seconds(where)
         if budget.max_word_length is not None:
-            fits = table.depths(nodes) <= budget.max_word_length
+            fits = table.lengths[nodes] <= budget.max_word_length
             nodes = _some(nodes[fits], "max_word_length", budget.max_word_length, where)
         if budget.max_words is not None:
             left = budget.max_words - self._counts.words - self._counts.audited
@@ -219,7 +219,7 @@ class Meter:
         if budget.max_cost is not None:
             costs = self._cost.word + ways[: len(nodes)] * self._cost.symbol
             if self._cost.cached_symbol:
-                cached = table.depths(nodes) - ways[: len(nodes)]
+                cached = table.lengths[nodes] - ways[: len(nodes)]
                 costs = costs + cached * self._cost.cached_symbol
             cost_left = budget.max_cost - self.spent - self._cost.call
             nodes = _some(nodes[np.cumsum(costs) <= cost_left], "max_cost", budget.max_cost, where)
