@@ -17,10 +17,11 @@ from pdfalearn.learners.protocol import Learner
 from pdfalearn.learning.agreeing import agreeing
 from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.learning.coarseness import coarseness_note
-from pdfalearn.learning.growth import StateGrowth, may_be_endless
+from pdfalearn.learning.growth import StateGrowth, may_be_endless, warn_of_growth
 from pdfalearn.learning.results import History, Progress, Result, Statistics
 from pdfalearn.learning.stopping import interrupted, stopped
 from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
@@ -73,6 +74,7 @@ class Run:
         """What is unresolved of the last hypothesis, and the words of states added to agree."""
         self.hypothesis: PDFA | None = None
         """The newest one."""
+        self._may_warn = not observations.budget.bounds_questions
         self._growth: StateGrowth | None = None
         if may_be_endless(observations.query_cost, oracle):
             self._growth = StateGrowth()
@@ -93,7 +95,10 @@ class Run:
             self._observations.audit_along_the_way(audit, seed)
             with self._recorded(store, key):
                 certificate = self._certificate()
-                self._observations.audit(audit, seed)
+                try:
+                    self._observations.audit(audit, seed)
+                except UnsteadyModelError as found:
+                    certificate = found.certify(certificate)
                 self._result = self.result(certificate)
         except (StoreError, OSError) as error:
             if self._result is None:
@@ -140,6 +145,11 @@ class Run:
         try:
             self._learn()
             return self._oracle.certificate
+        except UnsteadyModelError as found:
+            with self._timed("learning"):
+                self._settle()
+                self._agree()
+            return found.certify(Certificate("stopped", "an audit on the way ended learning"))
         except BudgetReached as reached:
             with self._timed("learning"):
                 self._settle()
@@ -223,6 +233,9 @@ class Run:
         if self._growth is not None:
             counts = self._observations.counts
             self._growth.note(counts.words + counts.stored, self._learner.size)
+            if self._may_warn and self._growth.is_steady:
+                self._may_warn = False
+                warn_of_growth(self._learner.size, counts.words)
         self._report()
 
     @property

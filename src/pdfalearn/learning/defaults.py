@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Quantization, Relation
 from pdfalearn.models.constrained.product import wrapped_pdfa
 from pdfalearn.models.protocol import LanguageModel
@@ -14,6 +15,8 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import HypothesisWords, UniformWords
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
+DEFAULT_LIMITS = Budget(max_words=10**6, max_bytes=2**30)
+"""Where learning may never end, it stops here unless a budget is given."""
 EPSILON = DELTA = 0.01
 """The promise of the default oracle for black boxes."""
 MAX_LENGTH = 20

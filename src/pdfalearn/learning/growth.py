@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,16 @@ _POWER = 0.66
 """States have to grow at least with this power of the questions: by 2.5 for a factor of 4."""
 _STEP = 1.1
 """Figures are noted when the questions have grown by this factor."""
+
+
+class EndlessLearningWarning(UserWarning):
+    """States keep growing with the questions, so that learning may never end.
+
+    Examples
+    --------
+    >>> issubclass(EndlessLearningWarning, UserWarning)
+    True
+    """
 
 
 class StateGrowth:
@@ -74,3 +85,15 @@ def may_be_endless(cost: QueryCost, oracle: EquivalenceOracle) -> bool:
     """
     certificate = getattr(oracle, "certificate", None)
     return not cost.is_free and getattr(certificate, "kind", None) != "exact"
+
+
+def warn_of_growth(states: int, words: int) -> None:
+    """Warn that learning may never end, and say what to do instead."""
+    warnings.warn(
+        f"{states:,} states after {words:,} words, and they keep growing with the questions: the "
+        "model may be no automaton, and learning may never end; distill(model) finds the best "
+        "automaton of each size, a smaller kappa has fewer classes, and budget=Budget(…) bounds "
+        "what is asked",
+        EndlessLearningWarning,
+        stacklevel=2,
+    )

@@ -32,6 +32,8 @@ _WORDS_A_SECOND = 16
 """Where seconds are bounded, batches have this many words for each, so that they end in time."""
 _MOST_BYTES = 2**26
 """The rows of a batch take at most this many bytes."""
+_MOST_SYMBOLS = 2**20
+"""The words of a batch, written out, have at most about this many symbols together."""
 _ASKED_AGAIN = 4
 """When a store is opened, this many of its words are asked again."""
 _SAME = 1e-3
@@ -107,6 +109,7 @@ class Asker:
         if not len(nodes):
             return
         nodes = self._nodes.different(nodes) if len(nodes) > 1 else nodes
+        self._meter.check_guard(self._nodes.nbytes + self._answers.nbytes)
         size = self._batch_size()
         for begin in range(0, len(nodes), size):
             part = nodes[begin : begin + size]
@@ -138,29 +141,33 @@ class Asker:
         """Plan a batch that asks for nodes, ask the model, and note what it answers."""
         batch = plan_batch(self._nodes, nodes, prefixes_free=self._prefixes_free)
         opened = self._opened or self._open()
-        if batch.count <= self._at_once and not opened.needs_prefixes:
+        cuts = self._cut(batch)
+        if len(cuts) == 1 and not opened.needs_prefixes:
             self._answer(opened, batch, nodes)
             return
-        for place, part in enumerate(self._parts(batch, opened)):
+        parts = self._levels(batch) if opened.needs_prefixes else map(batch.select, cuts)
+        for place, part in enumerate(parts):
             if place:
                 self._meter.check_seconds()
             self._answer(opened, part, nodes, is_part=True)
 
-    def _parts(self, batch: Batch, opened: LanguageModel) -> Iterator[Batch]:
-        """Cut a batch into parts: by levels where prefixes are needed first, and by bytes."""
-        if opened.needs_prefixes:
-            for places in batch.levels():
-                ids = self._notes.rule_out(batch.ids[places[batch.wanted[places]]])
-                size = self._at_once
-                for begin in range(0, len(ids), size):
-                    part = ids[begin : begin + size]
-                    yield Batch.of_ids(part, np.ones(len(part), dtype=bool), batch.lineage)
-            return
-        begin = 0
-        while begin < batch.count:
-            rows = np.arange(begin, min(begin + self._at_once, batch.count))
-            begin += len(rows)
-            yield batch.select(rows)
+    def _cut(self, batch: Batch) -> list[Nodes]:
+        """Cut the wanted words into parts whose rows, and whose symbols, are not too many."""
+        begins = np.arange(0, batch.count, self._at_once)
+        if not self._prefixes_free:  # words are written out for the model
+            symbols = np.cumsum(self._nodes.lengths[batch.wanted_ids], dtype=np.int64)
+            if symbols[-1] > _MOST_SYMBOLS:
+                more = np.diff(symbols // _MOST_SYMBOLS).nonzero()[0] + 1
+                begins = np.union1d(begins, more)
+        return np.split(np.arange(batch.count), begins[1:])
+
+    def _levels(self, batch: Batch) -> Iterator[Batch]:
+        """Cut a batch by levels: each is asked when the answers to the one before are noted."""
+        for places in batch.levels():
+            ids = self._notes.rule_out(batch.ids[places[batch.wanted[places]]])
+            for begin in range(0, len(ids), self._at_once):
+                part = ids[begin : begin + self._at_once]
+                yield Batch.of_ids(part, np.ones(len(part), dtype=bool), batch.lineage)
 
     def _answer(
         self, opened: LanguageModel, batch: Batch, asked: Nodes, *, is_part: bool = False
@@ -226,7 +233,7 @@ class Asker:
         counts.distributions += len(answered) - (lost if self._prefixes_free else 0)
         counts.batches.append(len(answered))
         if self._model.cost.cached_symbol:
-            counts.cached_symbols += int(table.depths(asked).sum()) - symbols
+            counts.cached_symbols += int(table.lengths[asked].sum()) - symbols
         if self._stored is not None:
             self._stored.add(table.words(answered), rows)
         if self.on_batch is not None:
