@@ -111,19 +111,19 @@ if TYPE_CHECKING:
     from pdfalearn.metrics.results import Comparison as Comparison
     from pdfalearn.metrics.results import Evaluation as Evaluation
     from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
+    from pdfalearn.models.batch import Batch as Batch
     from pdfalearn.models.constrained.guided import Guided as Guided
     from pdfalearn.models.constrained.temperature import Temperature as Temperature
     from pdfalearn.models.constrained.top import TopK as TopK
     from pdfalearn.models.constrained.top import TopP as TopP
-    from pdfalearn.models.batch import Batch as Batch
     from pdfalearn.models.cost import QueryCost as QueryCost
     from pdfalearn.models.function import FunctionModel as FunctionModel
+    from pdfalearn.models.parallel import Replicas as Replicas
     from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.models.protocol import attach_answers as attach_answers
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
-    from pdfalearn.models.parallel import Replicas as Replicas
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models.served.model import ServedModel as ServedModel
     from pdfalearn.models.spelling import Spelling as Spelling

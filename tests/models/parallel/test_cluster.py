@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from pdfalearn import Exact, InputError, MissingExtraError, ModelError, Replicas, Result
+from pdfalearn.models import cluster as cluster_copies
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.replicas import _cluster
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
-from tests.models.replicas import makers
-from tests.models.replicas.test_same_as_one import assert_same, learnt
+from tests.models.parallel import makers
+from tests.models.parallel.test_same_as_one import assert_same, learnt
 from tests.support import need_module
 
 TIME_LIMIT = 60.0
@@ -50,7 +50,7 @@ def wait_for_another(cluster: Any, killed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [makers.owning, makers.sparse])
+@pytest.mark.parametrize("make", [makers.keeping, makers.sparse])
 def test_a_cluster_is_as_one_model(cluster: Any, make: Any) -> None:
     expected = learnt(as_model(make()), 500)
     with Replicas(make, scheduler=cluster.scheduler_address) as model:
@@ -60,7 +60,7 @@ def test_a_cluster_is_as_one_model(cluster: Any, make: Any) -> None:
 
 @pytest.mark.slow
 def test_four_learners_share_a_cluster(cluster: Any) -> None:
-    makes: list[Any] = [makers.function, makers.owning, makers.sleeping, makers.automaton]
+    makes: list[Any] = [makers.function, makers.keeping, makers.sleeping, makers.automaton]
     expected = [learnt(as_model(make()), 500) for make in makes]
 
     def learner(make: Any) -> Result:
@@ -108,7 +108,7 @@ def test_errors_of_a_cluster_come_back(cluster: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [makers.sleeping, makers.owning])
+@pytest.mark.parametrize("make", [makers.sleeping, makers.keeping])
 def test_a_killed_worker_changes_nothing(cluster: Any, make: Any) -> None:
     expected = learnt(make(), 500)
     before = workers_of(cluster)
@@ -164,7 +164,7 @@ def test_a_cluster_may_be_without_workers_for_a_time(monkeypatch: pytest.MonkeyP
         scale(small, 1)
         assert_same(expected, learning.result(TIME_LIMIT))
         scale(small, 0)
-        monkeypatch.setattr(_cluster, "_WORKERLESS_SECONDS", 0.5)
+        monkeypatch.setattr(cluster_copies, "_WORKERLESS_SECONDS", 0.5)
         with pytest.raises(ModelError, match=r"has had no workers for 0\.5 s: start some"):
             learnt(model, 500)
 

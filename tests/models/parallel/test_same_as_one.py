@@ -19,20 +19,18 @@ from pdfalearn import (
     distill,
     learn,
 )
-from pdfalearn.models.asking import asked_rows
 from pdfalearn.models.automaton import as_model
-from pdfalearn.testing.model_checks import check_model
+from pdfalearn.models.opened import ask_words
 from pdfalearn.words import Words
-from tests.models.replicas import makers
+from tests.models.parallel import makers
 from tests.support import need_module
 
 MAKERS: list[Callable[[], Any]] = [
     makers.holes,
     makers.function,
     makers.sparse,
-    makers.owning,
+    makers.keeping,
     makers.cramped,
-    makers.cramped_sparse,
     makers.top,
     makers.network,
 ]
@@ -63,20 +61,22 @@ def test_one_two_or_three_copies_are_as_one(make: Callable[[], Any]) -> None:
     expected = learnt(one)
     random = np.random.default_rng(1)
     words = Words.of([random.integers(0, 3, random.integers(0, 9)).tolist() for _ in range(60)])
-    rows = asked_rows(one, words)[0]
+    rows = ask_words(one, words)
     for count in (1, 2, 3) if make in (makers.holes, makers.cramped, makers.sparse) else (2,):
         with Replicas(make, count) as model:
             assert model.alphabet == one.alphabet
             assert model.fingerprint == one.fingerprint
             assert model.cost == one.cost
             assert_same(expected, learnt(model))
-            again = asked_rows(model, words)[0]
+            again = ask_words(model, words)
             assert np.allclose(rows.to_dense(), again.to_dense(), rtol=0, atol=1e-12)
             for name in ("undefined", "outside", "rest", "ceiling"):
                 before, after = getattr(rows, name), getattr(again, name)
                 assert (before is None) == (after is None), name
                 assert before is None or np.allclose(before, after, equal_nan=True), name
             if count == 2:
+                from pdfalearn.testing import check_model
+
                 check_model(model, words=200)
 
 
@@ -94,5 +94,5 @@ def test_distilling_copies_is_as_distilling_one() -> None:
 
 @pytest.mark.slow
 def test_a_function_may_be_named() -> None:
-    with Replicas("tests.models.replicas.makers:automaton", 1) as model:
+    with Replicas("tests.models.parallel.makers:automaton", 1) as model:
         assert_same(learnt(as_model(makers.automaton())), learnt(model))
