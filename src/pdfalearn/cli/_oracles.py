@@ -88,8 +88,9 @@ class OracleChoice:
     def make(self, model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
         """Make the oracle for a model."""
         from pdfalearn.learning.defaults import default_oracle
+        from pdfalearn.models.constrained.product import wrapped_pdfa
 
-        is_known = isinstance(model, pdfalearn.PDFA)
+        is_known = isinstance(model, pdfalearn.PDFA) or wrapped_pdfa(model) is not None
         if self.oracle == "exact" and not is_known:
             raise InputError(
                 "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
