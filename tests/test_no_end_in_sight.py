@@ -21,7 +21,7 @@ from pdfalearn import (
     random_pdfa,
     save,
 )
-from pdfalearn.learning.growth import StateGrowth
+from pdfalearn.results.learning_runs import StateGrowth
 from tests.cli.program import run
 from tests.cli.terminal import Program
 from tests.learners.endless import EndlessModel

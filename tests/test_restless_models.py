@@ -27,9 +27,9 @@ from pdfalearn import (
     random_pdfa,
     stability,
 )
-from pdfalearn.certificates import Certificate
 from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 from tests.models.hooked import HookedModel

@@ -26,7 +26,7 @@ from pdfalearn import (
 from pdfalearn.analysis.boxes import Boxes
 from pdfalearn.analysis.languages import HasLength
 from pdfalearn.analysis.probabilities import probability
-from pdfalearn.learning.results import Result
+from pdfalearn.results.learning_runs import Result
 from tests.analysis.test_bounds import rows_in
 
 SHORT = HasLength(most=3)

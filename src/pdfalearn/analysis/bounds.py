@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -17,54 +15,17 @@ from pdfalearn.analysis.languages import HasLength, LanguageLike, intersection, 
 from pdfalearn.analysis.products import Product
 from pdfalearn.dfa import DFA
 from pdfalearn.dfa_parts import complement
-from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
-from pdfalearn.learning.results import Result
 from pdfalearn.pdfa import PDFA
-from pdfalearn.registry import shown
+from pdfalearn.results.certificates import Bounds
+from pdfalearn.results.frontiers import Frontier
+from pdfalearn.results.learning_runs import Result
 from pdfalearn.text import described
 
 _NEARLY = 1e-9
 _FAR = 0.5
 """A bound at 0 or 1 says nothing if the other bound is at least this far from it."""
-_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What a value is at least and at most, and for which models that holds.
-
-    Examples
-    --------
-    >>> from pdfalearn import Quantization, figure_1
-    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
-    >>> round(bounds.low, 9), round(bounds.high, 9), bounds.confidence
-    (0.75, 0.8125, 1.0)
-    """
-
-    low: float
-    high: float
-    holds_for: str
-    """For which models."""
-    confidence: float
-    """1, or for a PAC certificate 1 - δ."""
-    blamed: tuple[int, ...]
-    """Where a bound says nothing (it is 0, 1 or infinite, and the other far from it), the states to
-    blame: those in which the classes allow words to go on for ever, or if there are none, those
-    whose classes leave the most open."""
-
-    def _repr_html_(self) -> Any:
-        return shown("html", self)
-
-    def __str__(self) -> str:
-        text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
-        if not self.blamed:
-            return text
-        more = f" and {len(self.blamed) - _SHOWN} more" if len(self.blamed) > _SHOWN else ""
-        states = "states" if len(self.blamed) > 1 else "state"
-        blamed = ", ".join(map(str, self.blamed[:_SHOWN]))
-        return f"{text}; it says so little because of the {states} {blamed}{more}"
 
 
 def probability_bounds(

@@ -17,10 +17,8 @@ Counts = NDArray[np.int64]
 
 MOST_DISTANCES = 2**16
 """At most this many of the smallest different distances are kept."""
-
 LARGEST = 1.0
 """No probability is farther from a boundary."""
-
 POWERS_OF_TEN = tuple(float(f"1e-{exponent}") for exponent in range(15, -1, -1))
 """How many probabilities are that near is known whatever else is kept."""
 

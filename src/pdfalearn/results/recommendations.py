@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pdfalearn.distilling.estimates import NOTHING, comparable, standard_error
-from pdfalearn.progress import counted
-from pdfalearn.sweeping.relations import relation_text
+from pdfalearn.equivalence.relations import relation_text
+from pdfalearn.results.choices import NOTHING, comparable, standard_error
+from pdfalearn.text import count_text
 
 if TYPE_CHECKING:
-    from pdfalearn.sweeping.results import Sweep, SweepRow
+    from pdfalearn.results.sweeps import Sweep, SweepRow
+
 
 _GROWTH = 1.5
 """States that become this many times more from one run to the next keep growing."""
+
 _SAME = 1.05
 """States that become at most this many times more stay the same."""
+
 _DISTILL = "distill: it finds the automaton of each size that is nearest to the model"
 
 
@@ -81,7 +84,7 @@ def _why_not(
 
 def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Recommendation:
     row = sweep.rows[chosen]
-    texts = [f"{relation_text(row.by)}, {counted(row.states, 'states')}"]
+    texts = [f"{relation_text(row.by)}, {count_text(row.states, 'states')}"]
     larger = ended[ended.index(chosen) + 1 :]
     same = [place for place in larger if _growth(sweep, chosen, place) <= _SAME]
     if same:

@@ -1,38 +1,34 @@
-"""The text and the arrays in the file of a frontier, and what is made of them again."""
+"""Files of frontiers: what `distill` returns, in a zip archive of a JSON text and arrays."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.certificates import (
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files import named
+from pdfalearn.files.archives import text_and_arrays, write_archive
+from pdfalearn.files.array_checks import Arrays, check_range, shaped
+from pdfalearn.files.json_parts import check_keys, check_kind, is_number, strings, written, wrong
+from pdfalearn.files.json_text import parsed_object
+from pdfalearn.formats import npz_file
+from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import (
     Certificate,
     certificate_culprit,
     certificate_document,
     certificate_in,
 )
-from pdfalearn.distilling.frontier import Frontier, Point
-from pdfalearn.errors import FileFormatError
-from pdfalearn.files.array_checks import Arrays, check_range, shaped
-from pdfalearn.files.json_parts import (
-    check_keys,
-    check_kind,
-    is_number,
-    strings,
-    written,
-    wrong,
-)
-from pdfalearn.files.json_text import parsed_object
-from pdfalearn.formats import npz_file
-from pdfalearn.pdfa import PDFA
+from pdfalearn.results.frontiers import Frontier, Point
 
+ENDING = ".zip"
 FORMAT = "pdfalearn frontier"
 VERSION = 1
 NAME = "frontier.json"
-
 FIGURES = [field.name for field in fields(Point) if field.name not in ("states", "pdfa")]
 """The columns of figures.npy."""
 _KEPT = {
@@ -41,6 +37,37 @@ _KEPT = {
     "lengths.npy": "kept_lengths",
 }
 _LARGEST = 2**62
+
+
+def save_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
+    """Write a frontier to a file in .zip: `save` for frontiers."""
+    _check_ending(path)
+    named.write(frontier, path, {ENDING: write})
+
+
+def check_can_save_frontier(path: str | os.PathLike[str]) -> None:
+    """Raise now what `save_frontier` would raise later: `check_can_save` for frontiers."""
+    _check_ending(path)
+    named.check_can_write(path, {ENDING: write})
+
+
+def write(frontier: Frontier, stream: BinaryIO) -> None:
+    """Write a frontier as a zip archive; each automaton has the arrays of an .npz file."""
+    write_archive(stream, {NAME: text_of(frontier), **arrays_of(frontier)})
+
+
+def read(stream: BinaryIO) -> Frontier:
+    """Read a frontier from a zip archive; nothing in it is ever unpickled."""
+    return frontier_of(*text_and_arrays(stream, NAME, text_in, dtypes_of))
+
+
+def _check_ending(path: str | os.PathLike[str]) -> None:
+    name = named.checked_name(path)
+    if not name.lower().endswith(ENDING):
+        raise InputError(
+            f"{named.shown(name)}: a whole frontier goes into a file in {ENDING}; one automaton "
+            "alone: save(frontier.best, …) or save(frontier.at_most(30), …)"
+        )
 
 
 class FrontierText(NamedTuple):

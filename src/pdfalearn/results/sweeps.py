@@ -1,22 +1,23 @@
-"""What comes out of a sweep."""
+"""What comes out of a sweep: its rows as values, as texts, and as a plot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays.values import ArrayValue
-from pdfalearn.equivalence.relations import Relation
-from pdfalearn.learning.results import Progress, Result
+from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
+from pdfalearn.extras import import_exchange
 from pdfalearn.pdfa import PDFA
-from pdfalearn.registry import shown
-from pdfalearn.sweeping.recommending import Recommendation, recommendation_of
-from pdfalearn.sweeping.relations import relation_text
+from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
+from pdfalearn.results.learning_runs import Progress, Result
+from pdfalearn.results.recommendations import Recommendation, recommendation_of
 
 
 @dataclass(frozen=True)
@@ -168,15 +169,15 @@ class Sweep(ArrayValue):
 
     def table(self) -> str:
         """Return a table of all rows as text, with the recommendation below."""
-        from pdfalearn.sweeping.tables import table_of
-
-        return table_of(self)
+        rows = [SWEEP_HEADER, *sweep_cells(self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [_line(row, widths) for row in rows]
+        facts = [f"words asked: {questions_text(self)}", f"recommended: {self.recommendation}"]
+        return "\n".join([*lines, *facts])
 
     def to_frame(self) -> Any:
         """Make a table of pandas, a line for each row; needs the extra ``exchange``."""
-        from pdfalearn.sweeping.tables import frame_of
-
-        return frame_of(self)
+        return import_exchange("pandas", "tables").DataFrame(sweep_records(self))
 
     def plot(self, axes: Any = None) -> Any:
         """Draw states against divergence with its interval; needs the extra ``report``.
@@ -191,13 +192,12 @@ class Sweep(ArrayValue):
         Axes
             What was drawn on.
         """
-        from pdfalearn.sweeping.plots import plotted
+        return plot_sweep(self, axes)
 
-        return plotted(self, axes)
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing.notebooks import sweep_html
 
-    def _repr_html_(self) -> str | None:
-        text: str | None = shown("html", self)
-        return text
+        return sweep_html(self)
 
 
 class SweepInterrupted(KeyboardInterrupt):
@@ -218,3 +218,136 @@ class SweepInterrupted(KeyboardInterrupt):
     def __init__(self, sweep: Sweep | None) -> None:
         super().__init__("the sweep was interrupted")
         self.sweep = sweep
+
+
+SWEEP_HEADER = (
+    "learnt with",
+    "states",
+    "words",
+    "new",
+    "divergence",
+    "from",
+    "to",
+    "infinite",
+    "end",
+)
+
+
+def sweep_cells(sweep: Sweep) -> list[tuple[str, ...]]:
+    """Return a row of texts for each row; the last says how learning ended."""
+    chosen = sweep.recommended
+    return [(*_figures_of(row), _end_text(row, is_chosen=row is chosen)) for row in sweep]
+
+
+def _figures_of(row: SweepRow) -> tuple[str, ...]:
+    return (
+        relation_text(row.by),
+        f"{row.states:,}",
+        f"{row.words:,}",
+        f"{row.new_words:,}",
+        *(f"{value:.3g}" for value in (row.divergence, row.low, row.high)),
+        f"{row.infinite_share:.2%}",
+    )
+
+
+def _end_text(row: SweepRow, *, is_chosen: bool) -> str:
+    kind = row.result.certificate.kind
+    return f"{kind}, recommended" if is_chosen else kind
+
+
+def questions_text(sweep: Sweep) -> str:
+    """Return how many words were asked, and how many it would have been without sharing."""
+    for_measuring = (
+        f", {sweep.held_out_questions:,} of them to measure on {sweep.drawn_words:,} drawn words"
+        if sweep.drawn_words
+        else ""
+    )
+    return (
+        f"{sweep.words_asked:,}{for_measuring}; {sweep.words_alone:,} if every run asked for itself"
+    )
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    """Align the first column and the last to the left, and figures to the right."""
+    first, *figures, last = row
+    aligned = [text.rjust(width) for text, width in zip(figures, widths[1:-1], strict=True)]
+    return f"{first:<{widths[0]}} {' '.join(aligned)}  {last}".rstrip()
+
+
+def sweep_records(sweep: Sweep) -> list[dict[str, object]]:
+    """Return the figures of each row by name."""
+    chosen = sweep.recommended
+    return [
+        {
+            "kappa": row.by.kappa if isinstance(row.by, Quantization) else None,
+            "tolerance": row.by.tolerance if isinstance(row.by, Tolerance) else None,
+            "states": row.states,
+            "words": row.words,
+            "new_words": row.new_words,
+            "divergence": row.divergence,
+            "low": row.low,
+            "high": row.high,
+            "infinite_share": row.infinite_share,
+            "certificate": row.result.certificate.kind,
+            "recommended": row is chosen,
+        }
+        for row in sweep
+    ]
+
+
+_PLACES = 20
+"""An axis has this many parts; points in the same part share their name."""
+
+
+def plot_sweep(sweep: Sweep, axes: Any) -> Any:
+    """Draw states against divergence with its interval, each point with its κ or tolerance."""
+    axes = given_or_new_axes(axes)
+    for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
+        rows = [row for row in sweep if row.has_ended == has_ended]
+        if rows:
+            _draw_points(rows, axes, fmt=style, label=label)
+    _name_points(sweep, axes)
+    chosen = sweep.recommended
+    if chosen is not None:
+        marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
+        axes.plot([chosen.states], [chosen.divergence], "o", **marked)
+    return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
+
+
+def _name_points(sweep: Sweep, axes: Any) -> None:
+    """Write at each place what was learnt with there; places too near to be told apart share it."""
+    widest = max(log(row.states) for row in sweep)
+    for rows in _group_by_place(sweep, widest):
+        states, divergence = rows[0].states, rows[0].divergence
+        is_right = log(states) > widest / 2
+        axes.annotate(
+            "\n".join(map(_point_name, rows)),
+            (states, divergence),
+            textcoords="offset points",
+            xytext=(-6 if is_right else 6, 6),
+            horizontalalignment="right" if is_right else "left",
+        )
+
+
+def _point_name(row: SweepRow) -> str:
+    """Name a row; its point only shows the positions where its divergence is finite."""
+    share = row.infinite_share
+    return relation_text(row.by) + (f", infinite at {share:.2%}" if share else "")
+
+
+def _group_by_place(sweep: Sweep, widest: float) -> list[list[SweepRow]]:
+    """Part the rows by where their points are."""
+    highest = max(row.divergence for row in sweep)
+    parts: dict[tuple[int, int], list[SweepRow]] = {}
+    for row in sweep:
+        across = round(_PLACES * log(row.states) / (widest or 1))
+        up = round(_PLACES * row.divergence / (highest or 1))
+        parts.setdefault((across, up), []).append(row)
+    return [*parts.values()]
+
+
+def _draw_points(rows: list[SweepRow], axes: Any, **style: Any) -> None:
+    states, values = [row.states for row in rows], [row.divergence for row in rows]
+    below = [row.divergence - row.low for row in rows]
+    above = [row.high - row.divergence for row in rows]
+    axes.errorbar(states, values, yerr=[below, above], color=COLOUR, capsize=3, **style)

@@ -1,19 +1,66 @@
-"""Make a run from its file again: every number that refers to something is checked."""
+"""Files of whole runs: what `learn` returns, in a zip archive of a JSON text and arrays."""
 
 from __future__ import annotations
+
+import os
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.errors import FileFormatError
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files import named
+from pdfalearn.files.archives import text_and_arrays, write_archive
 from pdfalearn.files.array_checks import Array, Arrays, check_range, shaped
 from pdfalearn.formats import npz_file
-from pdfalearn.learners.kept_tree import NONE, KeptTree
-from pdfalearn.learning._run_texts import PROGRESS, RunText, figure
-from pdfalearn.learning.boundaries import BoundaryDistances
-from pdfalearn.learning.results import History, Progress, Result, Statistics
+from pdfalearn.formats._run_texts import (
+    NAME,
+    PROGRESS,
+    RunText,
+    arrays_of,
+    dtypes_of,
+    figure,
+    text_in,
+    text_of,
+)
+from pdfalearn.results.boundaries import BoundaryDistances
+from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
+from pdfalearn.results.trees import NONE, KeptTree
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import offsets_of
+
+ENDING = ".zip"
+
+
+def save_run(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write a run to a file in .zip: `save` for results."""
+    _check_ending(path)
+    named.write(result, path, {ENDING: write})
+
+
+def check_can_save_run(path: str | os.PathLike[str]) -> None:
+    """Raise now what `save_run` would raise later: `check_can_save` for results."""
+    _check_ending(path)
+    named.check_can_write(path, {ENDING: write})
+
+
+def write(result: Result, stream: BinaryIO) -> None:
+    """Write a run as a zip archive; the arrays of its automaton are those of an .npz file."""
+    write_archive(stream, {NAME: text_of(result), **arrays_of(result)})
+
+
+def read(stream: BinaryIO) -> Result:
+    """Read a run from a zip archive; nothing in it is ever unpickled."""
+    return result_of(*text_and_arrays(stream, NAME, text_in, dtypes_of))
+
+
+def _check_ending(path: str | os.PathLike[str]) -> None:
+    name = named.checked_name(path)
+    if not name.lower().endswith(ENDING):
+        raise InputError(
+            f"{named.shown(name)}: a whole run goes into a file in {ENDING}; the automaton alone: "
+            "save(result.pdfa, …), the tree alone: save(result.tree, …)"
+        )
 
 
 def result_of(text: RunText, arrays: Arrays) -> Result:

@@ -1,7 +1,9 @@
-"""What comes out of learning."""
+"""What comes out of learning, and how far it has come."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays.values import ArrayValue
-from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_number
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
-from pdfalearn.learners.kept_tree import KeptTree
-from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.pdfa import PDFA
-from pdfalearn.registry import shown
-from pdfalearn.tree_nodes import TreeNode, Word
+from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
+from pdfalearn.results.boundaries import BoundaryDistances
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.trees import KeptTree, TreeNode, Word
+from pdfalearn.text import LABELS
 from pdfalearn.word_trees import WordTree
 
 
@@ -159,8 +161,10 @@ class Result(ArrayValue):
             f"{self.certificate.kind}, {self.statistics.words} words asked)"
         )
 
-    def _repr_html_(self) -> Any:
-        return shown("html", self)
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing.notebooks import result_html
+
+        return result_html(self)
 
     def __hash__(self) -> int:
         return hash(self.pdfa)
@@ -213,7 +217,7 @@ class Result(ArrayValue):
                 "the learner keeps an observation table, and no classification tree; "
                 'learner="quant" has one'
             )
-        return self.kept_tree.shown(self.pdfa.alphabet, self._all_words, self.pdfa.probabilities)
+        return self.kept_tree.to_nodes(self.pdfa.alphabet, self._all_words, self.pdfa.probabilities)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the run: words asked against states, with all equivalence queries.
@@ -230,9 +234,7 @@ class Result(ArrayValue):
         Axes
             What was drawn on.
         """
-        from pdfalearn.learning.plots import plotted
-
-        return plotted(self, axes)
+        return plot_run(self, axes)
 
 
 class LearningInterrupted(KeyboardInterrupt):
@@ -254,3 +256,102 @@ class LearningInterrupted(KeyboardInterrupt):
     def __init__(self, result: Result | None) -> None:
         super().__init__("learning was interrupted")
         self.result = result
+
+
+def plot_run(result: Result, axes: Any) -> Any:
+    """Draw the words asked against the states that were discovered, at each equivalence query."""
+    axes = given_or_new_axes(axes)
+    words = [step.words for step in (*result.history, result.statistics)]
+    states = [step.states for step in (*result.history, result.statistics)]
+    axes.plot([0, *words], [0, *states], color=COLOUR, label="states discovered")
+    label = f"equivalence queries: {len(result.history):,}"
+    axes.plot(words[:-1], states[:-1], "o", markersize=4, color=COLOUR, label=label)
+    count = len(result.pdfa)
+    label = f"{result.certificate.kind}: {count:,} state{'s' * (count != 1)}"
+    end = words[-1:], states[-1:]
+    axes.plot(*end, "o", fillstyle="none", markersize=11, color=MARK, label=label)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    return finish(axes, xlabel="words asked", ylabel="states")
+
+
+def cost_texts(statistics: Statistics) -> dict[str, str]:
+    """Return figures by their names; a cost only where asking costs something.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, learn
+    >>> texts = cost_texts(learn(figure_3()).statistics)
+    >>> texts["words asked"], texts["equivalence queries"]
+    ('14', '2')
+    """
+    return {
+        LABELS["words"]: f"{statistics.words:,}",
+        LABELS["stored_words"]: f"{statistics.stored_words:,}",
+        LABELS["audited_words"]: f"{statistics.audited_words:,}",
+        LABELS["largest_difference"]: f"{statistics.largest_difference:.3g}",
+        LABELS["distributions"]: f"{statistics.distributions:,}",
+        LABELS["symbols"]: f"{statistics.symbols:,}",
+        **({LABELS["cost"]: f"{statistics.cost:,.10g}"} if statistics.cost else {}),
+        LABELS["equivalence_queries"]: f"{statistics.equivalence_queries:,}",
+        "tree depth": f"{statistics.tree_depth:,}",
+        "inner nodes": f"{statistics.inner_nodes:,}",
+        "seconds for learning": f"{statistics.learning_seconds:,.3f}",
+        "seconds for equivalence": f"{statistics.equivalence_seconds:,.3f}",
+    }
+
+
+_LEAST_STATES = 300
+"""With fewer states than this, growth is not reported."""
+_FACTORS = (2, 4)
+"""Growth is measured since the questions were this many times fewer."""
+_POWER = 0.66
+"""States have to grow at least with this power of the questions: by 2.5 for a factor of 4."""
+_STEP = 1.1
+"""Figures are noted when the questions have grown by this factor."""
+
+
+class StateGrowth:
+    """How states have grown with the questions.
+
+    A model that is not an automaton may show more states the more is asked: with quantization by
+    many intervals, each word may have a distribution of its own. An automaton of many states looks
+    the same until most of its states are found. So all that can be said is that no end is in sight.
+
+    Examples
+    --------
+    >>> growth = StateGrowth()
+    >>> for words in (100, 1_000, 10_000):
+    ...     growth.note(words, states=words // 2)
+    >>> growth.is_steady
+    True
+    >>> growth.note(40_000, states=6_000)
+    >>> growth.is_steady
+    False
+    """
+
+    def __init__(self) -> None:
+        self._words: list[int] = []
+        self._states: list[int] = []
+        self._newest = 0, 0
+
+    def note(self, words: int, states: int) -> None:
+        """Note how many states there are after this many words."""
+        self._newest = words, states
+        if not self._words or words >= _STEP * self._words[-1]:
+            self._words.append(max(1, words))
+            self._states.append(max(1, states))
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether there are many states, and they have kept growing with the words to the end."""
+        has_many = self._newest[1] >= _LEAST_STATES
+        return has_many and all(self._has_grown(factor) for factor in _FACTORS)
+
+    def _has_grown(self, factor: int) -> bool:
+        """Return whether states have kept up while the words grew by this factor or more."""
+        words, states = self._newest
+        before = bisect_right(self._words, words / factor) - 1
+        if before < 0:
+            return False
+        power = math.log(words / self._words[before]) * _POWER
+        return math.log(states / self._states[before]) >= power
