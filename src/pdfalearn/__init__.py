@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.entropies import expected_count as expected_count
     from pdfalearn.analysis.entropies import expected_visits as expected_visits
     from pdfalearn.analysis.interval_files import save_intervals as save_intervals
-    from pdfalearn.analysis.languages import BeginsWith as BeginsWith
-    from pdfalearn.analysis.languages import Contains as Contains
-    from pdfalearn.analysis.languages import EndsWith as EndsWith
-    from pdfalearn.analysis.languages import HasLength as HasLength
-    from pdfalearn.analysis.languages import Language as Language
-    from pdfalearn.analysis.languages import Not as Not
     from pdfalearn.analysis.lengths import Length as Length
     from pdfalearn.analysis.lengths import length as length
     from pdfalearn.analysis.likeliest import LikelyWord as LikelyWord
@@ -39,7 +33,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprises as surprises
     from pdfalearn.budgets import Budget as Budget
-    from pdfalearn.dfa import DFA as DFA
     from pdfalearn.distilling.fitting import fit as fit
     from pdfalearn.distilling.models import distill as distill
     from pdfalearn.distilling.simplifying import simplify as simplify
@@ -79,6 +72,13 @@ if TYPE_CHECKING:
     from pdfalearn.generate.examples import reber as reber
     from pdfalearn.generate.examples import tomita as tomita
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
+    from pdfalearn.languages.dfa import DFA as DFA
+    from pdfalearn.languages.kinds import BeginsWith as BeginsWith
+    from pdfalearn.languages.kinds import Contains as Contains
+    from pdfalearn.languages.kinds import EndsWith as EndsWith
+    from pdfalearn.languages.kinds import HasLength as HasLength
+    from pdfalearn.languages.kinds import Language as Language
+    from pdfalearn.languages.kinds import Not as Not
     from pdfalearn.learners.lpstar import LPStar as LPStar
     from pdfalearn.learners.protocol import Learner as Learner
     from pdfalearn.learners.wlstar import WLStar as WLStar
@@ -167,7 +167,6 @@ _NAMES_BY_MODULE = {
     "analysis.distances": ["Distances", "distances"],
     "analysis.entropies": ["Entropy", "Visits", "entropy", "expected_count", "expected_visits"],
     "analysis.interval_files": ["save_intervals"],
-    "analysis.languages": ["BeginsWith", "Contains", "EndsWith", "HasLength", "Language", "Not"],
     "analysis.lengths": ["Length", "length"],
     "analysis.likeliest": ["LikelyWord", "most_likely", "most_likely_prefixes"],
     "analysis.monitoring": ["Monitor"],
@@ -175,7 +174,6 @@ _NAMES_BY_MODULE = {
     "analysis.probabilities": ["probability"],
     "analysis.scoring": ["ImpossibleWord", "Score", "score", "surprises"],
     "budgets": ["Budget"],
-    "dfa": ["DFA"],
     "distilling.fitting": ["fit"],
     "distilling.models": ["distill"],
     "distilling.simplifying": ["simplify"],
@@ -209,6 +207,8 @@ _NAMES_BY_MODULE = {
         "tomita",
     ],
     "generate.targets": ["random_pdfa"],
+    "languages.dfa": ["DFA"],
+    "languages.kinds": ["BeginsWith", "Contains", "EndsWith", "HasLength", "Language", "Not"],
     "learners.lpstar": ["LPStar"],
     "learners.protocol": ["Learner"],
     "learners.wlstar": ["WLStar"],

@@ -6,17 +6,15 @@ from math import inf
 
 import numpy as np
 
-from pdfalearn.analysis.boxes import Boxes
+from pdfalearn.analysis.boxes import Boxes, interval_chain
 from pdfalearn.analysis.claims import Claim
-from pdfalearn.analysis.components import end_components
-from pdfalearn.analysis.extremes import greatest_reach, greatest_steps, least_reach, least_steps
-from pdfalearn.analysis.interval_chains import IntervalChain
-from pdfalearn.analysis.languages import HasLength, LanguageLike, intersection, language_dfa
 from pdfalearn.analysis.products import Product
-from pdfalearn.dfa import DFA
-from pdfalearn.dfa_parts import complement
+from pdfalearn.chains.extremes import greatest_reach, greatest_steps, least_reach, least_steps
+from pdfalearn.chains.intervals import IntervalChain, end_components
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
+from pdfalearn.languages.dfa import DFA, complement
+from pdfalearn.languages.kinds import HasLength, LanguageLike, intersection, language_dfa
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Bounds
 from pdfalearn.results.frontiers import Frontier
@@ -134,7 +132,7 @@ def _reach(pdfa: PDFA, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
     if dfa is None:
         return 0.0, 0.0
     product = Product.of(pdfa, dfa, followed=boxes.highs[:, 1:] > 0)
-    chain = IntervalChain.of(product, boxes)
+    chain = interval_chain(product, boxes)
     return least_reach(chain), greatest_reach(chain)
 
 
@@ -172,7 +170,7 @@ def _whole_chain(pdfa: PDFA, boxes: Boxes) -> tuple[IntervalChain, Product]:
     """Return the chain of all words."""
     everything = language_dfa(HasLength(), pdfa.alphabet)
     product = Product.of(pdfa, everything, followed=boxes.highs[:, 1:] > 0)
-    return IntervalChain.of(product, boxes), product
+    return interval_chain(product, boxes), product
 
 
 def _blamed(pdfa: PDFA, boxes: Boxes) -> tuple[int, ...]:

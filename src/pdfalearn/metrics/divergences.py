@@ -7,7 +7,7 @@ from math import inf, isinf
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.metrics.visits import Chain, visits_and_weights
+from pdfalearn.chains.visits import Chain, visits_and_weights
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results.evaluations import DirectedDivergence, Divergence
 

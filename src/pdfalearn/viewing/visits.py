@@ -66,9 +66,12 @@ def _step(pdfa: PDFA) -> Callable[[Floats], Floats]:
     probabilities, successors = pdfa.probabilities[:, 1:], np.maximum(pdfa.transitions, 0).ravel()
     states, symbols = pdfa.transitions.shape
     if states * symbols <= _FEW_TRANSITIONS:
-        return lambda here: np.bincount(
-            successors, (probabilities * here[:, np.newaxis]).ravel(), minlength=states
-        )
+
+        def step(here: Floats) -> Floats:
+            passed = (probabilities * here[:, np.newaxis]).ravel()
+            return np.asarray(np.bincount(successors, passed, states), dtype=np.float64)
+
+        return step
     from scipy.sparse import csr_array  # takes 0.2 s to import
 
     # The rows of an automaton are those of a sparse matrix as they stand.

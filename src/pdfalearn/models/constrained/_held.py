@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pdfalearn.dfa import DFA
+from pdfalearn.languages.dfa import DFA
 from pdfalearn.models.constrained._possible import as_mask, as_words, without_others
 from pdfalearn.models.constrained._rows import (
     SPARSE_ABOVE,

@@ -6,8 +6,8 @@ from hashlib import sha256
 
 import numpy as np
 
-from pdfalearn.dfa import DFA
 from pdfalearn.errors import ModelError
+from pdfalearn.languages.dfa import DFA
 from pdfalearn.models.constrained._guides import guide_over
 from pdfalearn.models.constrained._held import Held
 from pdfalearn.models.constrained._rows import at_places, changed, right_rows

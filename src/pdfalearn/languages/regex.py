@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.dfa import DFA
 from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.languages._construction import (
+    Network,
+    Subsets,
+    Tables,
+    TooLargeError,
+    UnknownPartError,
+)
+from pdfalearn.languages.dfa import DFA
 from pdfalearn.memory import check_tables_fit
-from pdfalearn.models.constrained._network import Network, TooLargeError, UnknownPartError
-from pdfalearn.models.constrained._subsets import Subsets, Tables
 from pdfalearn.text import shortened
 
 _PARTS = re.compile(

@@ -13,9 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.analysis.components import avoiding, collapsed, end_components, ending
-from pdfalearn.analysis.flows import sums_by
-from pdfalearn.analysis.interval_chains import IntervalChain
+from pdfalearn.chains.flows import sums_by
+from pdfalearn.chains.intervals import (
+    IntervalChain,
+    avoiding_places,
+    collapse_components,
+    end_components,
+    ending_places,
+)
 from pdfalearn.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -34,7 +39,7 @@ def greatest_reach(chain: IntervalChain) -> float:
     """Return what the probability of ending in ``yes`` from place 0 on is never above."""
     if not (chain.targets == chain.yes).any():
         return 0.0
-    simple, numbers = collapsed(chain, end_components(chain))
+    simple, numbers = collapse_components(chain, end_components(chain))
     start = int(numbers[0])
     values = _extreme(simple, yes=1.0, greatest=True)
     steps = _checked_steps(simple)
@@ -47,7 +52,7 @@ def greatest_reach(chain: IntervalChain) -> float:
 
 def least_reach(chain: IntervalChain) -> float:
     """Return what the probability of ending in ``yes`` from place 0 on is never below."""
-    kept = ~avoiding(chain)
+    kept = ~avoiding_places(chain)
     if not kept[0]:
         return 0.0
     simple = chain.restricted(kept)
@@ -82,7 +87,7 @@ def least_steps(chain: IntervalChain) -> float:
     lowered to (1 - η)·V; then what one step costs, η times at least the least probability r to go
     on, makes up for what rounding may have added: η·r ≥ (1 - η)·(V - min(1 + xᵀV)).
     """
-    kept, distances = ending(chain)
+    kept, distances = ending_places(chain)
     if not kept[0]:
         return np.inf
     simple = chain.within(kept)  # other places cost without end: nobody goes there

@@ -19,12 +19,12 @@ _DIRECT = 3_000
 _MOST_DIRECT = 15_000
 
 
-def solved(system: csr_array[np.float64], right: Floats) -> Floats | None:
+def solve_system(system: csr_array[np.float64], right: Floats) -> Floats | None:
     """Return the solution x of system · x = right; None if no way reaches the accuracy.
 
     Examples
     --------
-    >>> solved(csr_array(np.array([[2.0, 0.0], [0.0, 4.0]])), np.ones(2))
+    >>> solve_system(csr_array(np.array([[2.0, 0.0], [0.0, 4.0]])), np.ones(2))
     array([0.5 , 0.25])
     """
     found = solver_of(system, right)

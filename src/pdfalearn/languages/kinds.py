@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Word, shortened
+from pdfalearn.chains.walks import walk_pairs
 from pdfalearn.checks import checked_integer
-from pdfalearn.dfa import DFA
-from pdfalearn.dfa_parts import complement, over_alphabet, trimmed
 from pdfalearn.errors import InputError
+from pdfalearn.languages.dfa import DFA, complement, over_alphabet, trim_dfa
+from pdfalearn.languages.regex import regex_dfa
 from pdfalearn.memory import check_tables_fit
-from pdfalearn.metrics.walks import walk_pairs
-from pdfalearn.models.constrained.regex import regex_dfa
 from pdfalearn.text import described
 
 
@@ -182,7 +181,7 @@ def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
     >>> language_dfa(HasLength(most=3), Alphabet("ab")).accepts("abab")
     False
     """
-    useful = trimmed(_dfa_of(language, alphabet))
+    useful = trim_dfa(_dfa_of(language, alphabet))
     if useful is None:
         raise InputError(
             f"the language {described(language)} is empty: it has no word of the symbols "
@@ -216,7 +215,7 @@ def intersection(first: DFA, second: DFA) -> DFA | None:
     transitions = np.full((len(walk.lefts), len(first.alphabet)), -1)
     transitions[walk.sources, walk.symbols] = walk.successors
     accepting = first.accepting[walk.lefts] & second.accepting[walk.rights]
-    return trimmed(DFA(alphabet=first.alphabet, transitions=transitions, accepting=accepting))
+    return trim_dfa(DFA(alphabet=first.alphabet, transitions=transitions, accepting=accepting))
 
 
 def _dfa_of(language: LanguageLike, alphabet: Alphabet) -> DFA:

@@ -12,9 +12,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import rel_entr
 
 from pdfalearn.arrays.reaching import reaching
+from pdfalearn.chains.systems import solve_system
+from pdfalearn.chains.walks import MOST_PAIRS, normalise_rows, walk_pairs
 from pdfalearn.errors import InputError
-from pdfalearn.metrics.solving import solved
-from pdfalearn.metrics.walks import MOST_PAIRS, walk_pairs
 from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]
@@ -81,12 +81,12 @@ class Chain:
     @cached_property
     def shares(self) -> Floats:
         """The target's distributions, divided by their sums: these are 1 but for rounding."""
-        return normalised(self.target.probabilities)[self.lefts]
+        return normalise_rows(self.target.probabilities)[self.lefts]
 
     def divergences(self) -> Floats:
         """Return the divergence of the normalised rows of every pair."""
-        rows = normalised(self.target.probabilities)
-        others = normalised(self.candidate.probabilities)[:, [0, *self.columns + 1]]
+        rows = normalise_rows(self.target.probabilities)
+        others = normalise_rows(self.candidate.probabilities)[:, [0, *self.columns + 1]]
         values, part = np.empty(len(self)), max(1, _MOST_CELLS // rows.shape[1])
         for begin in range(0, len(self), part):
             places = slice(begin, begin + part)
@@ -106,7 +106,7 @@ class Chain:
     def probabilities(self) -> Floats:
         """The probability of every transition."""
         return np.asarray(
-            normalised(self.target.probabilities)[self.lefts[self.sources], self.symbols + 1]
+            normalise_rows(self.target.probabilities)[self.lefts[self.sources], self.symbols + 1]
         )
 
     @property
@@ -155,11 +155,6 @@ class Chain:
             codes.append(int(self.symbols[edge]))
             pair = int(self.sources[edge])
         return codes[::-1]
-
-
-def normalised(rows: Floats) -> Floats:
-    """Divide distributions by their sums."""
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
 def visits_and_weights(chain: Chain) -> tuple[Floats, Floats]:
@@ -220,7 +215,7 @@ def expected_visits(moves: csr_array[np.float64], start: Floats) -> Floats:
 
 def _rest(moves: csr_array[np.float64], start: Floats) -> Floats | None:
     """Solve for the visits from a start on; None if no way reaches the accuracy."""
-    visits = solved((eye_array(len(start)) - moves).tocsr(), start)
+    visits = solve_system((eye_array(len(start)) - moves).tocsr(), start)
     if visits is None or visits.min() < -1e-9 * visits.max():
         return None
     return np.maximum(visits, 0.0)
