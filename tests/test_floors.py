@@ -9,39 +9,10 @@ from pathlib import Path
 import pytest
 
 import pdfalearn
+from tools.floors import FLOORS, LATER, ROOT, room_of
 
-ROOT = Path(pdfalearn.__file__).parent
-
-FLOORS = [
-    {"arrays", "errors", "frozen", "text", "words"},
-    {"alphabet", "extras", "files", "memory", "rows", "runs"},
-    {"checks", "packed_rows", "plotting", "word_trees"},
-    {"budgets", "pdfa", "row_checks"},
-    {"reachability"},
-    {"equivalence", "generate"},
-    {"chains", "results"},
-    {"displays", "formats", "languages"},
-    {"analysis", "models"},
-    {"stores", "viewing"},
-    {"observations"},
-    {"learners", "samplers"},
-    {"metrics", "oracles"},
-    {"distilling", "learning"},
-    {"experiments", "sweeping", "testing"},
-    {"cli"},
-    {"__main__"},
-]
-"""From the lowest to the highest. Rooms and modules on one floor do not know each other."""
-LATER = {("pdfa", "formats"), ("pdfa", "viewing"), ("results", "viewing"), ("formats", "viewing")}
-"""What only a function imports, when it is called, from a floor above: to show or to hand over a
-value that was made long before. There is no other way up."""
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floor.rooms}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
-
-
-def room_of(path: Path) -> str:
-    first = path.relative_to(ROOT).parts[0]
-    return first.removesuffix(".py")
 
 
 def imported(path: Path) -> Iterator[tuple[list[str], bool]]:
@@ -66,7 +37,14 @@ def imported(path: Path) -> Iterator[tuple[list[str], bool]]:
 
 
 def test_every_room_has_its_floor() -> None:
-    assert {room_of(path) for path in FILES} - FLOOR_OF.keys() == set()
+    assert {room_of(path) for path in FILES} == FLOOR_OF.keys()
+    assert len(FLOOR_OF) == sum(len(floor.rooms) for floor in FLOORS)
+
+
+def test_every_way_up_is_used() -> None:
+    found = {(room_of(path), names[0]) for path in FILES for names, _ in imported(path) if names}
+    ways = {(low, high) for low, high in found if FLOOR_OF.get(high, -1) > FLOOR_OF[low]}
+    assert ways == LATER.keys()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
