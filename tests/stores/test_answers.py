@@ -17,7 +17,7 @@ from pdfalearn import Alphabet, InputError, StoreError
 from pdfalearn.rows import Rows
 from pdfalearn.stores import answers as answers_module
 from pdfalearn.stores._sqlite import APPLICATION
-from pdfalearn.stores.answer_store import AnswerStore
+from pdfalearn.stores.store import AnswerStore
 from pdfalearn.words import Words
 from tests.stores.given import (
     ALPHABET,
