@@ -11,20 +11,20 @@ from dataclasses import replace
 import numpy as np
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.certificates import Certificate
 from pdfalearn.errors import OracleError, StoreError
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learning.agreeing import agreeing
-from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.learning.coarseness import coarseness_note
-from pdfalearn.learning.growth import StateGrowth, may_be_endless, warn_of_growth
-from pdfalearn.learning.results import History, Progress, Result, Statistics
+from pdfalearn.learning.growth import may_be_endless, warn_of_growth
 from pdfalearn.learning.stopping import interrupted, stopped
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.boundaries import BoundaryDistances
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.learning_runs import History, Progress, Result, StateGrowth, Statistics
 from pdfalearn.stores.store import AnswerStore
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words

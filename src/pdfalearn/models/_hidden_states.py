@@ -78,6 +78,11 @@ class HiddenStates:
         """Make sure that ids up to this one can be looked up."""
         self._slots = grown(self._slots, last + 1)
 
+    def know_all(self, ids: list[int]) -> bool:
+        """Return whether words, not many, have a state here."""
+        slot_at = self._slots.data
+        return all(slot_at[word] >= 0 for word in ids)
+
     def know(self, ids: Ids) -> Flags:
         """Return which words have a state here."""
         return np.asarray(self._slots[ids] >= 0)
@@ -95,21 +100,19 @@ class HiddenStates:
         """
         self._now += 1
         self._used[self._slots[parents[:known]]] = self._now
-        slots = self._slots[ids].astype(np.int64)
-        is_new = slots < 0
-        if is_new.all():
-            if slots.min() == _FORGOTTEN:
-                self.assigned_again += int(np.count_nonzero(slots == _FORGOTTEN))
-            slots = self._take(len(ids))
+        slots = self._slots[ids]
+        again = np.count_nonzero(slots != _NEVER)
+        if again:
+            self.assigned_again += again
+            self._used[slots[slots >= 0]] = self._now
+            slots[slots < 0] = self._take(np.count_nonzero(slots < 0))
         else:
-            self.assigned_again += int(np.count_nonzero(slots != _NEVER))
-            self._used[slots[~is_new]] = self._now
-            slots[is_new] = self._take(int(np.count_nonzero(is_new)))
+            slots = self._take(len(ids))
         self._slots[ids] = slots
         self._words[slots] = ids
         self._used[slots] = self._now
         self._used[0] = _ALWAYS
-        return slots, self._slots[parents].astype(np.int64)
+        return slots, self._slots[parents]
 
     def _take(self, count: int) -> Slots:
         if count > len(self._free):

@@ -252,11 +252,16 @@ class OpenedNetwork(LanguageModel):
             batch = _part_of(batch, batch.wanted | ~know(batch.ids))
         if not len(batch.ids):
             return
-        if know(batch.parents).all() and len(batch.ids) <= self._widest:
-            yield Steps(batch.ids, batch.parents, batch.symbols, batch.wanted, [len(batch.ids)])
-            return
-        batch = batch.reaching(know)
-        levels = batch.levels()
+        if _are_all(known := know(batch.parents)):
+            if len(known) <= self._widest:  # so are most batches
+                yield Steps(batch.ids, batch.parents, batch.symbols, batch.wanted, [len(known)])
+                return
+            levels: list[Places] | None = [np.arange(len(batch.ids))]
+        else:
+            levels = _levels_of_few(batch, self._states) if batch.is_narrow else None
+            if levels is None:
+                batch = batch.reaching(know)
+                levels = batch.levels()
         if max(map(len, levels)) <= self._widest:
             yield from self._plan_levels(batch, levels)
             return
@@ -287,17 +292,17 @@ class OpenedNetwork(LanguageModel):
 
         ids, parents, symbols, wanted, sizes = steps
         slots = self._states.assign(ids, parents, sizes[0])
+        table = torch.from_numpy(np.array((symbols, *slots), dtype=np.int64)).to(self._device)
         if max(sizes) > _MOST_AT_ONCE:
             sizes = [
                 min(_MOST_AT_ONCE, size - begin)
                 for size in sizes
                 for begin in range(0, size, _MOST_AT_ONCE)
             ]
-        arrays = symbols.astype(np.int64), *slots
-        tensors = [torch.from_numpy(array).to(self._device).split(sizes) for array in arrays]
         logits: list[Tensor] = []
         try:
-            for size, inputs, targets, sources in zip(sizes, *tensors, strict=True):
+            for size, part in zip(sizes, table.split_with_sizes(sizes, dim=1), strict=True):
+                inputs, targets, sources = part.unbind()
                 step_logits, state = self._network.step(inputs, self._states.read(sources))
                 self._states.write(targets, state)
                 logits.append(_checked_logits(step_logits, size, self._width))
@@ -306,8 +311,7 @@ class OpenedNetwork(LanguageModel):
                 joined = logits[0] if len(logits) == 1 else torch.cat(logits)
                 values = torch.softmax(joined, dim=1, dtype=torch.float64).cpu().numpy()
                 ids, wanted = ids[: len(values)], wanted[: len(values)]
-                is_whole = wanted.all()
-                found.append((ids, values) if is_whole else (ids[wanted], values[wanted]))
+                found.append((ids, values) if _are_all(wanted) else (ids[wanted], values[wanted]))
 
 
 def _checked_logits(logits: Tensor, count: int, width: int) -> Tensor:
@@ -320,13 +324,17 @@ def _checked_logits(logits: Tensor, count: int, width: int) -> Tensor:
     return logits
 
 
+def _are_all(flags: Flags) -> bool:
+    return np.count_nonzero(flags) == len(flags)  # in a fraction of the time of flags.all()
+
+
 def _join(found: list[tuple[Ids, Floats]]) -> tuple[Ids, Rows]:
     """Return ids and rows in the order of the ids."""
     if len(found) == 1:
         ids, values = found[0]
     else:
         ids, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    if (ids[1:] < ids[:-1]).any():
+    if np.count_nonzero(ids[1:] < ids[:-1]):
         order = np.argsort(ids)
         ids, values = ids[order], values[order]
     return ids, Rows.dense(values)
@@ -338,9 +346,25 @@ def _part_of(batch: Batch, places: NDArray[np.generic] | slice) -> Batch:
     return Batch(*(part[places] for part in parts), batch.lineage)
 
 
+def _levels_of_few(batch: Batch, states: HiddenStates) -> list[Places] | None:
+    """Do what `Batch.levels` does, word by word; None if anything is missing on the way."""
+    levels: list[list[int]] = []
+    depths: dict[int, int] = {}
+    bases = []
+    words = zip(batch.ids.tolist(), batch.parents.tolist(), strict=True)
+    for place, (word, parent) in enumerate(words):
+        depth = depths[word] = depths.get(parent, -1) + 1
+        if depth == 0:
+            bases.append(parent)
+        if depth == len(levels):
+            levels.append([])
+        levels[depth].append(place)
+    return [np.array(level) for level in levels] if states.know_all(bases) else None
+
+
 def _order_steps(batch: Batch, levels: list[Places]) -> Steps:
     """Return the steps to the words of some levels."""
-    order = np.concatenate(levels)
+    order = levels[0] if len(levels) == 1 else np.concatenate(levels)
     arrays = batch.ids, batch.parents, batch.symbols, batch.wanted
     return Steps(*(array[order] for array in arrays), list(map(len, levels)))
 
