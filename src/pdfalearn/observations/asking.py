@@ -80,6 +80,8 @@ class Asker:
         self._interrupts = interrupts
         self._notes = Notes(model.alphabet, nodes, answers, counts)
         self._prefixes_free = model.cost.prefix == 0
+        self._undefined_free = self._prefixes_free or model.is_constrained
+        """Whether the row before an undefined word, or a guide, says so for nothing."""
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         # What a server has answered is noted soon, as it may fail for good in the next batch.
         self._in_parts = meter.budget.bounds_words or model.cost.cached_symbol > 0
@@ -217,15 +219,14 @@ class Asker:
         words = len(asked)
         if is_part or lost:
             counted = answered
-            if lost and self._prefixes_free and rows.undefined is not None:
-                # The row before an undefined word says so for nothing.
+            if lost and self._undefined_free and rows.undefined is not None:
                 counted = answered[~rows.undefined]
                 symbols -= lost
             words = int(np.count_nonzero(np.isin(asked, counted, assume_unique=True)))
         table.seen[ids] = True
         counts.words += words
         counts.symbols += symbols
-        counts.distributions += len(answered) - (lost if self._prefixes_free else 0)
+        counts.distributions += len(answered) - (lost if self._undefined_free else 0)
         counts.batches.append(len(answered))
         if self._model.cost.cached_symbol:
             counts.cached_symbols += int(table.lengths[asked].sum()) - symbols
