@@ -52,7 +52,9 @@ def test_few_words_on_targets_of_every_kind(name: str, family: str) -> None:
         oracle = ExactOracle(target, by=by)
         learnt = []
         for capacity in (None, 3, 6):
-            model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=COSTS[bool(seed % 2)])
+            model = WatchedModel(
+                AutomatonModel(target), capacity=capacity, cost=COSTS[bool(seed % 2)]
+            )
             learnt.append(learn(model, by=by, oracle=oracle, learner=name).pdfa)
         assert learnt == [learnt[0]] * 3
         assert_is_quotient(learnt[0], target, by)
