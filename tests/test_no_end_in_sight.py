@@ -21,7 +21,8 @@ from pdfalearn import (
     random_pdfa,
     save,
 )
-from pdfalearn.learning.growth import EndlessLearningWarning, StateGrowth
+from pdfalearn.learning.growth import EndlessLearningWarning
+from pdfalearn.results.learning_runs import StateGrowth
 from tests.cli.program import run
 from tests.cli.terminal import Program
 from tests.learners.endless import EndlessModel

@@ -12,7 +12,7 @@ from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import comparison as comparing
 from pdfalearn.oracles.comparison import comparison, differing, first_differences
-from pdfalearn.tree_nodes import Word
+from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
 from tests.models.watched import COSTS, WatchedModel

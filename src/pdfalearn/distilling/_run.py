@@ -12,11 +12,9 @@ import numpy as np
 from pdfalearn.distilling._frontiers import frontier_of
 from pdfalearn.distilling.estimates import HeldOut
 from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
-from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.gathering import evidence_of, first_words
 from pdfalearn.distilling.machines import Fit, Machine, automaton, fitted, pruned, widened
 from pdfalearn.distilling.polishing import polished
-from pdfalearn.distilling.progress import DistillingProgress, Phase
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.distilling.searching import search
@@ -25,6 +23,7 @@ from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.results.frontiers import DistillingProgress, Frontier, Phase
 from pdfalearn.samplers.drawing import ModelWords, Sampler
 from pdfalearn.stores.store import AnswerStore
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
+from pdfalearn.displays.showing import Wanted, show_progress
 from pdfalearn.equivalence.relations import (
     Relation,
     check_equivalence,
@@ -21,7 +22,6 @@ from pdfalearn.learners.wlstar import WLStar
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, DEFAULT_LIMITS, default_oracle
 from pdfalearn.learning.growth import may_be_endless
-from pdfalearn.learning.results import LearningInterrupted, Progress, Result
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.models.opened import check_members
@@ -29,7 +29,7 @@ from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.progress import Wanted, displayed
+from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
 from pdfalearn.stores.keys import model_key
 
 LEARNERS: dict[str, Maker] = {
@@ -135,7 +135,7 @@ def learn(
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
     key = None if store is None else model_key(asked, model_id)
     is_endless = may_be_endless(check_members(asked).cost, oracle)
-    shown = displayed(progress, "learning", may_be_endless=is_endless)
+    shown = show_progress(progress, "learning", may_be_endless=is_endless)
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.certificates import Certificate
+from pdfalearn.results.certificates import Certificate
 
 _SHOWN = 10
 """The certificate names at most this many unresolved transitions."""

@@ -78,6 +78,8 @@ class OpenedAutomaton(CheckedModel):
         self.fingerprint = None
         pdfa = model.pdfa
         self._rows = pdfa.probabilities
+        if np.signbit(self._rows).any():
+            self._rows = self._rows + 0.0  # among answers a zero with a sign has a meaning
         impossible = pdfa.transitions < 0
         self._impossible = impossible if impossible.any() else None
         self._states = WordStates(pdfa.table, pdfa.initial)
@@ -141,7 +143,10 @@ class WordStates:
 
     def _run(self, batch: Batch) -> None:
         """Compute the states after words, level by level."""
-        states = self._states
+        states, parents = self._states, batch.parents
+        if parents[0] >= 0 and self._is_known(parents).all():
+            states[batch.ids] = self._table[states[parents], batch.symbols]
+            return
         batch = batch.reaching(self._is_known)
         for places in batch.levels():
             above = states[batch.parents[places]]

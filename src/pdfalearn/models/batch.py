@@ -117,6 +117,11 @@ class Batch:
         self.symbols = symbols
         self.wanted = wanted
         self.lineage = lineage
+        self.count = int(np.count_nonzero(wanted))
+        """How many words are wanted."""
+        self.wanted_ids = ids if self.count == len(ids) else ids[wanted]
+        """The numbers of the wanted words."""
+        self._words: Words | None = None
 
     @classmethod
     def of(cls, words: Words | Iterable[Sequence[int]]) -> Batch:
@@ -143,20 +148,12 @@ class Batch:
         parts = lineage.parents, lineage.symbols, lineage.ids
         return _make_batch, (self.ids, self.parents, self.symbols, self.wanted, *parts)
 
-    @cached_property
-    def count(self) -> int:
-        """How many words are wanted."""
-        return int(np.count_nonzero(self.wanted))
-
-    @cached_property
-    def wanted_ids(self) -> Ids:
-        """The numbers of the wanted words."""
-        return self.ids if self.count == len(self.ids) else self.ids[self.wanted]
-
-    @cached_property
+    @property
     def words(self) -> Words:
         """The wanted words, whole."""
-        return self.lineage.spell(self.wanted_ids)
+        if self._words is None:
+            self._words = self.lineage.spell(self.wanted_ids)
+        return self._words
 
     def word(self, row: int) -> list[int]:
         """Return the symbols of the wanted word that a row belongs to."""
@@ -240,7 +237,10 @@ class Batch:
         >>> part.ids.tolist(), part.reaching(lambda ids: ids == 1).ids.tolist()
         ([3], [2, 3])
         """
-        bases = np.unique(self.parents[self.parent_places < 0])
+        parents = self.parents
+        if is_known(parents[1:] if parents[0] < 0 else parents).all():
+            return self
+        bases = np.unique(parents[self.parent_places < 0])
         bases = bases[bases >= 0]
         bases = bases[~is_known(bases)]
         if not len(bases):

@@ -6,6 +6,7 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from threading import Event
 from typing import Any
 from uuid import uuid4
 
@@ -27,43 +28,45 @@ class ClusterWorker(Worker):
 
     Parameters
     ----------
-    client : distributed.Client
-        The client.
-    group : str
-        What tells the copies of one model from those of others on the cluster.
+    cluster : ClusterCopies
+        The cluster.
     address : str
         The worker's address.
-    make : bytes or str
-        What makes the model.
     """
 
-    def __init__(self, client: Any, group: str, address: str, make: bytes | str) -> None:
+    def __init__(self, cluster: ClusterCopies, address: str) -> None:
         self.name = f"worker {address}"
         self.address = address
-        self._client = client
-        self._group = group
-        self.send(make)
+        self._cluster = cluster
+        self.send(cluster.make)
 
     def send(self, message: object) -> None:
         """Send what makes the model, or a request."""
-        key = f"{self._group}-{uuid4().hex}"
+        key = f"{self._cluster.group}-{uuid4().hex}"
         where: dict[str, Any] = {"key": key, "workers": [self.address], "pure": False}
-        self.future = self._client.submit(answer_here, self._group, message, **where)
+        submit = self._cluster.client.submit
+        self.future = submit(answer_here, self._cluster.group, message, **where)
         self.is_busy, self.since = True, time.monotonic()
+        self.future.add_done_callback(lambda _: self._cluster.is_over.set())
 
     def receive(self) -> Any:
         """Return the answer; raise LostError if the worker has left."""
         from distributed import CancelledError, KilledWorker
 
-        if self.future.status == "pending":
-            raise LostError("it has left the cluster")
-        try:
-            answer = self.future.result()
-        except (KilledWorker, CancelledError) as error:
-            raise LostError(str(error)) from error
-        except Exception as error:  # before the model was reached, or after
-            answer = Failure.of(error, self.name)
-        self.is_busy = False
+        answer = None
+        while self.is_busy:
+            try:
+                answer = self.future.result(timeout=LOOK_SECONDS)
+                self.is_busy = False
+            except TimeoutError:  # it has left, maybe with an answer, or the answer is large
+                self._cluster.look()
+                if self.address not in self._cluster.present:
+                    raise LostError("it has left the cluster") from None
+            except (KilledWorker, CancelledError) as error:
+                raise LostError(str(error)) from error
+            except Exception as error:  # before the model was reached, or after
+                answer = Failure.of(error, self.name)
+                self.is_busy = False
         if answer is None:
             raise LostError("it has begun anew")
         return answer
@@ -86,8 +89,7 @@ class ClusterCopies(Copies[ClusterWorker]):
     address : str
         The address of the scheduler.
     timeout : float, optional
-        How many seconds a worker may take to answer, or to make its model; one that takes longer
-        is not asked again.
+        How many seconds a worker may take to answer; one that takes longer is not asked again.
     """
 
     def __init__(
@@ -98,17 +100,18 @@ class ClusterCopies(Copies[ClusterWorker]):
         timeout: float | None,
     ) -> None:
         super().__init__(timeout)
-        self._client = _connect(address)
+        self.client = _connect(address)
         self._address = address
         self._count = count
-        self._group = f"pdfalearn-{uuid4().hex}"
+        self.group = f"pdfalearn-{uuid4().hex}"
+        self.is_over = Event()
         self._late: set[str] = set()
         """The workers that took too long."""
-        self.end = weakref.finalize(self, _leave, self._client, self._group)
+        self.end = weakref.finalize(self, _leave, self.client, self.group)
         try:
-            self._make = _pickle_maker(make_model)
-            self._present = set(self._client.nthreads())
-            if not self._present:
+            self.make = _pickle_maker(make_model)
+            self.present = set(self.client.nthreads())
+            if not self.present:
                 raise InputError(
                     f"the Dask scheduler at {address} has no workers: start some first"
                 )
@@ -120,47 +123,40 @@ class ClusterCopies(Copies[ClusterWorker]):
     def ask(self, requests: Mapping[int, Request], outcomes: Outcomes) -> None:
         """Ask each worker its part, those that have joined included."""
         if self.end.alive:
-            self._look()
+            self.look()
         super().ask(requests, outcomes)
 
     def renew(self) -> None:
         """Leave out workers that are gone or took too long, and take those that have joined."""
         kept = [worker for worker in self.workers if worker.is_usable]
         ended = {worker.address for worker in self.workers if worker.is_ended and worker.is_busy}
-        self._late |= ended & self._present
-        if not (kept or self._present - self._late):
-            self._look()
-        new = sorted(self._present - self._late - {worker.address for worker in kept})
+        self._late |= ended & self.present
+        if not (kept or self.present - self._late):
+            self.look()
+        new = sorted(self.present - self._late - {worker.address for worker in kept})
         new = new[: None if self._count is None else self._count - len(kept)]
-        kept += [ClusterWorker(self._client, self._group, one, self._make) for one in new]
-        self.workers[:] = kept
+        self.workers[:] = [*kept, *(ClusterWorker(self, address) for address in new)]
 
     def wait(self, workers: Sequence[ClusterWorker], seconds: float) -> Collection[ClusterWorker]:
         """Wait for some time; return those that have an answer, or have left."""
-        from distributed import CancelledError, wait
-
-        try:
-            futures = [worker.future for worker in workers]
-            wait(futures, timeout=seconds, return_when="FIRST_COMPLETED")
-        except TimeoutError:
-            self._look()
-        except CancelledError:
-            self._look()  # which says that the scheduler is gone
+        if not self.is_over.wait(seconds):
+            self.look()
+        self.is_over.clear()
         return [
             worker
             for worker in workers
-            if worker.future.status != "pending" or worker.address not in self._present
+            if worker.future.status != "pending" or worker.address not in self.present
         ]
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """See which workers there are; where there are none, wait for some."""
         deadline = time.monotonic() + _WORKERLESS_SECONDS
         while True:
             try:
-                self._present = set(self._client.nthreads())
+                self.present = set(self.client.nthreads())
             except Exception as error:
                 raise ModelError(f"the Dask scheduler at {self._address} is gone") from error
-            if self._present - self._late:
+            if self.present - self._late:
                 return
             if time.monotonic() > deadline:
                 raise ModelError(

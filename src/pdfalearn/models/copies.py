@@ -15,11 +15,9 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import check_members, close_quietly, error_text, open_model
 from pdfalearn.models.protocol import (
     LanguageModel,
@@ -33,6 +31,14 @@ from pdfalearn.text import described
 Maker = Callable[[], Any]
 """Makes the model."""
 
+_MEMBERS = (
+    "alphabet",
+    "fingerprint",
+    "cost",
+    "full_support",
+    "needs_prefixes",
+    "is_constrained",
+)
 _GRACE = 0.5
 """A model that is busy when its pipe is closed may go on for this many seconds."""
 _LAST_SECONDS = 2.0
@@ -41,15 +47,12 @@ _ENDING = threading.Event()
 
 
 class Traits(NamedTuple):
-    """What a copy says about its model, which has to be the same in all of them."""
+    """What a copy says about its model."""
 
     by: str
     """The name of the copy: a process, or a worker of a cluster."""
-    alphabet: Alphabet
-    fingerprint: str | None
-    cost: QueryCost
-    full_support: bool
-    needs_prefixes: bool
+    members: dict[str, Any]
+    """What has to be the same in all copies."""
 
 
 class Request(NamedTuple):
@@ -120,17 +123,16 @@ def _load_error(pickled: bytes) -> BaseException:
     return error
 
 
-def check_same(first: Traits, *others: Traits) -> None:
-    """Refuse copies that say different things about themselves."""
-    for other in others:
-        for name in Traits._fields[1:]:
-            one, two = getattr(first, name), getattr(other, name)
-            if one != two:
-                raise ModelError(
-                    f"the copies differ: the {name} is {one!r} in {first.by} and {two!r} in "
-                    f"{other.by}; make_model has to make the same model each time (is a network "
-                    "random? set the seed, or load its weights)"
-                )
+def check_same(first: Traits, other: Traits) -> None:
+    """Refuse a copy that says different things about itself than another."""
+    for name, one in first.members.items():
+        two = other.members[name]
+        if one != two:
+            raise ModelError(
+                f"the copies differ: the {name} is {one!r} in {first.by} and {two!r} in "
+                f"{other.by}; make_model has to make the same model each time (is a network "
+                "random? set the seed, or load its weights)"
+            )
 
 
 class Copy:
@@ -145,11 +147,9 @@ class Copy:
     """
 
     def __init__(self, make: bytes | str, by: str) -> None:
-        model = as_model(_load_maker(make)())
-        members = check_members(model)
-        flags = bool(model.full_support), bool(model.needs_prefixes)
-        self.traits = Traits(by, *members, *flags)
-        self._model = model
+        self._model = as_model(_load_maker(make)())
+        check_members(self._model)
+        self.traits = Traits(by, {name: getattr(self._model, name) for name in _MEMBERS})
         self._opened: dict[int, LanguageModel] = {}
         self._lock = threading.Lock()
 

@@ -47,7 +47,7 @@ class FunctionModel(LanguageModel):
     >>> from pdfalearn import learn
     >>> model = FunctionModel(lambda words: [[0.5, 0.5] for word in words], "a")
     >>> learn(model).pdfa
-    PDFA(1 states, alphabet=('a',), initial=0)
+    PDFA(1 state, alphabet=('a',), initial=0)
     """
 
     def __init__(

@@ -15,7 +15,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.copies import Request
 from pdfalearn.models.cost import QueryCost
-from pdfalearn.models.opened import CheckedModel, error_text, opened_model
+from pdfalearn.models.opened import BadAnswerError, CheckedModel, error_text, opened_model
 from pdfalearn.models.processes import Copies, Outcomes, ProcessCopies
 from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
 from pdfalearn.rows import Rows
@@ -51,8 +51,8 @@ class Replicas(LanguageModel):
     scheduler : str, optional
         The address of a Dask scheduler, such as ``tcp://127.0.0.1:8786``.
     timeout : float, optional
-        How many seconds a copy may take for its part of a batch, or to make its model. After that
-        it is ended and counts as lost. Without it a copy is waited for however long it takes.
+        How many seconds a copy may take for its part of a batch. After that it is ended, and counts
+        as lost. If not given, a copy is waited for however long it takes, even if it hangs.
 
     Raises
     ------
@@ -91,8 +91,7 @@ class Replicas(LanguageModel):
         if timeout is not None:
             timeout = checked_number(timeout, "timeout", 1e-3, 1e9)
         self.copies = _start(make_model, count, scheduler, timeout)
-        _, self.alphabet, self.fingerprint, self.cost, *flags = self.copies.traits
-        self.full_support, self.needs_prefixes = flags
+        vars(self).update(self.copies.traits.members)
         self._numbers = counting()
         self._live: set[int] = set()
         self._asked = np.zeros(_REMEMBERED, dtype=np.int16)
@@ -161,12 +160,8 @@ class OpenedReplicas(CheckedModel):
     """
 
     def __init__(self, model: Replicas) -> None:
+        vars(self).update(model.copies.traits.members)
         self.model = model
-        self.alphabet = model.alphabet
-        self.fingerprint = model.fingerprint
-        self.cost = model.cost
-        self.full_support = model.full_support
-        self.needs_prefixes = model.needs_prefixes
         self.answers_by_copy = model.answers_by_copy  # type: ignore[method-assign]
         self._run = next(model._numbers)
         model._live.add(self._run)
@@ -192,10 +187,14 @@ class OpenedReplicas(CheckedModel):
             self.model.copies.ask(
                 {copy: self.request(part) for copy, part in parts.items()}, outcomes
             )
-            found = [outcomes[copy][1] for copy in parts]
-            answered = [part for part in found if isinstance(part, Rows)]
-            if len(answered) < len(found):
-                raise next(part for part in found if isinstance(part, Exception))
+            answered = []
+            for copy in parts:
+                outcome = outcomes[copy][1]
+                if isinstance(outcome, BadAnswerError) and rows:
+                    outcome.place = int(rows[copy][outcome.place])  # that of the whole batch
+                if isinstance(outcome, Exception):
+                    raise outcome
+                answered.append(outcome)
         except BaseException as error:
             _attach(error, parts, outcomes)
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import subprocess
@@ -95,7 +96,7 @@ class Copies(Generic[AnyWorker]):
     Parameters
     ----------
     timeout : float, optional
-        How many seconds a copy may take to answer, or to make its model.
+        How many seconds a copy may take to answer.
     """
 
     traits: Traits
@@ -104,7 +105,7 @@ class Copies(Generic[AnyWorker]):
     """Ends all copies, once."""
 
     def __init__(self, timeout: float | None) -> None:
-        self._timeout = timeout
+        self._timeout = math.inf if timeout is None else timeout
         self._lock = threading.Lock()
         self._deaths = 0
         """How many copies were lost in a row while they made their models."""
@@ -175,13 +176,12 @@ class Copies(Generic[AnyWorker]):
     def _step(self, this: _Round) -> None:
         """Wait until something happens, and note it."""
         busy = [worker for worker in self.workers if worker.is_busy and not worker.is_ended]
-        seconds = LOOK_SECONDS if self._timeout is None else min(LOOK_SECONDS, self._timeout)
-        ready = self.wait(busy, seconds)
+        ready = self.wait(busy, min(LOOK_SECONDS, self._timeout))
         for worker in busy:
             try:
                 if worker in ready:
                     self._note(worker, worker.receive(), this)
-                elif self._timeout is not None and time.monotonic() - worker.since > self._timeout:
+                elif worker.is_made and time.monotonic() - worker.since > self._timeout:
                     raise LostError(f"it took over {self._timeout:g} s")
             except LostError as error:
                 worker.end()
@@ -209,7 +209,7 @@ class Copies(Generic[AnyWorker]):
             this.waiting.append(part)
             if this.losses[part] == _LOSSES:
                 batch = this.requests[part].batch
-                first = shortened(self.traits.alphabet.decode(batch.word(0)))
+                first = shortened(self.traits.members["alphabet"].decode(batch.word(0)))
                 error = ModelError(
                     f"{_LOSSES} copies were lost with the same {batch.count} words, the first of "
                     f"them {first}, the last time {worker.name} ({reason}): what ends the model "
@@ -319,7 +319,7 @@ class ProcessCopies(Copies[Process]):
     count : int
         How many processes.
     timeout : float, optional
-        How many seconds a process may take to answer, or to make its model.
+        How many seconds a process may take to answer.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -141,25 +141,34 @@ class Asker:
         """Plan a batch that asks for nodes, ask the model, and note what it answers."""
         batch = plan_batch(self._nodes, nodes, prefixes_free=self._prefixes_free)
         opened = self._opened or self._open()
-        cuts = self._cut(batch)
-        if len(cuts) == 1 and not opened.needs_prefixes:
-            self._answer(opened, batch, nodes)
-            return
-        parts = self._levels(batch) if opened.needs_prefixes else map(batch.select, cuts)
-        for place, part in enumerate(parts):
-            if place:
+        for part in self._parts(batch, opened):
+            if part is not batch:
                 self._meter.check_seconds()
-            self._answer(opened, part, nodes, is_part=True)
+            self._interrupts.begin_call()
+            try:
+                rows = opened.answer(part)
+            except BaseException as error:
+                self._interrupts.end_call()
+                self._salvage(error, nodes)
+                raise
+            self._interrupts.end_call()
+            self._note(part.ids, part.wanted_ids, rows, nodes, is_part=part is not batch)
 
-    def _cut(self, batch: Batch) -> list[Nodes]:
-        """Cut the wanted words into parts whose rows, and whose symbols, are not too many."""
-        begins = np.arange(0, batch.count, self._at_once)
+    def _parts(self, batch: Batch, opened: LanguageModel) -> Iterable[Batch]:
+        """Cut a batch into parts whose rows, and whose symbols, are not too many."""
+        if opened.needs_prefixes:
+            return self._levels(batch)
+        begins = range(0, batch.count, self._at_once)
+        more: Nodes | list[int] = []
         if not self._prefixes_free:  # words are written out for the model
-            symbols = np.cumsum(self._nodes.lengths[batch.wanted_ids], dtype=np.int64)
-            if symbols[-1] > _MOST_SYMBOLS:
+            lengths = self._nodes.lengths[batch.wanted_ids]
+            if lengths.sum() > _MOST_SYMBOLS:
+                symbols = np.cumsum(lengths, dtype=np.int64)
                 more = np.diff(symbols // _MOST_SYMBOLS).nonzero()[0] + 1
-                begins = np.union1d(begins, more)
-        return np.split(np.arange(batch.count), begins[1:])
+        if len(begins) == 1 and not len(more):
+            return [batch]
+        cuts = np.union1d(begins, more).astype(np.int64)[1:]
+        return map(batch.select, np.split(np.arange(batch.count), cuts))
 
     def _levels(self, batch: Batch) -> Iterator[Batch]:
         """Cut a batch by levels: each is asked when the answers to the one before are noted."""
@@ -168,20 +177,6 @@ class Asker:
             for begin in range(0, len(ids), self._at_once):
                 part = ids[begin : begin + self._at_once]
                 yield Batch.of_ids(part, np.ones(len(part), dtype=bool), batch.lineage)
-
-    def _answer(
-        self, opened: LanguageModel, batch: Batch, asked: Nodes, *, is_part: bool = False
-    ) -> None:
-        """Ask the model for a batch, or for a part of one, and note the answers."""
-        self._interrupts.begin_call()
-        try:
-            rows = opened.answer(batch)
-        except BaseException as error:
-            self._interrupts.end_call()
-            self._salvage(error, asked)
-            raise
-        self._interrupts.end_call()
-        self._note(batch.ids, batch.wanted_ids, rows, asked, is_part=is_part)
 
     def _salvage(self, error: BaseException, asked: Nodes) -> None:
         """Note what a batch that failed has answered; throw away the model's opened state."""

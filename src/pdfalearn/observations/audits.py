@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn.alphabet import shortened
-from pdfalearn.certificates import Certificate, certificate_document
 from pdfalearn.equivalence.relations import Relation, different_rows
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import FEW, Batch, Lineage, number_words
@@ -14,6 +13,7 @@ from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.nodes import NodeTable
 from pdfalearn.observations.planning import Counts, Meter
+from pdfalearn.results.certificates import Certificate, certificate_document
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Floats, Rows
 from pdfalearn.words import Words

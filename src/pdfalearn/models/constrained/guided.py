@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from pdfalearn.dfa import DFA
+from pdfalearn.languages.dfa import DFA
 from pdfalearn.models.automaton import WordStates
 from pdfalearn.models.batch import Batch, Ids
 from pdfalearn.models.constrained._guides import guide_over
