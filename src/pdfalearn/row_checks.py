@@ -143,7 +143,8 @@ def _make_rows(given: object, width: int) -> Rows:
     try:
         table = np.asarray(given)
     except (TypeError, ValueError) as error:
-        raise BadRowError(f"it is not an array of numbers ({error})") from error
+        place = _first_misshapen(given, width)
+        raise BadRowError(f"it is not an array of numbers ({error})", place) from error
     if table.size and table.dtype.kind not in "iuf":
         raise BadRowError(f"it is not an array of numbers, but of {table.dtype}")
     if table.ndim != 2:
@@ -157,6 +158,17 @@ def _make_rows(given: object, width: int) -> Rows:
         return Rows(table.shape[1], table)
     undefined &= np.isnan(table).all(axis=1)
     return Rows(table.shape[1], table, undefined=undefined if undefined.any() else None)
+
+
+def _first_misshapen(given: object, width: int) -> int:
+    """Return the place of the first row that is not a row of numbers; 0 if there are no rows."""
+    for place, row in enumerate(given if isinstance(given, list) else []):
+        try:
+            if np.shape(row) != (width,):
+                return place
+        except ValueError:  # it is ragged itself
+            return place
+    return 0
 
 
 def _wrong_form(rows: Rows, count: int, width: int) -> str | None:
@@ -203,11 +215,13 @@ def _wrong_array(rows: Rows, name: str, shape: tuple[int, ...], kinds: str) -> s
 
 
 def _checked_outside(rows: Rows) -> Floats | None:
-    """Return the mass outside of the alphabet; refuse what is negative."""
+    """Return the mass outside of the alphabet; refuse what cannot be one."""
     outside = rows.outside
-    if outside is not None and (outside < 0).any():
-        place = int((outside < 0).argmax())
-        raise BadRowError("the mass outside of the alphabet is negative", place)
+    if outside is not None:
+        wrong = (outside < 0) | (outside > 1 + SUM_TOLERANCE)
+        if wrong.any():
+            place = int(wrong.argmax())
+            raise BadRowError("the mass outside of the alphabet is not from 0 to 1", place)
     return outside
 
 

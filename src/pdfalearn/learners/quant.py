@@ -19,9 +19,10 @@ from pdfalearn.learners.classification_tree import (
     UNDEFINED_LEAF,
     ClassificationTree,
 )
-from pdfalearn.learners.kept_tree import KeptTree, kept_tree
+from pdfalearn.learners.kept_tree import kept_tree
 from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
+from pdfalearn.results.trees import KeptTree
 from pdfalearn.runs import visited_states
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words

@@ -77,16 +77,54 @@ class OpenedAutomaton(CheckedModel):
         self.cost = model.cost
         self.fingerprint = None
         pdfa = model.pdfa
-        self._initial = pdfa.initial
-        self._table = pdfa.table
-        self._flat = pdfa.table.reshape(-1).data
         self._rows = pdfa.probabilities
+        if np.signbit(self._rows).any():
+            self._rows = self._rows + 0.0  # among answers a zero with a sign has a meaning
         impossible = pdfa.transitions < 0
         self._impossible = impossible if impossible.any() else None
-        self._states: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._states = WordStates(pdfa.table, pdfa.initial)
 
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions of the states after words."""
+        states = self._states.after(batch)
+        if self._impossible is None:
+            return Rows.shared(self._rows, states)
+        undefined = states < 0
+        if not undefined.any():
+            return Rows.shared(self._rows, states, impossible=self._impossible)
+        states = np.maximum(states, 0)
+        return Rows.shared(self._rows, states, impossible=self._impossible, undefined=undefined)
+
+
+class WordStates:
+    """The state of an automaton after every word of a run, as a cache.
+
+    Parameters
+    ----------
+    table : array of int32
+        The successors of every state, and a last row of -1, so that undefined stays undefined.
+    initial : int
+        The initial state.
+
+    Examples
+    --------
+    >>> states = WordStates(np.array([[1, -1], [0, 1], [-1, -1]], dtype=np.int32), 0)
+    >>> states.after(Batch.of([(0, 1), (1, 0)]))
+    array([ 1, -1])
+    """
+
+    def __init__(self, table: NDArray[np.int32], initial: int) -> None:
+        self._initial = initial
+        self._table = table
+        self._flat = table.reshape(-1).data
+        self._states: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+
+    def at(self, ids: Ids) -> NDArray[np.int64]:
+        """Return the states after words of earlier batches; -1 where one is undefined."""
+        return self._states[ids].astype(np.int64)
+
+    def after(self, batch: Batch) -> NDArray[np.int64]:
+        """Return the states after the wanted words of a batch; -1 where one is undefined."""
         last = int(batch.ids[-1])
         if last >= len(self._states):
             known = len(self._states)
@@ -98,21 +136,17 @@ class OpenedAutomaton(CheckedModel):
             self._run_few(batch)
         else:
             self._run(batch)
-        states = self._states[batch.wanted_ids].astype(np.int64)
-        if self._impossible is None:
-            return Rows.shared(self._rows, states)
-        undefined = states < 0
-        if not undefined.any():
-            return Rows.shared(self._rows, states, impossible=self._impossible)
-        states = np.maximum(states, 0)
-        return Rows.shared(self._rows, states, impossible=self._impossible, undefined=undefined)
+        return self.at(batch.wanted_ids)
 
     def _is_known(self, ids: Ids) -> NDArray[np.bool_]:
         return np.asarray(self._states[ids] != _UNKNOWN)
 
     def _run(self, batch: Batch) -> None:
         """Compute the states after words, level by level."""
-        states = self._states
+        states, parents = self._states, batch.parents
+        if parents[0] >= 0 and self._is_known(parents).all():
+            states[batch.ids] = self._table[states[parents], batch.symbols]
+            return
         batch = batch.reaching(self._is_known)
         for places in batch.levels():
             above = states[batch.parents[places]]

@@ -59,12 +59,17 @@ class Lineage:
 
     def above(self, ids: Ids) -> Lineage:
         """Return the lineage of some words, and no more of it than they need."""
-        found = here = np.unique(np.append(ids, 0))
-        while len(here := np.unique(self.parents_of(here[here > 0]))):
-            found = np.union1d(found, here)
-        parents = np.zeros(len(found), dtype=np.int64)
-        parents[1:] = np.searchsorted(found, self.parents_of(found[1:]))
-        return Lineage(parents, self.symbols[self.places(found)], found)
+        here = self.places(ids[ids > 0])
+        needed = np.zeros(int(here.max(initial=0)) + 1, dtype=bool)  # parents stand before
+        needed[0] = True
+        while len(here):
+            needed[here] = True
+            here = self.parents[here]
+            here = here[~needed[here]]
+        places = needed.nonzero()[0]
+        parents = np.searchsorted(places, self.parents[places])
+        numbers = places if self.ids is None else self.ids[places]
+        return Lineage(parents, self.symbols[places], numbers)
 
 
 class Batch:
@@ -117,6 +122,11 @@ class Batch:
         self.symbols = symbols
         self.wanted = wanted
         self.lineage = lineage
+        self.count = int(np.count_nonzero(wanted))
+        """How many words are wanted."""
+        self.wanted_ids = ids if self.count == len(ids) else ids[wanted]
+        """The numbers of the wanted words."""
+        self._words: Words | None = None
 
     @classmethod
     def of(cls, words: Words | Iterable[Sequence[int]]) -> Batch:
@@ -143,20 +153,12 @@ class Batch:
         parts = lineage.parents, lineage.symbols, lineage.ids
         return _make_batch, (self.ids, self.parents, self.symbols, self.wanted, *parts)
 
-    @cached_property
-    def count(self) -> int:
-        """How many words are wanted."""
-        return int(np.count_nonzero(self.wanted))
-
-    @cached_property
-    def wanted_ids(self) -> Ids:
-        """The numbers of the wanted words."""
-        return self.ids if self.count == len(self.ids) else self.ids[self.wanted]
-
-    @cached_property
+    @property
     def words(self) -> Words:
         """The wanted words, whole."""
-        return self.lineage.spell(self.wanted_ids)
+        if self._words is None:
+            self._words = self.lineage.spell(self.wanted_ids)
+        return self._words
 
     def word(self, row: int) -> list[int]:
         """Return the symbols of the wanted word that a row belongs to."""
@@ -240,7 +242,10 @@ class Batch:
         >>> part.ids.tolist(), part.reaching(lambda ids: ids == 1).ids.tolist()
         ([3], [2, 3])
         """
-        bases = np.unique(self.parents[self.parent_places < 0])
+        parents = self.parents
+        if is_known(parents[1:] if parents[0] < 0 else parents).all():
+            return self
+        bases = np.unique(parents[self.parent_places < 0])
         bases = bases[bases >= 0]
         bases = bases[~is_known(bases)]
         if not len(bases):

@@ -189,6 +189,8 @@ def ask_words(model: LanguageModel, words: Words, *, most_bytes: int = _MOST_BYT
            [0.5, 0.5],
            [0. , 1. ]])
     """
+    if not len(words):
+        return Rows.dense(np.empty((0, len(model.alphabet) + 1)))
     batch, places = number_words(words)
     with opened_model(model) as opened:
         return answer_in_parts(opened, batch, most_bytes=most_bytes).take(places)

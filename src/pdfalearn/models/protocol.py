@@ -30,7 +30,7 @@ class LanguageModel:
     ...         return [[0.5, 0.25, 0.25] for word in batch.words]
     >>> from pdfalearn import learn
     >>> learn(Coin()).pdfa
-    PDFA(1 states, alphabet=('heads', 'tails'), initial=0)
+    PDFA(1 state, alphabet=('heads', 'tails'), initial=0)
     """
 
     alphabet: Alphabet

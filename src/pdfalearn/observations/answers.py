@@ -37,6 +37,11 @@ class Answers:
         return len(self._kept)
 
     @property
+    def nbytes(self) -> int:
+        """The bytes of memory that the distributions take, about."""
+        return self._kept.nbytes
+
+    @property
     def is_sparse(self) -> bool:
         """Whether rows list only some of their columns."""
         return isinstance(self._kept, SparseAnswers)
@@ -129,6 +134,11 @@ class DenseAnswers:
 
     def __len__(self) -> int:
         return self._size
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of memory that the rows take, kept and hashed."""
+        return 2 * self._size * self._rows.itemsize * self._rows.shape[1]
 
     @property
     def classes(self) -> Numbers:

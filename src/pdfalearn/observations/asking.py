@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +32,8 @@ _WORDS_A_SECOND = 16
 """Where seconds are bounded, batches have this many words for each, so that they end in time."""
 _MOST_BYTES = 2**26
 """The rows of a batch take at most this many bytes."""
+_MOST_SYMBOLS = 2**20
+"""The words of a batch, written out, have at most about this many symbols together."""
 _ASKED_AGAIN = 4
 """When a store is opened, this many of its words are asked again."""
 _SAME = 1e-3
@@ -107,6 +109,7 @@ class Asker:
         if not len(nodes):
             return
         nodes = self._nodes.different(nodes) if len(nodes) > 1 else nodes
+        self._meter.check_guard(self._nodes.nbytes + self._answers.nbytes)
         size = self._batch_size()
         for begin in range(0, len(nodes), size):
             part = nodes[begin : begin + size]
@@ -138,43 +141,42 @@ class Asker:
         """Plan a batch that asks for nodes, ask the model, and note what it answers."""
         batch = plan_batch(self._nodes, nodes, prefixes_free=self._prefixes_free)
         opened = self._opened or self._open()
-        if batch.count <= self._at_once and not opened.needs_prefixes:
-            self._answer(opened, batch, nodes)
-            return
-        for place, part in enumerate(self._parts(batch, opened)):
-            if place:
+        for part in self._parts(batch, opened):
+            if part is not batch:
                 self._meter.check_seconds()
-            self._answer(opened, part, nodes, is_part=True)
-
-    def _parts(self, batch: Batch, opened: LanguageModel) -> Iterator[Batch]:
-        """Cut a batch into parts: by levels where prefixes are needed first, and by bytes."""
-        if opened.needs_prefixes:
-            for places in batch.levels():
-                ids = self._notes.rule_out(batch.ids[places[batch.wanted[places]]])
-                size = self._at_once
-                for begin in range(0, len(ids), size):
-                    part = ids[begin : begin + size]
-                    yield Batch.of_ids(part, np.ones(len(part), dtype=bool), batch.lineage)
-            return
-        begin = 0
-        while begin < batch.count:
-            rows = np.arange(begin, min(begin + self._at_once, batch.count))
-            begin += len(rows)
-            yield batch.select(rows)
-
-    def _answer(
-        self, opened: LanguageModel, batch: Batch, asked: Nodes, *, is_part: bool = False
-    ) -> None:
-        """Ask the model for a batch, or for a part of one, and note the answers."""
-        self._interrupts.begin_call()
-        try:
-            rows = opened.answer(batch)
-        except BaseException as error:
+            self._interrupts.begin_call()
+            try:
+                rows = opened.answer(part)
+            except BaseException as error:
+                self._interrupts.end_call()
+                self._salvage(error, nodes)
+                raise
             self._interrupts.end_call()
-            self._salvage(error, asked)
-            raise
-        self._interrupts.end_call()
-        self._note(batch.ids, batch.wanted_ids, rows, asked, is_part=is_part)
+            self._note(part.ids, part.wanted_ids, rows, nodes, is_part=part is not batch)
+
+    def _parts(self, batch: Batch, opened: LanguageModel) -> Iterable[Batch]:
+        """Cut a batch into parts whose rows, and whose symbols, are not too many."""
+        if opened.needs_prefixes:
+            return self._levels(batch)
+        begins = range(0, batch.count, self._at_once)
+        more: Nodes | list[int] = []
+        if not self._prefixes_free:  # words are written out for the model
+            lengths = self._nodes.lengths[batch.wanted_ids]
+            if lengths.sum() > _MOST_SYMBOLS:
+                symbols = np.cumsum(lengths, dtype=np.int64)
+                more = np.diff(symbols // _MOST_SYMBOLS).nonzero()[0] + 1
+        if len(begins) == 1 and not len(more):
+            return [batch]
+        cuts = np.union1d(begins, more).astype(np.int64)[1:]
+        return map(batch.select, np.split(np.arange(batch.count), cuts))
+
+    def _levels(self, batch: Batch) -> Iterator[Batch]:
+        """Cut a batch by levels: each is asked when the answers to the one before are noted."""
+        for places in batch.levels():
+            ids = self._notes.rule_out(batch.ids[places[batch.wanted[places]]])
+            for begin in range(0, len(ids), self._at_once):
+                part = ids[begin : begin + self._at_once]
+                yield Batch.of_ids(part, np.ones(len(part), dtype=bool), batch.lineage)
 
     def _salvage(self, error: BaseException, asked: Nodes) -> None:
         """Note what a batch that failed has answered; throw away the model's opened state."""
@@ -226,7 +228,7 @@ class Asker:
         counts.distributions += len(answered) - (lost if self._prefixes_free else 0)
         counts.batches.append(len(answered))
         if self._model.cost.cached_symbol:
-            counts.cached_symbols += int(table.depths(asked).sum()) - symbols
+            counts.cached_symbols += int(table.lengths[asked].sum()) - symbols
         if self._stored is not None:
             self._stored.add(table.words(answered), rows)
         if self.on_batch is not None:

@@ -13,6 +13,7 @@ from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.nodes import NodeTable
 from pdfalearn.observations.planning import Counts, Meter
+from pdfalearn.results.certificates import Certificate, certificate_document
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Floats, Rows
 from pdfalearn.words import Words
@@ -67,6 +68,22 @@ class UnsteadyModelError(ModelError):
         self.before = before
         self.again = again
         self.difference = difference
+
+    def certify(self, certificate: Certificate) -> Certificate:
+        """Return what is known about an automaton of such a model, given what was known before."""
+        return Certificate(
+            "unsteady",
+            f"{self}. A probability differs by up to {self.difference:.3g}: where such noise moves "
+            "an answer to another class, states are split or merged by chance. If it did not, this "
+            f"would hold: {certificate}",
+            {
+                "word": list(self.word),
+                "first": self.before,
+                "second": self.again,
+                "difference": self.difference,
+                "otherwise": certificate_document(certificate),
+            },
+        )
 
 
 class Audits:
@@ -128,7 +145,7 @@ class Audits:
         size = max(1, _NUMBERS_AT_ONCE // self._width)
         for begin in range(0, len(sample), size):
             part = sample[begin : begin + size]
-            part = part[self._meter.affordable(nodes.depths(part))]
+            part = part[self._meter.affordable(nodes.lengths[part].astype(np.int64))]
             before = self._answers.rows(nodes.rows[part].astype(np.int64))
             self._compare(part, nodes.lineage, before, 1.0)
 
@@ -161,9 +178,6 @@ class Audits:
             return None
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
-        counts.audited += len(ids)
-        counts.audited_symbols += len(batch.words.symbols)
-        counts.audits += 1
         try:
             with opened_model(self._model) as opened:
                 again = answer_in_parts(opened, batch)
@@ -171,6 +185,9 @@ class Audits:
             word = self._model.alphabet.decode(batch.word(error.place))
             first = before.take(np.array([error.place])).to_dense()[0].tolist()
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
+        counts.audited += len(ids)
+        counts.audited_symbols += len(batch.words.symbols)
+        counts.audits += 1
         place, difference = _find_change(self._by, before, again, most)
         counts.largest_difference = max(counts.largest_difference, difference)
         if place is not None:

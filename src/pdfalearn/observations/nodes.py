@@ -25,6 +25,8 @@ UNKNOWN = -2
 
 _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
+_NODE_BYTES = 25
+"""What the columns of a node take, and four bytes more for each symbol of a small alphabet."""
 _LONG = 8
 """The way down suffixes of this length and more is remembered."""
 _MOST_ENDS = 4_000_000
@@ -50,6 +52,7 @@ class NodeTable:
         self.last_symbols: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self.classes: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self.rows: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self.lengths: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self.seen: NDArray[np.bool_] = np.empty(0, dtype=bool)
         """Whether a word was in a batch that the model has answered."""
         self.claims: NDArray[np.int32] = np.empty(0, dtype=np.int32)
@@ -71,16 +74,22 @@ class NodeTable:
             capacity = max(1024, 2 * self.size)
             self.parents = _larger(self.parents, capacity, 0)
             self.last_symbols = _larger(self.last_symbols, capacity, 0)
+            self.lengths = _larger(self.lengths, capacity, 0)
             self.classes = _larger(self.classes, capacity, UNKNOWN)
             self.rows = _larger(self.rows, capacity, -1)
             self.seen = _larger(self.seen, capacity, 0)
             self.claims = _larger(self.claims, capacity, -1)
             self._children = _larger(self._children, capacity, -1)
             self.parent, self.last_symbol = self.parents.data, self.last_symbols.data
-            self.class_at = self.classes.data
+            self.class_at, self._length_at = self.classes.data, self.lengths.data
             self.is_seen = self.seen.data
             self._child = self._children.reshape(-1).data
         return first
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of memory that the nodes take, but for room to grow and large alphabets."""
+        return self.size * (_NODE_BYTES + self._children.itemsize * self._children.shape[1])
 
     def different(self, nodes: Nodes) -> Nodes:
         """Return the nodes without repetition, in the order of their first appearance."""
@@ -103,6 +112,7 @@ class NodeTable:
         new = np.arange(begin, self.size)
         self.parents[begin : self.size].reshape(count, width)[:] = nodes[:, None]
         self.last_symbols[begin : self.size].reshape(count, width)[:] = self._alphabet
+        self.lengths[begin : self.size].reshape(count, width)[:] = self.lengths[nodes, None] + 1
         if self._sparse is None:
             self._children[nodes] = new.reshape(count, width)
         else:
@@ -127,6 +137,7 @@ class NodeTable:
         begin = self._added(int(np.count_nonzero(first)))
         self.parents[begin : self.size] = parents[first]
         self.last_symbols[begin : self.size] = symbols[first]
+        self.lengths[begin : self.size] = self.lengths[parents[first]] + 1
         self._children[parents[first], symbols[first]] = np.arange(begin, self.size)
         return self._children[parents, symbols].astype(np.int64)
 
@@ -142,15 +153,10 @@ class NodeTable:
             begin = self._added(len(new))
             self.parents[begin : self.size] = parents[new]
             self.last_symbols[begin : self.size] = symbols[new]
+            self.lengths[begin : self.size] = self.lengths[parents[new]] + 1
             below[missing] = numbers
         children[live] = below
         return children
-
-    def known_children(self, nodes: Nodes, symbols: Symbols) -> Nodes:
-        """Return the nodes one symbol further; -1 where there is none yet."""
-        if self._sparse is None:
-            return self._children[nodes, symbols].astype(np.int64)
-        return self._sparse.get(nodes, symbols)
 
     def step_one(self, node: int, symbol: int) -> int:
         """Return the node one symbol further."""
@@ -159,6 +165,7 @@ class NodeTable:
             child = self._added(1)
             self.parent[child] = node
             self.last_symbol[child] = symbol
+            self._length_at[child] = self._length_at[node] + 1
             if self._sparse is None:
                 self._child[node * self.symbols + symbol] = child
             else:
@@ -268,6 +275,7 @@ class NodeTable:
         parents[0] = node
         self.parents[begin : self.size] = parents
         self.last_symbols[begin : self.size] = symbols
+        self.lengths[begin : self.size] = self.lengths[node] + 1 + np.arange(len(codes))
         self._children[parents, symbols] = nodes
         return range(begin, self.size)
 
@@ -286,17 +294,6 @@ class NodeTable:
             classes.append(class_)
             suffix = rests[suffix]
         return classes
-
-    def depths(self, nodes: Nodes) -> Nodes:
-        """Return the lengths of nodes' words."""
-        depths = np.zeros(len(nodes), dtype=np.int64)
-        active, here = np.arange(len(nodes)), nodes
-        while len(active):
-            onwards = here > 0
-            active, here = active[onwards], here[onwards]
-            depths[active] += 1
-            here = self.parents[here].astype(np.int64)
-        return depths
 
     def mark_undefined(self, nodes: Nodes) -> None:
         """Note that words are undefined: from now on they lead to themselves."""

@@ -101,6 +101,9 @@ class Meter:
         """Whether a state was found that there was no room for."""
         self.is_closed = False
         """Whether nothing may be asked any more."""
+        self._guard: Budget | None = None
+        if budget.max_bytes is not None:
+            self._guard = Budget(max_bytes=budget.max_bytes)
 
     def check_seconds(self, where: tuple[object, ...] | None = None) -> None:
         """Stop if the time is up."""
@@ -111,6 +114,21 @@ class Meter:
     def _seconds_left(self) -> float:
         finishing = _SECONDS_PER_NODE * self._nodes.size
         return _left(self.budget.max_seconds, time.monotonic() - self._started + finishing)
+
+    def guard(self, limits: Budget) -> None:
+        """Stop at default limits, which unlike a budget do not change how words are asked."""
+        self._guard = limits
+
+    def check_guard(self, nbytes: int) -> None:
+        """Stop if a limit is reached, given the bytes that the observations take."""
+        if self._guard is None:
+            return
+        is_default = self.budget.max_bytes is None
+        words, most_bytes = self._guard.max_words, self._guard.max_bytes
+        if words is not None and self._counts.words >= words:
+            raise BudgetReached("max_words", words, is_default=is_default)
+        if most_bytes is not None and nbytes >= most_bytes:
+            raise BudgetReached("max_bytes", most_bytes, is_default=is_default)
 
     def check_equivalence_queries(self, count: int) -> None:
         """Stop if no further equivalence query may be made after this many."""
@@ -187,7 +205,7 @@ class Meter:
         budget, table = self.budget, self._nodes
         self.check_seconds(where)
         if budget.max_word_length is not None:
-            fits = table.depths(nodes) <= budget.max_word_length
+            fits = table.lengths[nodes] <= budget.max_word_length
             nodes = _some(nodes[fits], "max_word_length", budget.max_word_length, where)
         if budget.max_words is not None:
             left = budget.max_words - self._counts.words - self._counts.audited
@@ -201,7 +219,7 @@ class Meter:
         if budget.max_cost is not None:
             costs = self._cost.word + ways[: len(nodes)] * self._cost.symbol
             if self._cost.cached_symbol:
-                cached = table.depths(nodes) - ways[: len(nodes)]
+                cached = table.lengths[nodes] - ways[: len(nodes)]
                 costs = costs + cached * self._cost.cached_symbol
             cost_left = budget.max_cost - self.spent - self._cost.call
             nodes = _some(nodes[np.cumsum(costs) <= cost_left], "max_cost", budget.max_cost, where)

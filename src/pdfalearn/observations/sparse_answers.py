@@ -39,6 +39,8 @@ class SparseAnswers:
         self._rows: list[bytes] = []
         self._class_of: dict[bytes, int] = {}
         self._classes: Numbers = np.empty(0, dtype=np.int64)
+        self.nbytes = 0
+        """The bytes of memory that the rows take."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -108,6 +110,7 @@ class SparseAnswers:
             raise
         first = len(self._rows)
         self._rows += given
+        self.nbytes += sum(map(len, given))
         self._classes = grown(self._classes, len(self._rows))
         self._classes[first : len(self._rows)] = classes
 

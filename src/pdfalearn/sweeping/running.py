@@ -12,12 +12,12 @@ import numpy as np
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
+from pdfalearn.displays.showing import Wanted, show_progress
 from pdfalearn.distilling.sampling import checked_sampler
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
 from pdfalearn.learning.defaults import default_oracle
 from pdfalearn.learning.loop import learn
-from pdfalearn.learning.results import LearningInterrupted, Progress, Result
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.models.opened import check_members
@@ -25,13 +25,13 @@ from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.progress import Wanted, displayed
+from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
+from pdfalearn.results.sweeps import Sweep, SweepInterrupted, SweepProgress, SweepRow
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores.keys import model_key
 from pdfalearn.stores.store import AnswerStore
 from pdfalearn.sweeping.measuring import SAME, Distance, ExactMeasure, Measure, SampledMeasure
 from pdfalearn.sweeping.relations import DEFAULT_KAPPAS, LEARNERS, checked_relations
-from pdfalearn.sweeping.results import Sweep, SweepInterrupted, SweepProgress, SweepRow
 from pdfalearn.sweeping.spending import Purse
 
 UNBOUNDED = Budget()
@@ -128,7 +128,7 @@ def sweep(
         )
     make = oracle or (lambda by: default_oracle(model, by, seed))
     asked = as_model(model)
-    shown = displayed(progress, "sweeping", runs=len(relations))
+    shown = show_progress(progress, "sweeping", runs=len(relations))
     run: _Run | None = None
     try:
         with shown as report, _shared(asked, store, model_id) as place:
