@@ -1,6 +1,6 @@
 """A character model that is held to dates, and the automaton that is learnt from it.
 
-A trigram model of characters is trained on the spot, on dates, prices and times as people write
+A trigram model of characters is trained on the spot, on dates, costs and times as people write
 them. A regular expression guides it to dates of one decade: 3,720 strings. The automaton's
 distribution over them is compared with the model's, string by string.
 
@@ -39,7 +39,7 @@ Rows = NDArray[np.float64]
 
 
 def corpus(count: int, seed: int) -> list[str]:
-    """Draw dates in two notations, prices and times; early years and hours are rarer."""
+    """Draw dates in two notations, costs and times; early years and hours are rarer."""
     random = np.random.default_rng(seed)
     texts = []
     for form, a, b, c in random.random((count, 4)).tolist():

@@ -1,6 +1,6 @@
 """Masking against conditioning: times of day from a model of characters.
 
-A model of characters is fitted on the spot to times, prices and years. Held to times of day symbol
+A model of characters is fitted on the spot to times, costs and years. Held to times of day symbol
 by symbol, as constrained decoding does, it finds other times likely than it does by itself: each
 symbol is chosen without a look at how many words can still be completed. Conditioning is exact.
 Run with ``python -m examples.masked_times``; it needs ``pip install 'pdfalearn[regex]'``.
@@ -28,7 +28,7 @@ EVERY_TIME = [f"{hour:02}:{minute:02}" for hour in range(24) for minute in range
 
 
 def corpus(count: int, seed: int) -> list[str]:
-    """Draw times of day, most of them in working hours, prices, and years."""
+    """Draw times of day, most of them in working hours, costs, and years."""
     random = np.random.default_rng(seed)
     texts = []
     for form, a, b in random.random((count, 3)).tolist():

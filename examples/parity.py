@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn import Alphabet, LanguageModel
-from pdfalearn.models.price import FREE
+from pdfalearn.models.cost import FREE
 from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
@@ -17,7 +17,7 @@ from pdfalearn.words import Words
 class Parity(LanguageModel):
     """After an even number of b a word may end; after an odd one it may not."""
 
-    alphabet, identity, price = Alphabet("ab"), "parity-1", FREE
+    alphabet, fingerprint, cost = Alphabet("ab"), "parity-1", FREE
 
     def open(self) -> Session:
         return ParitySession()

@@ -25,4 +25,4 @@ def slow_answers(words: Sequence[tuple[Hashable, ...]]) -> NDArray[np.float64]:
 
 def make_model() -> FunctionModel:
     """Make the model; every process calls this once."""
-    return FunctionModel(slow_answers, TARGET.alphabet, identity="a slow automaton")
+    return FunctionModel(slow_answers, TARGET.alphabet, fingerprint="a slow automaton")

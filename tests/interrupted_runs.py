@@ -17,7 +17,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 
 BY = Quantization(100)
 RUNS = 1000
@@ -44,8 +44,8 @@ def main() -> None:
     interrupted = 0
     for run in range(RUNS):
         target = random_pdfa(60, 2, distributions=[2, 4, None][run % 3], seed=run % 12)
-        price, room = PRICES[bool(run % 2)], [None, 5, 40][run % 3]
-        model = WatchedModel(AutomatonModel(target), room=room, price=price)
+        cost, room = COSTS[bool(run % 2)], [None, 5, 40][run % 3]
+        model = WatchedModel(AutomatonModel(target), room=room, cost=cost)
         name = ["quant", "quant-paper"][run % 2]
         result = pressed(model, ExactOracle(target, by=BY), name, 0.03 * random.random())
         if result is not None:

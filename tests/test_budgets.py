@@ -24,10 +24,10 @@ from pdfalearn import (
     quotient,
     random_pdfa,
 )
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from tests.learners.checks import assert_is_quotient
 from tests.learners.noted import Noted
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.support import examples, mostly_slow
 
 BY = Quantization(1000)
@@ -131,7 +131,7 @@ def test_the_model_itself_is_not_asked_for_more(
     target = random_pdfa(12, distributions=3, seed=seed)
     store = tmp_path_factory.mktemp("store") / "answers.db"
     for _ in range(2):
-        model = WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
+        model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
         oracle = ExactOracle(target, by=BY)
         budget = Budget(**bounds)
         result = learn(
@@ -148,7 +148,7 @@ def test_the_model_itself_is_not_asked_for_more(
 
 
 PRICE = st.builds(
-    Price,
+    QueryCost,
     call=st.sampled_from([0, 0, 3]),
     word=st.sampled_from([0, 1, 2.5]),
     prefix=st.sampled_from([0, 0, 1]),
@@ -160,18 +160,18 @@ PRICE = st.builds(
 @LEARNERS
 @pytest.mark.parametrize("room", [None, 3, 9])
 @settings(max_examples=60, deadline=None)
-@given(price=PRICE, limit=st.integers(0, 400), seed=st.integers(0, 9))
-def test_a_bound_on_the_cost_holds_at_any_price(
-    learner: str, room: int | None, price: Price, limit: int, seed: int
+@given(cost=PRICE, limit=st.integers(0, 400), seed=st.integers(0, 9))
+def test_a_bound_on_the_cost_holds_at_any_cost(
+    learner: str, room: int | None, cost: QueryCost, limit: int, seed: int
 ) -> None:
     target = random_pdfa(12, distributions=3, zero_probability=0.2, undefined=True, seed=seed)
-    model = WatchedModel(AutomatonModel(target), room=room, price=price)
+    model = WatchedModel(AutomatonModel(target), room=room, cost=cost)
     noted = Noted(learner)
     budget = Budget(max_cost=limit)
     result = learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=noted, budget=budget)
-    costs, empty_word = result.statistics, price.cost(calls=1, words=1)
+    costs, empty_word = result.statistics, cost.total(calls=1, words=1)
     words = costs.words + costs.audited_words
-    spent = price.cost(
+    spent = cost.total(
         calls=len(model.batches),
         words=words,
         prefixes=len(model.asked) - words,

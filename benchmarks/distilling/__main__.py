@@ -48,7 +48,7 @@ def of_rivals(task: Task, fresh: Answers, names: Sequence[str]) -> Iterator[Poin
 
 def kept(task: Task, fresh: Answers, names: Sequence[str], anew: bool) -> list[Point]:
     """Return the figures of rivals from a file of an earlier run, or make them anew."""
-    decided = (task.model.identity, task.symbols, len(fresh), tuple(names))
+    decided = (task.model.fingerprint, task.symbols, len(fresh), tuple(names))
     name = sha256(repr(decided).encode()).hexdigest()[:20]
     path = cache_folder() / f"rivals-{name}.json"
     if anew or not path.exists():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn import PDFA, Exact, LanguageModel, Words, is_weakly_minimal, random_pdfa
 from pdfalearn.arrays.growing import grown
 from pdfalearn.models.automaton import AutomatonModel
-from pdfalearn.models.price import EVERY_STEP
+from pdfalearn.models.cost import EVERY_STEP
 from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.rows import Rows
 from pdfalearn.runs import states_along
@@ -40,11 +40,11 @@ class BlackBox(LanguageModel):
     [1, 2]
     """
 
-    price = EVERY_STEP
+    cost = EVERY_STEP
 
     def __init__(self, pdfa: PDFA) -> None:
         self.alphabet = pdfa.alphabet
-        self.identity = f"black box {AutomatonModel(pdfa).identity}"
+        self.fingerprint = f"black box {AutomatonModel(pdfa).fingerprint}"
         self._pdfa = pdfa
 
     def open(self) -> Session:

@@ -175,7 +175,7 @@ class CharacterModel(LanguageModel):
         The network.
     vocabulary : dict
         The token, from 1 on, of each character and of ``<s>``, which begins and ends texts.
-    identity : str, optional
+    fingerprint : str, optional
         All that decides the answers.
     """
 
@@ -183,11 +183,11 @@ class CharacterModel(LanguageModel):
         self,
         network: CharacterNetwork,
         vocabulary: dict[str, int],
-        identity: str | None = None,
+        fingerprint: str | None = None,
     ) -> None:
         characters = sorted(vocabulary.keys() - {META}, key=vocabulary.__getitem__)
         self.alphabet = Alphabet(characters, META)
-        self.identity = identity
+        self.fingerprint = fingerprint
         self._network = network
         self._tokens = np.array([vocabulary[name] for name in (META, *characters)])
 

@@ -60,7 +60,7 @@ def trained(
         BATCH,
         LONGEST,
         RATE,
-        AutomatonModel(pdfa).identity,
+        AutomatonModel(pdfa).fingerprint,
     )
     name = sha256(repr(decided).encode()).hexdigest()[:20]
     path = cache_folder() / f"{kind}-{hidden}-{name}.pt"

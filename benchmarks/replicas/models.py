@@ -54,7 +54,7 @@ class WholeWordsOnly(LanguageModel):
 
     def __init__(self) -> None:
         self._model = network()
-        self.alphabet, self.price = self._model.alphabet, self._model.price
+        self.alphabet, self.cost = self._model.alphabet, self._model.cost
 
     def answer(self, words: Words) -> Rows:
         """Lead the network from the start."""

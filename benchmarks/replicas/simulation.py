@@ -13,8 +13,8 @@ from pdfalearn import (
     Budget,
     FunctionModel,
     PACOracle,
-    Price,
     Quantization,
+    QueryCost,
     UniformWords,
     distill,
     learn,
@@ -24,9 +24,9 @@ from pdfalearn.models.replicas._parting import part_count
 
 COPIES = (1, 2, 4, 8, 16, 32, 64)
 LATENCIES = {
-    "1 ms a word": Price(word=1.0),
-    "5 ms a call, 1 ms a word": Price(call=5.0, word=1.0),
-    "LLM: 50 ms a call, 200 ms a word": Price(call=50.0, word=200.0),
+    "1 ms a word": QueryCost(word=1.0),
+    "5 ms a call, 1 ms a word": QueryCost(call=5.0, word=1.0),
+    "LLM: 50 ms a call, 200 ms a word": QueryCost(call=50.0, word=200.0),
 }
 """In milliseconds."""
 _TARGET = random_pdfa(300, 4, distributions=20, seed=1)
@@ -63,19 +63,19 @@ def recorded_sizes(run: str) -> list[int]:
     return recorded.sizes
 
 
-def round_seconds(size: int, price: Price, copies: int, *, any_parts: bool = False) -> float:
+def round_seconds(size: int, cost: QueryCost, copies: int, *, any_parts: bool = False) -> float:
     """Return how long a batch takes: a call, and the words of the largest part."""
-    counted = Price(word=price.word) if any_parts else price
-    parts = part_count(np.full(size, price.word), counted, copies)
-    return (price.call + price.word * -(-size // parts)) / 1000
+    counted = QueryCost(word=cost.word) if any_parts else cost
+    parts = part_count(np.full(size, cost.word), counted, copies)
+    return (cost.call + cost.word * -(-size // parts)) / 1000
 
 
-def total_seconds(sizes: Sequence[int], price: Price, copies: int) -> float:
+def total_seconds(sizes: Sequence[int], cost: QueryCost, copies: int) -> float:
     """Return how long batches take one after the other: each waits for the answers before it."""
-    return sum(round_seconds(size, price, copies) for size in sizes)
+    return sum(round_seconds(size, cost, copies) for size in sizes)
 
 
-def ahead_seconds(sizes: Sequence[int], price: Price, copies: int) -> float:
+def ahead_seconds(sizes: Sequence[int], cost: QueryCost, copies: int) -> float:
     """Return the same if copies that would be idle are asked for words of the next batch.
 
     As if those words were known, which they are not: more than this cannot be won by it.
@@ -87,10 +87,10 @@ def ahead_seconds(sizes: Sequence[int], price: Price, copies: int) -> float:
         if left <= 0:
             continue
         following = sizes[place + 1] if place + 1 < len(sizes) else 0
-        parts = part_count(np.full(left, price.word), price, copies)
+        parts = part_count(np.full(left, cost.word), cost, copies)
         longest = -(-left // parts)
         known = min(following, copies * longest - left)
-        seconds += (price.call + price.word * longest) / 1000
+        seconds += (cost.call + cost.word * longest) / 1000
     return seconds
 
 
@@ -101,11 +101,11 @@ def simulate() -> None:
     for run in RUNS:
         sizes = recorded_sizes(run)
         words = sum(sizes)
-        for name, price in LATENCIES.items():
-            rates = [round(words / total_seconds(sizes, price, copies)) for copies in COPIES]
-            parts = sum(round_seconds(size, price, COPIES[-1], any_parts=True) for size in sizes)
-            ahead = round(words / ahead_seconds(sizes, price, COPIES[-1]))
-            known = round(words / round_seconds(words, price, COPIES[-1]))
+        for name, cost in LATENCIES.items():
+            rates = [round(words / total_seconds(sizes, cost, copies)) for copies in COPIES]
+            parts = sum(round_seconds(size, cost, COPIES[-1], any_parts=True) for size in sizes)
+            ahead = round(words / ahead_seconds(sizes, cost, COPIES[-1]))
+            known = round(words / round_seconds(words, cost, COPIES[-1]))
             print_row([run, len(sizes), words, name, *rates, round(words / parts), ahead, known])
         _print_sizes(run, sizes)
 

@@ -98,8 +98,8 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.temperature import Temperature as Temperature
     from pdfalearn.models.constrained.top import TopK as TopK
     from pdfalearn.models.constrained.top import TopP as TopP
+    from pdfalearn.models.cost import QueryCost as QueryCost
     from pdfalearn.models.function import FunctionModel as FunctionModel
-    from pdfalearn.models.price import Price as Price
     from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.models.protocol import Session as Session
@@ -229,7 +229,7 @@ _NAMES_BY_MODULE = {
     "models.constrained.temperature": ["Temperature"],
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
-    "models.price": ["Price"],
+    "models.cost": ["QueryCost"],
     "models.program.model": ["ProgramModel"],
     "models.protocol": ["LanguageModel", "Session"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],

@@ -23,7 +23,7 @@ class Budget:
     max_symbols : int, optional
         Symbols that the model is led through.
     max_cost : float, optional
-        What asking costs in all, by the model's own `Price`.
+        What asking costs in all, by the model's own `QueryCost`.
     max_seconds : float, optional
         Seconds from the start of learning on; looked at before each batch of words.
     max_states : int, optional

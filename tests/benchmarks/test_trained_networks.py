@@ -31,11 +31,11 @@ def test_the_same_network_is_trained_and_read(kind: str, tmp_path: Path) -> None
     network = training.trained(target, kind, **settings)
     (file,) = tmp_path.iterdir()
     written = file.stat().st_mtime_ns
-    assert training.trained(target, kind, **settings).identity == network.identity
+    assert training.trained(target, kind, **settings).fingerprint == network.fingerprint
     assert file.stat().st_mtime_ns == written
     file.unlink()
-    assert training.trained(target, kind, **settings).identity == network.identity
-    assert training.trained(target, kind, seed=1, **settings).identity != network.identity
+    assert training.trained(target, kind, **settings).fingerprint == network.fingerprint
+    assert training.trained(target, kind, seed=1, **settings).fingerprint != network.fingerprint
     check_model(network)
 
 

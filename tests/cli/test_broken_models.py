@@ -63,14 +63,14 @@ class Unsaid(Exception):
 """
 
 MEMBERS = {
-    "identity = 7": "Own.identity is 7",
-    "identity = ''": "Own.identity is ''",
-    "identity = property(lambda self: 1 / 0)": "identity that raised ZeroDivisionError",
-    "@property\ndef identity(self): raise SystemExit(1)": "failed with SystemExit: 1, line ",
-    "price = 1.0": "Own.price is 1.0: set it to a Price",
-    "price = None": "Own.price is None",
-    "price = property(lambda self: {}['price'])": "price that raised KeyError",
-    "price = Unshown()": "failed with ValueError: cannot be shown",
+    "fingerprint = 7": "Own.fingerprint is 7",
+    "fingerprint = ''": "Own.fingerprint is ''",
+    "fingerprint = property(lambda self: 1 / 0)": "fingerprint that raised ZeroDivisionError",
+    "@property\ndef fingerprint(self): raise SystemExit(1)": "failed with SystemExit: 1, line ",
+    "cost = 1.0": "Own.cost is 1.0: set it to a QueryCost",
+    "cost = None": "Own.cost is None",
+    "cost = property(lambda self: {}['cost'])": "cost that raised KeyError",
+    "cost = Unshown()": "failed with ValueError: cannot be shown",
     "alphabet = 'ab'": "Own.alphabet is 'ab': set it to an Alphabet",
     "alphabet = property(lambda self: 1 / 0)": "alphabet that raised ZeroDivisionError",
     "def open(self): return None": "Own.open returned None: .*subclass of Session",
@@ -223,7 +223,7 @@ def test_objects(body: str, folder: Path) -> None:
 @pytest.mark.slow
 def test_the_program_itself(folder: Path) -> None:
     for source in (
-        of_model("price = Unshown()"),
+        of_model("cost = Unshown()"),
         of_session("def start(self): raise SystemExit(1)"),
     ):
         (folder / "broken.py").write_text(source)

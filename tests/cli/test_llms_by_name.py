@@ -79,7 +79,7 @@ def test_options_mean_what_arguments_mean(
     found = model_of("hf:my_llm", given)
     expected = TransformerModel("my_llm", None, SIDES, **meant)  # type: ignore[arg-type]
     assert isinstance(found, LanguageModel)
-    assert found.identity == expected.identity
+    assert found.fingerprint == expected.fingerprint
     assert found.alphabet == expected.alphabet
 
 
@@ -172,7 +172,7 @@ def test_names_texts_and_tokens_in_a_vocabulary() -> None:
     found = model_of("hf:my_llm", given)
     assert isinstance(found, LanguageModel)
     assert found.alphabet.symbols == ("heads", "seven", "[x]")
-    assert found.identity == spelled.identity
+    assert found.fingerprint == spelled.fingerprint
 
 
 @pytest.mark.usefixtures("folder")

@@ -188,7 +188,7 @@ def test_what_a_model_is_made_of() -> None:
     own, top = model_of("named.py:own"), model_of("named.py:top")
     assert isinstance(own, LanguageModel)
     assert isinstance(top, LanguageModel)
-    assert own.identity is None
+    assert own.fingerprint is None
     learnt = run_json("learn", "named.py:top", "--kappa", 10)
     assert "walks over the automaton's support" in learnt["certificate"]["statement"]
 

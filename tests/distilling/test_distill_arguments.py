@@ -35,7 +35,7 @@ SMALL = Budget(max_symbols=200)
         ({"budget": Budget(max_words=10)}, "max_words=10 is too small"),
         (
             {"budget": Budget(max_cost=9)},
-            "max_cost bounds nothing, as the model has no price; give",
+            "max_cost bounds nothing, as the model has no cost; give",
         ),
         ({"budget": Budget(max_words=99, max_states=2)}, r"max_states is .* learning; .* sizes=\["),
         ({"budget": Budget(max_cost=9, max_word_length=3)}, "max_cost bounds nothing"),
@@ -76,7 +76,7 @@ def test_a_corpus_file_with_unknown_symbols(tmp_path: Path) -> None:
         distill(figure_3(), budget=SMALL, words=Corpus(path))
 
 
-def test_a_store_needs_an_identity(tmp_path: Path) -> None:
+def test_a_store_needs_an_fingerprint(tmp_path: Path) -> None:
     model = FunctionModel(lambda words: [[0.5, 0.5]] * len(words), Alphabet("a"))
     with pytest.raises(InputError, match="model_id"):
         distill(model, budget=SMALL, store=tmp_path / "store")

@@ -22,7 +22,7 @@ from pdfalearn import (
     LanguageModel,
     ModelWords,
     ObservationTree,
-    Price,
+    QueryCost,
     Rows,
     distill,
     random_pdfa,
@@ -38,8 +38,8 @@ FEW = [1, 2, 4]
 PHASES = ["words", "questions", "automata", "measuring"]
 
 
-def watched(price: Price | None = None) -> WatchedModel:
-    return WatchedModel(BlackBox(TARGET), price=price)
+def watched(cost: QueryCost | None = None) -> WatchedModel:
+    return WatchedModel(BlackBox(TARGET), cost=cost)
 
 
 @pytest.mark.parametrize("audit", [0, 16])
@@ -67,11 +67,11 @@ def test_a_bound_on_words() -> None:
 
 @pytest.mark.slow
 def test_a_bound_on_cost() -> None:
-    price = Price(call=5, word=1, symbol=2)
-    model = watched(price=price)
+    unit = QueryCost(call=5, word=1, symbol=2)
+    model = watched(cost=unit)
     frontier = distill(model, budget=Budget(max_cost=2000), sizes=FEW, audit=0)
     calls, words = len(model.batches), len(model.asked)
-    cost = price.cost(calls=calls, words=words, symbols=model.symbols)
+    cost = unit.total(calls=calls, words=words, symbols=model.symbols)
     assert 1000 < cost <= 2000
     assert frontier.certificate.details["cost"] == pytest.approx(cost)
 
@@ -108,7 +108,7 @@ def test_a_budget_that_holds_out_too_few_words() -> None:
     [(Budget(max_cost=6000), 40), (Budget(max_cost=60), 20), (Budget(max_seconds=0), 100)],
 )
 def test_where_words_are_cut_without_a_bound_on_symbols(budget: Budget, length: int) -> None:
-    sampler = checked_sampler(None, budget, Price(word=1, symbol=2))
+    sampler = checked_sampler(None, budget, QueryCost(word=1, symbol=2))
     assert isinstance(sampler, ModelWords)
     assert sampler.max_length == length
 
@@ -171,11 +171,11 @@ def test_a_run_that_was_killed_goes_on(
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_under_a_bound_on_cost(tmp_path: Path) -> None:
-    bound, store, price = Budget(max_cost=900), tmp_path / "store", Price(word=1, prefix=1)
-    whole = distill(watched(price), budget=bound, sizes=[1, 4], seed=2, audit=0)
+    bound, store, cost = Budget(max_cost=900), tmp_path / "store", QueryCost(word=1, prefix=1)
+    whole = distill(watched(cost), budget=bound, sizes=[1, 4], seed=2, audit=0)
     dying = DyingModel(BlackBox(TARGET), 10)
     for model in (dying, watched()):
-        model.price = price
+        model.cost = cost
         with suppress(OSError):
             again = distill(
                 model, budget=bound, sizes=[1, 4], seed=2, audit=0, store=store, model_id="it"

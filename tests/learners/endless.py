@@ -21,7 +21,7 @@ class EndlessModel(LanguageModel):
         How many symbols there are.
     """
 
-    identity = "endless"
+    fingerprint = "endless"
 
     def __init__(self, symbols: int = 6) -> None:
         self.alphabet = Alphabet("abcdefghijklmnop"[:symbols])

@@ -10,7 +10,7 @@ from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.observations import _questions, tree
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.families import FAMILIES, drawn
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.support import mostly_slow
 
 
@@ -25,7 +25,7 @@ def test_labels_are_equal_iff_classes_are(
     for seed in range(6):
         target, by = drawn(family, 12, seed)
         random = np.random.default_rng(seed)
-        model = WatchedModel(AutomatonModel(target), price=PRICES[prefixes_free])
+        model = WatchedModel(AutomatonModel(target), cost=COSTS[prefixes_free])
         observations = ObservationTree(model, by)
         labels = ArcLabels(observations, traces=prefixes_free)
         observations.ask(np.array([0]))

@@ -22,7 +22,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learners._suffix_matches import suffix_matches
-from pdfalearn.models.price import FREE, Price
+from pdfalearn.models.cost import FREE, QueryCost
 from pdfalearn.word_trees import WordTree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.endless import EndlessModel
@@ -40,7 +40,7 @@ ENOUGH = (
 
 
 @pytest.mark.parametrize("name", ["quant", "quant-classes"])
-@pytest.mark.parametrize("price", [FREE, Price(symbol=1), Price(word=1, prefix=1)], ids=str)
+@pytest.mark.parametrize("cost", [FREE, QueryCost(symbol=1), QueryCost(word=1, prefix=1)], ids=str)
 @examples(30)
 @given(
     size=st.integers(1, 60),
@@ -52,7 +52,7 @@ ENOUGH = (
 )
 def test_a_budget_that_is_not_reached_changes_nothing(
     name: str,
-    price: Price,
+    cost: QueryCost,
     size: int,
     symbols: int,
     shared: int | None,
@@ -64,7 +64,7 @@ def test_a_budget_that_is_not_reached_changes_nothing(
         size, symbols, distributions=shared, zero_probability=0.4 * has_gaps, undefined=has_gaps,
         seed=seed,
     )  # fmt: skip
-    model = WatchedModel(AutomatonModel(target), price=price)
+    model = WatchedModel(AutomatonModel(target), cost=cost)
     oracle = ExactOracle(target, by=BY)
     result = learn(model, by=BY, oracle=oracle, learner=name, budget=budget)
     assert result.certificate.kind == "exact"

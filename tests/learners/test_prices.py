@@ -1,4 +1,4 @@
-"""Prices decide how a learner asks, and the clock does not."""
+"""Costs decide how a learner asks, and the clock does not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pdfalearn import (
     AutomatonModel,
     Budget,
     ExactOracle,
-    Price,
     Quantization,
+    QueryCost,
     Result,
     Rows,
     Session,
@@ -26,9 +26,9 @@ TARGET = random_pdfa(200, 2, distributions=2, seed=3)
 BY = Quantization(1000)
 
 
-def learnt(price: Price, traces: bool | None = None) -> Result:
+def learnt(cost: QueryCost, traces: bool | None = None) -> Result:
     return learn(
-        AutomatonModel(TARGET, price=price),
+        AutomatonModel(TARGET, cost=cost),
         by=BY,
         oracle=ExactOracle(TARGET, by=BY),
         learner=lambda tree: Quant(tree, traces=traces),
@@ -37,24 +37,29 @@ def learnt(price: Price, traces: bool | None = None) -> Result:
 
 
 @pytest.mark.parametrize(
-    "price",
-    [Price(word=1), Price(symbol=1), Price(word=1, prefix=1), Price(word=1, symbol=1)],
+    "cost",
+    [
+        QueryCost(word=1),
+        QueryCost(symbol=1),
+        QueryCost(word=1, prefix=1),
+        QueryCost(word=1, symbol=1),
+    ],
     ids=["words", "symbols", "every distribution", "both"],
 )
-def test_the_cheaper_way_is_chosen(price: Price) -> None:
-    long = learnt(Price(prefix=price.prefix), traces=True).statistics
-    classes = learnt(price, traces=False).statistics
+def test_the_cheaper_way_is_chosen(cost: QueryCost) -> None:
+    long = learnt(QueryCost(prefix=cost.prefix), traces=True).statistics
+    classes = learnt(cost, traces=False).statistics
     costs = [
-        price.cost(words=s.words, symbols=s.symbols, prefixes=s.distributions - s.words)
+        cost.total(words=s.words, symbols=s.symbols, prefixes=s.distributions - s.words)
         for s in (long, classes)
     ]
-    assert learnt(price).statistics.cost <= 1.05 * min(costs)
+    assert learnt(cost).statistics.cost <= 1.05 * min(costs)
 
 
 def test_a_bound_on_the_cost_is_kept() -> None:
     for bound in (0, 1, 50, 333.3, 2000):
         result = learn(
-            AutomatonModel(TARGET, price=Price(call=3, word=1, symbol=0.5)),
+            AutomatonModel(TARGET, cost=QueryCost(call=3, word=1, symbol=0.5)),
             by=BY,
             oracle=ExactOracle(TARGET, by=BY),
             budget=Budget(max_cost=bound),

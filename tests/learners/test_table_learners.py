@@ -38,7 +38,7 @@ from tests.learners.tables import (
     need_learner,
 )
 from tests.models.hooked import HookedModel
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.support import examples
 
 TARGET = random_pdfa(40, 2, distributions=3, seed=11)
@@ -126,7 +126,7 @@ def test_functions_and_models_with_few_handles(name: str) -> None:
     function = FunctionModel(TARGET.next_distributions, TARGET.alphabet)
     assert learn(function, learner=name, by=BY, oracle=oracle).pdfa == expected
     for capacity in (None, 3, 40):
-        model = WatchedModel(AutomatonModel(TARGET), room=capacity, price=PRICES[False])
+        model = WatchedModel(AutomatonModel(TARGET), room=capacity, cost=COSTS[False])
         assert learn(model, learner=name, by=BY, oracle=oracle, audit=0).pdfa == expected
         assert len(set(model.asked)) == len(model.asked)
 

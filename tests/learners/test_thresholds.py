@@ -12,7 +12,7 @@ from pdfalearn.observations import _nodes, _questions, tree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.support import mostly_slow
 
 BORDERS = [
@@ -74,9 +74,7 @@ def test_prefixes_may_cost_and_handles_be_few(
     for seed in range(8):
         target, by = drawn(family, 12, seed)
         for capacity in (None, 4, 15):
-            model = WatchedModel(
-                AutomatonModel(target), room=capacity, price=PRICES[bool(seed % 2)]
-            )
+            model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[bool(seed % 2)])
             result = learn(model, by=by, oracle=ExactOracle(target, by=by), audit=0)
             assert_is_quotient(result.pdfa, target, by)
             assert len(set(model.asked)) == len(model.asked)

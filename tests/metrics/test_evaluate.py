@@ -28,7 +28,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from tests.metrics import slow
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.strategies import equivalences, pdfas
 from tests.support import need_module
 
@@ -122,7 +122,7 @@ def test_any_language_model(capacity: int | None, prefixes_free: bool) -> None:
     candidate = random_pdfa(15, 3, distributions=4, zero_probability=0.3, undefined=True, seed=2)
     words = [*target.sample(40, seed=3).words, *candidate.sample(40, seed=4).words]
     models = [
-        WatchedModel(AutomatonModel(pdfa), room=capacity, price=PRICES[prefixes_free])
+        WatchedModel(AutomatonModel(pdfa), room=capacity, cost=COSTS[prefixes_free])
         for pdfa in (target, candidate)
     ]
     by = Quantization(10)

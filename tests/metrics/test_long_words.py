@@ -13,7 +13,7 @@ from pdfalearn import PDFA, AutomatonModel, Evaluation, FunctionModel, evaluate,
 from pdfalearn.metrics import _asking, _tally
 from pdfalearn.models import whole_words
 from tests.metrics.test_evaluate import check_same, reordered
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 
 TARGET = random_pdfa(20, 3, distributions=4, zero_probability=0.3, undefined=True, seed=1)
 CANDIDATE = random_pdfa(15, 3, distributions=4, zero_probability=0.3, undefined=True, seed=2)
@@ -90,7 +90,7 @@ def test_parts_change_nothing(
     for module, name in ((_asking, "_MOST_PREFIXES"), (_tally, "_PART")):
         monkeypatch.setattr(module, name, 50)
     models = [
-        WatchedModel(AutomatonModel(pdfa), room=capacity, price=PRICES[prefixes_free])
+        WatchedModel(AutomatonModel(pdfa), room=capacity, cost=COSTS[prefixes_free])
         for pdfa in (TARGET, other)
     ]
     check_same(evaluate(models[0], models[1], words), expected)

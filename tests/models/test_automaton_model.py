@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA, AutomatonModel, InputError, chain
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.words import Words
 from tests.strategies import pdfas
@@ -60,13 +60,13 @@ def test_what_is_possible_is_what_is_defined(pdfa: PDFA, data: st.DataObject) ->
 
 
 def test_the_identity_tells_automata_apart() -> None:
-    assert AutomatonModel(chain(3)).identity == AutomatonModel(chain(3)).identity
-    assert AutomatonModel(chain(3)).identity != AutomatonModel(chain(4)).identity
+    assert AutomatonModel(chain(3)).fingerprint == AutomatonModel(chain(3)).fingerprint
+    assert AutomatonModel(chain(3)).fingerprint != AutomatonModel(chain(4)).fingerprint
 
 
 def test_asking_is_free_unless_a_price_is_given() -> None:
-    assert AutomatonModel(chain(3)).price.is_free
-    assert AutomatonModel(chain(3), price=Price(call=1)).price == Price(call=1)
+    assert AutomatonModel(chain(3)).cost.is_free
+    assert AutomatonModel(chain(3), cost=QueryCost(call=1)).cost == QueryCost(call=1)
 
 
 def test_what_is_not_a_model_is_refused() -> None:

@@ -47,9 +47,9 @@ def test_it_answers_as_the_automaton_does(pdfa: PDFA) -> None:
 
 
 def test_it_is_learnt_from() -> None:
-    model = FunctionModel.of_words(lambda word: by_word(figure_3(), word), "01", identity="mine")
+    model = FunctionModel.of_words(lambda word: by_word(figure_3(), word), "01", fingerprint="mine")
     check_model(model)
-    assert model.identity == "mine"
+    assert model.fingerprint == "mine"
     assert evaluate(figure_3(), learn(model).pdfa).over_prefixes.l1 == 0
 
 

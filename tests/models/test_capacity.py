@@ -19,7 +19,7 @@ from pdfalearn import (
 from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.support import mostly_slow
 
 TARGETS = [
@@ -38,10 +38,10 @@ def test_few_handles_give_the_same_automaton(
     capacity: int, prefixes_free: bool, target: PDFA
 ) -> None:
     by = Quantization(1000)
-    model = WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
+    model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
     oracle = ExactOracle(target, by=by)
     result = learn(model, by=by, oracle=oracle)
-    unbounded = WatchedModel(AutomatonModel(target), price=PRICES[prefixes_free])
+    unbounded = WatchedModel(AutomatonModel(target), cost=COSTS[prefixes_free])
     assert result.pdfa == learn(unbounded, by=by, oracle=oracle).pdfa
     assert_is_quotient(result.pdfa, target, by)
     assert model.most_live == capacity
@@ -55,9 +55,7 @@ def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
         oracle = ExactOracle(target, by=by)
         learnt = []
         for capacity in (None, 3, 6):
-            model = WatchedModel(
-                AutomatonModel(target), room=capacity, price=PRICES[bool(seed % 2)]
-            )
+            model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[bool(seed % 2)])
             learnt.append(learn(model, by=by, oracle=oracle, learner=name).pdfa)
         assert learnt == [learnt[0]] * 3
         assert_is_quotient(learnt[0], target, by)
@@ -67,7 +65,7 @@ def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
 @pytest.mark.parametrize("capacity", mostly_slow([None, 3, 20]))
 def test_no_word_is_asked_twice(capacity: int | None, prefixes_free: bool) -> None:
     for target in TARGETS:
-        model = WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
+        model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
         learn(model, oracle=ExactOracle(target, by=Quantization(1000)), audit=0)
         assert len(set(model.asked)) == len(model.asked)
 

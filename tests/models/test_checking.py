@@ -18,7 +18,7 @@ from pdfalearn.models.checking import (
     checked_start,
     close_quietly,
 )
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import LanguageModel, Session
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
@@ -175,8 +175,8 @@ def test_what_is_not_rows(given: Any, culprit: str) -> None:
 
 
 def test_members() -> None:
-    members = checked_model_members(model_with(alphabet=Alphabet("ab"), identity="own-1"))
-    assert members == (Alphabet("ab"), "own-1", Price(word=1, prefix=1))
+    members = checked_model_members(model_with(alphabet=Alphabet("ab"), fingerprint="own-1"))
+    assert members == (Alphabet("ab"), "own-1", QueryCost(word=1, prefix=1))
 
 
 def raising(error: Exception) -> property:
@@ -193,12 +193,12 @@ def raising(error: Exception) -> property:
         ({"alphabet": "ab"}, "Own.alphabet is 'ab'"),
         ({"alphabet": raising(OSError("gone"))}, "alphabet that raised OSError: gone"),
         ({"alphabet": raising(AttributeError("x"))}, "alphabet that raised AttributeError: x"),
-        ({"identity": 7}, "Own.identity is 7: set it to a text"),
-        ({"identity": ""}, "Own.identity is '': set it to a text that is not empty"),
-        ({"identity": raising(ValueError("two\nlines"))}, "raised ValueError: two lines: set"),
-        ({"price": 1.0}, "Own.price is 1.0: set it to a Price"),
-        ({"price": None}, "Own.price is None"),
-        ({"price": raising(KeyError())}, "price that raised KeyError: set"),
+        ({"fingerprint": 7}, "Own.fingerprint is 7: set it to a text"),
+        ({"fingerprint": ""}, "Own.fingerprint is '': set it to a text that is not empty"),
+        ({"fingerprint": raising(ValueError("two\nlines"))}, "raised ValueError: two lines: set"),
+        ({"cost": 1.0}, "Own.cost is 1.0: set it to a QueryCost"),
+        ({"cost": None}, "Own.cost is None"),
+        ({"cost": raising(KeyError())}, "cost that raised KeyError: set"),
     ],
 )
 def test_members_that_are_wrong(members: dict[str, Any], culprit: str) -> None:

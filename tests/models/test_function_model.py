@@ -24,7 +24,7 @@ from pdfalearn import (
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.asking import asked_rows
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 
@@ -125,10 +125,10 @@ def test_none_and_nan_say_that_a_word_is_undefined() -> None:
     assert symbols == 3
 
 
-def test_identity_and_price_are_given() -> None:
+def test_fingerprint_and_cost_are_given() -> None:
     model = FunctionModel(lambda words: [[1.0, 0.0] for _ in words], "a")
-    assert (model.identity, model.price) == (None, Price(word=1, prefix=1))
-    own = FunctionModel(lambda words: [], "a", identity="mine-1", price=Price(call=1))
-    assert (own.identity, own.price) == ("mine-1", Price(call=1))
+    assert (model.fingerprint, model.cost) == (None, QueryCost(word=1, prefix=1))
+    own = FunctionModel(lambda words: [], "a", fingerprint="mine-1", cost=QueryCost(call=1))
+    assert (own.fingerprint, own.cost) == ("mine-1", QueryCost(call=1))
     with pytest.raises(InputError, match="7 is not a function"):
         FunctionModel(7, "a")  # type: ignore[arg-type]

@@ -126,7 +126,7 @@ def test_a_module_of_ones_own(torch: Any) -> None:
     methods = {"__init__": build, "start": start, "step": step}
     network = type("Own", (torch.nn.Module,), methods)()
     model = RecurrentModel(network, "abc", memory=MEMORY)
-    assert model.identity is not None
+    assert model.fingerprint is not None
     oracle = PACOracle(epsilon=0.05, delta=0.05, sampler=UniformWords(8), seed=1)
     result = learn(model, by=Quantization(40), oracle=oracle)
     words = [word for word, _ in zip(result.access_words, range(50), strict=False)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import RecurrentModel, random_pdfa
 from pdfalearn.models.asking import asked_rows
-from pdfalearn.models.price import EVERY_STEP, Price
+from pdfalearn.models.cost import EVERY_STEP, QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.words import Words
 from tests.models.networks import (
@@ -206,16 +206,16 @@ def test_precision(precision: str, torch: Any) -> None:
 @pytest.mark.usefixtures("torch")
 def test_the_price_is_of_symbols_unless_given() -> None:
     assert isinstance(gru(), LanguageModel)
-    assert gru().price == EVERY_STEP
-    own = Price(call=3, symbol=1)
+    assert gru().cost == EVERY_STEP
+    own = QueryCost(call=3, symbol=1)
     parts = layers("GRU", 3)
-    assert RecurrentModel.of_layers(*parts, "abc", price=own).price is own
+    assert RecurrentModel.of_layers(*parts, "abc", cost=own).cost is own
 
 
 def test_identities(torch: Any) -> None:
-    identity = gru().identity
-    assert identity is not None
-    assert gru(memory=MEMORY).identity == identity
+    fingerprint = gru().fingerprint
+    assert fingerprint is not None
+    assert gru(memory=MEMORY).fingerprint == fingerprint
     parts = layers("GRU", 3)
     single = [part.float() for part in layers("GRU", 3)]
     others = [
@@ -225,27 +225,27 @@ def test_identities(torch: Any) -> None:
         RecurrentModel.of_layers(single[0], single[1], single[2], "abc"),
         RecurrentModel.of_layers(torch.nn.Sequential(parts[0]), *parts[1:], "abc"),
     ]
-    assert len({identity, *(other.identity for other in others)}) == 6
+    assert len({fingerprint, *(other.fingerprint for other in others)}) == 6
     with torch.no_grad():
         parts[2].bias[0] += 1e-12
-    assert RecurrentModel.of_layers(*parts, "abc").identity != identity
+    assert RecurrentModel.of_layers(*parts, "abc").fingerprint != fingerprint
     target = random_pdfa(3, 2, seed=1)
-    assert RecurrentModel(OneHotNetwork(target), target.alphabet).identity is None
+    assert RecurrentModel(OneHotNetwork(target), target.alphabet).fingerprint is None
 
 
 @pytest.mark.usefixtures("torch")
-def test_all_of_a_long_alphabet_counts_in_the_identity() -> None:
+def test_all_of_a_long_alphabet_counts_in_the_fingerprint() -> None:
     parts = layers("GRU", 40)
     symbols = [f"word {number}" for number in range(40)]
     swapped = [*symbols[:20], symbols[21], symbols[20], *symbols[22:]]
     models = [RecurrentModel.of_layers(*parts, given) for given in (symbols, swapped)]
-    assert models[0].identity != models[1].identity
+    assert models[0].fingerprint != models[1].fingerprint
 
 
-def test_settings_of_layers_count_in_the_identity(torch: Any) -> None:
+def test_settings_of_layers_count_in_the_fingerprint(torch: Any) -> None:
     embedding, head = torch.nn.Embedding(3, 4), torch.nn.Linear(4, 3)
     smooth = torch.nn.RNN(4, 4, nonlinearity="tanh")
     edged = torch.nn.RNN(4, 4, nonlinearity="relu")
     edged.load_state_dict(smooth.state_dict())
     models = [RecurrentModel.of_layers(embedding, rnn, head, "ab") for rnn in (smooth, edged)]
-    assert models[0].identity != models[1].identity
+    assert models[0].fingerprint != models[1].fingerprint

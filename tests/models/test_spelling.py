@@ -127,7 +127,7 @@ def test_words_that_left_the_alphabet_are_over() -> None:
     assert only.values.tolist() == [[1, 0, 0, 0]]
 
 
-def test_identity_covers_all_that_decides() -> None:
+def test_fingerprint_covers_all_that_decides() -> None:
     base: dict[Symbol, Sequence[int]] = {"a": [0], "b": [1, 2]}
     spellings = [
         Spelling(base, ends=[3]),
@@ -138,8 +138,8 @@ def test_identity_covers_all_that_decides() -> None:
         Spelling({"a": [0], "b": [1, 3]}, ends=[5]),
         Spelling({"a": [0], "c": [1, 2]}, ends=[3]),
     ]
-    assert len({spelling.identity for spelling in spellings}) == len(spellings)
-    assert spellings[0].identity == Spelling(base, ends=[3]).identity
+    assert len({spelling.fingerprint for spelling in spellings}) == len(spellings)
+    assert spellings[0].fingerprint == Spelling(base, ends=[3]).fingerprint
 
 
 def letters(text: str) -> list[int]:

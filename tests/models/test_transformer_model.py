@@ -81,7 +81,7 @@ def test_a_store_knows_the_model_again(tmp_path: Path) -> None:
     assert outside["unknown"] > 0, "a store does not keep it"
 
 
-def test_identity_covers_all_that_decides() -> None:
+def test_fingerprint_covers_all_that_decides() -> None:
     model = tiny("llama")
     models = [
         made(model),
@@ -93,22 +93,22 @@ def test_identity_covers_all_that_decides() -> None:
         made(tiny("llama", precision="float64")),
         made(tiny("gpt2")),
     ]
-    assert len({each.identity for each in models}) == len(models)
-    assert made(tiny("llama")).identity == models[0].identity
+    assert len({each.fingerprint for each in models}) == len(models)
+    assert made(tiny("llama")).fingerprint == models[0].fingerprint
 
 
-def test_identity_changes_with_the_weights() -> None:
+def test_fingerprint_changes_with_the_weights() -> None:
     import torch
 
     model = tiny("llama")
     asked = made(model)
-    before = asked.identity
+    before = asked.fingerprint
     with torch.no_grad():
         next(model.parameters()).mul_(1.01)
-    assert asked.identity != before
-    before = asked.identity
+    assert asked.fingerprint != before
+    before = asked.fingerprint
     model.double()
-    assert asked.identity != before
+    assert asked.fingerprint != before
 
 
 def test_audits_compute_again() -> None:

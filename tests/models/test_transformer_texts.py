@@ -97,7 +97,7 @@ def test_a_folder_gives_what_the_objects_give(folder: Path, of_bytes: Any) -> No
     options: dict[str, Any] = {"symbols": [" heads", " tails"], "prompt": "coin:", "ends": "rest"}
     from_folder = TransformerModel(folder, **options)
     objects = TransformerModel(llama(len(of_bytes)), of_bytes, **options)
-    assert from_folder.identity == objects.identity
+    assert from_folder.fingerprint == objects.fingerprint
     results = [
         learn(model, by=Quantization(3), oracle=AllWordsOracle(2))
         for model in (from_folder, objects)
@@ -107,9 +107,9 @@ def test_a_folder_gives_what_the_objects_give(folder: Path, of_bytes: Any) -> No
     np.testing.assert_allclose(first.probabilities, second.probabilities, atol=1e-6)
 
 
-def test_precision_is_part_of_the_identity(folder: Path) -> None:
+def test_precision_is_part_of_the_fingerprint(folder: Path) -> None:
     double = TransformerModel(str(folder), symbols=["7"], precision="float64")
-    assert double.identity != TransformerModel(str(folder), symbols=["7"]).identity
+    assert double.fingerprint != TransformerModel(str(folder), symbols=["7"]).fingerprint
 
 
 def test_bad_folders(folder: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA, AutomatonModel, FunctionModel
-from pdfalearn.models.price import EVERY_SYMBOL, FREE
+from pdfalearn.models.cost import EVERY_SYMBOL, FREE
 from pdfalearn.words import Words
 from tests.models.watched import WatchedModel
 
@@ -15,8 +15,8 @@ TARGET = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=[[0.5, 0.5, 0.
 
 def test_questions_are_written_down() -> None:
     model = WatchedModel(AutomatonModel(TARGET), room=4)
-    assert model.price == FREE
-    assert WatchedModel(AutomatonModel(TARGET), price=EVERY_SYMBOL).price == EVERY_SYMBOL
+    assert model.cost == FREE
+    assert WatchedModel(AutomatonModel(TARGET), cost=EVERY_SYMBOL).cost == EVERY_SYMBOL
     session = model.open()
     assert session.room == 4
     start = np.array([session.start()])

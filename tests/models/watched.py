@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 
 from pdfalearn import LanguageModel
-from pdfalearn.models.price import EVERY_WORD, FREE, Price
+from pdfalearn.models.cost import EVERY_WORD, FREE, QueryCost
 from pdfalearn.models.protocol import Handles, Mask, Session
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]
 
-PRICES = {True: FREE, False: EVERY_WORD}
+COSTS = {True: FREE, False: EVERY_WORD}
 """By whether the distributions of prefixes are free."""
 
 
@@ -27,10 +27,10 @@ class WatchedModel(LanguageModel):
     """
 
     def __init__(
-        self, inner: LanguageModel, *, room: int | None = None, price: Price | None = None
+        self, inner: LanguageModel, *, room: int | None = None, cost: QueryCost | None = None
     ) -> None:
         self.alphabet = inner.alphabet
-        self.price = inner.price if price is None else price
+        self.cost = inner.cost if cost is None else cost
         self.room = room
         self.symbols = 0
         """How many symbols sessions were led through, undefined ones included."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA, AutomatonModel, Exact, Quantization, combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.observations.ways import one_by_one
 from tests.strategies import equivalences, pdfas
 from tests.support import examples
@@ -33,7 +33,7 @@ def test_classes_are_those_of_the_model(
 ) -> None:
     word = st.lists(st.integers(0, len(pdfa.alphabet) - 1), max_size=6).map(tuple)
     batches = data.draw(st.lists(st.tuples(st.lists(word, max_size=5), st.booleans()), max_size=4))
-    model = WatchedModel(AutomatonModel(pdfa), price=PRICES[prefixes_free], room=capacity)
+    model = WatchedModel(AutomatonModel(pdfa), cost=COSTS[prefixes_free], room=capacity)
     tree = ObservationTree(model, by)
     key_of: dict[int, bytes] = {}
     for words, few in batches:
@@ -49,7 +49,7 @@ def test_classes_are_those_of_the_model(
 
 @pytest.mark.parametrize("few", [True, False])
 def test_prefixes_are_read_with_a_word_where_they_are_free(few: bool) -> None:
-    model = WatchedModel(AutomatonModel(combination_lock(5)), price=PRICES[True])
+    model = WatchedModel(AutomatonModel(combination_lock(5)), cost=COSTS[True])
     tree = ObservationTree(model, Exact())
     ask(tree, [(0, 1, 1)], few)
     assert model.batches == [[(0,), (0, 1), (0, 1, 1)]]
@@ -63,7 +63,7 @@ def test_prefixes_are_read_with_a_word_where_they_are_free(few: bool) -> None:
 
 @pytest.mark.parametrize("few", [True, False])
 def test_as_many_prefixes_as_words_are_told_from_them(few: bool) -> None:
-    model = WatchedModel(AutomatonModel(combination_lock(5)), price=PRICES[True])
+    model = WatchedModel(AutomatonModel(combination_lock(5)), cost=COSTS[True])
     tree = ObservationTree(model, Exact())
     assert len(set(ask(tree, [(), (0, 1)], few))) == 1
     assert sorted(model.asked) == [(), (0,), (0, 1)]
@@ -71,7 +71,7 @@ def test_as_many_prefixes_as_words_are_told_from_them(few: bool) -> None:
 
 @pytest.mark.parametrize("few", [True, False])
 def test_prefixes_are_not_read_where_they_cost(few: bool) -> None:
-    model = WatchedModel(AutomatonModel(combination_lock(5)), price=PRICES[False])
+    model = WatchedModel(AutomatonModel(combination_lock(5)), cost=COSTS[False])
     tree = ObservationTree(model, Exact())
     ask(tree, [(0, 1, 1), (1,)], few)
     assert model.batches == [[(0, 1, 1), (1,)]]
@@ -86,7 +86,7 @@ def test_prefixes_are_not_read_where_they_cost(few: bool) -> None:
 def test_counts_are_those_of_the_model(prefixes_free: bool, capacity: int | None) -> None:
     pdfa = random_pdfa(30, 3, zero_probability=0.3, undefined=True, seed=1)
     random = np.random.default_rng(1)
-    model = WatchedModel(AutomatonModel(pdfa), price=PRICES[prefixes_free], room=capacity)
+    model = WatchedModel(AutomatonModel(pdfa), cost=COSTS[prefixes_free], room=capacity)
     tree = ObservationTree(model, Quantization(100))
     wanted: set[Codes] = set()
     for number in range(60):

@@ -17,7 +17,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.price import EVERY_SYMBOL, EVERY_WORD, FREE, Price
+from pdfalearn.models.cost import EVERY_SYMBOL, EVERY_WORD, FREE, QueryCost
 from pdfalearn.rows import Rows
 from tests.learners.checks import assert_is_quotient
 from tests.models.watched import WatchedModel
@@ -63,16 +63,16 @@ def with_lists(target: PDFA, words: Batch) -> Any:
 
 @pytest.mark.parametrize("answered", [with_none, with_nan, with_flags, with_lists])
 @pytest.mark.parametrize("room", [None, 3, 8])
-@pytest.mark.parametrize("price", [FREE, EVERY_WORD, EVERY_SYMBOL], ids=["free", "word", "symbol"])
+@pytest.mark.parametrize("cost", [FREE, EVERY_WORD, EVERY_SYMBOL], ids=["free", "word", "symbol"])
 @pytest.mark.parametrize("symbols", [1, 3, 40])
 @pytest.mark.parametrize("few", [True, False])
 def test_undefined_words_are_learnt(
-    answered: Answered, room: int | None, price: Price, symbols: int, few: bool
+    answered: Answered, room: int | None, cost: QueryCost, symbols: int, few: bool
 ) -> None:
     for seed in range(2):
         target = random_pdfa(15, symbols, zero_probability=0.5, undefined=True, seed=seed)
         function = FunctionModel(partial(answered, target), target.alphabet)
-        model = WatchedModel(function, room=room, price=price)
+        model = WatchedModel(function, room=room, cost=cost)
         with one_by_one(few):
             result = learn(model, by=BY, oracle=ExactOracle(target, by=BY), audit=0)
         assert_is_quotient(result.pdfa, target, BY)

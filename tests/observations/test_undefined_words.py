@@ -23,7 +23,7 @@ from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 from tests.models.hooked import HookedModel
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.observations.ways import one_by_one
 
 BY = Quantization(10)
@@ -59,7 +59,7 @@ def test_undefined_words_are_never_asked_further(
     symbols: int, prefixes_free: bool, capacity: int | None
 ) -> None:
     model = WatchedModel(
-        AutomatonModel(stopping(symbols)), price=PRICES[prefixes_free], room=capacity
+        AutomatonModel(stopping(symbols)), cost=COSTS[prefixes_free], room=capacity
     )
     tree = ObservationTree(model, BY)
 
@@ -92,7 +92,7 @@ def test_undefined_is_a_class_and_never_a_state(name: str) -> None:
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_positive_probability_and_undefined_is_an_error(name: str, prefixes_free: bool) -> None:
     target = random_pdfa(5, 2, seed=1)
-    model = WatchedModel(LyingModel(target), price=PRICES[prefixes_free])
+    model = WatchedModel(LyingModel(target), cost=COSTS[prefixes_free])
     with pytest.raises(ModelError, match=r"after the word \(\) the model gives the symbol '1' pro"):
         learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=name)
 
@@ -107,7 +107,7 @@ def test_the_error_comes_whenever_the_word_before_is_asked(
     words: list[tuple[int, ...]], capacity: int | None, prefixes_free: bool, few: bool
 ) -> None:
     lying = LyingModel(random_pdfa(5, 2, seed=1))
-    model = WatchedModel(lying, room=capacity, price=PRICES[prefixes_free])
+    model = WatchedModel(lying, room=capacity, cost=COSTS[prefixes_free])
     tree = ObservationTree(model, BY)
     suffixes = [tree.suffixes.add_word(word) for word in words]
 
@@ -140,7 +140,7 @@ def test_an_alphabet_of_one_symbol_may_end() -> None:
 def test_many_words_that_share_an_undefined_prefix(prefixes_free: bool) -> None:
     rows = [[0.5, 0.5, 0], [0.2, 0.4, 0.4]]
     target = PDFA(alphabet="ab", transitions=[[1, -1], [1, 0]], probabilities=rows)
-    model = WatchedModel(AutomatonModel(target), price=PRICES[prefixes_free])
+    model = WatchedModel(AutomatonModel(target), cost=COSTS[prefixes_free])
     tree = ObservationTree(model, BY)
     words = Words.of([list(word) for word in product([0, 1], repeat=6)])
     ends = tree.path(words)[words.ends]

@@ -15,12 +15,12 @@ from pdfalearn.oracles.comparison import comparison, differing, first_difference
 from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.strategies import equivalences, pdfas
 
 
 def watched(target: PDFA, capacity: int | None = None, prefixes_free: bool = True) -> WatchedModel:
-    return WatchedModel(AutomatonModel(target), room=capacity, price=PRICES[prefixes_free])
+    return WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
 
 
 def shortest_wrong(word: Word, target: PDFA, hypothesis: PDFA, by: Equivalence) -> Word | None:

@@ -24,7 +24,7 @@ from pdfalearn.equivalence.relations import Relation
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.learners.tables import tolerances
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.oracles.helpers import differs
 from tests.strategies import equivalences, pdfas
 
@@ -45,7 +45,7 @@ def test_counterexamples_are_true(
     make: Callable[[], EquivalenceOracle], data: st.DataObject, by: Relation, free: bool
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
-    model = WatchedModel(AutomatonModel(target), price=PRICES[free])
+    model = WatchedModel(AutomatonModel(target), cost=COSTS[free])
     observations = ObservationTree(model, by)
     observations.ask_path(Words.of([[0, 1, 1, 0], [1, 1, 0, 0, 1]]))
     oracle = make()

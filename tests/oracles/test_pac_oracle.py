@@ -30,7 +30,7 @@ from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.models.hooked import HookedModel
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 
 BY = Quantization(10)
 TARGET = figure_3()
@@ -180,7 +180,7 @@ def test_runs_with_one_seed_are_the_same() -> None:
 
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_models_of_little_capacity_are_learnt(prefixes_free: bool) -> None:
-    model = WatchedModel(AutomatonModel(TARGET), room=4, price=PRICES[prefixes_free])
+    model = WatchedModel(AutomatonModel(TARGET), room=4, cost=COSTS[prefixes_free])
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(6))
     assert len(learn(model, by=BY, oracle=oracle).pdfa) == 4
 

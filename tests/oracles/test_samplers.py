@@ -24,7 +24,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.observations.tree import ObservationTree
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.strategies import all_words
 
 COUNT = 40_000
@@ -96,7 +96,7 @@ def test_words_of_the_model_are_cut() -> None:
 
 
 def test_words_of_the_model_are_asked_level_by_level_and_once() -> None:
-    model = WatchedModel(AutomatonModel(MODEL), price=PRICES[False])
+    model = WatchedModel(AutomatonModel(MODEL), cost=COSTS[False])
     observations = ObservationTree(model, Quantization(1000))
     words = ModelWords(8).draw(500, figure_3(), observations, np.random.default_rng(1))
     assert len(model.batches) <= 8

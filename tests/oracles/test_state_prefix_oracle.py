@@ -19,7 +19,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.observations.tree import ObservationTree
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.oracles.helpers import BY, tree
 
 
@@ -36,7 +36,7 @@ def test_bad_numbers_are_refused(length: int) -> None:
 @pytest.mark.parametrize("walks", [3, 300])
 def test_walks_begin_in_every_state(walks: int) -> None:
     target = random_pdfa(30, 3, zero_probability=0.3, undefined=True, seed=6)
-    model = WatchedModel(AutomatonModel(target), price=PRICES[False])
+    model = WatchedModel(AutomatonModel(target), cost=COSTS[False])
     oracle = StatePrefixOracle(walks_per_state=walks, walk_length=5)
     assert len(oracle.counterexamples(target, ObservationTree(model, BY))) == 0
     asked = [target.alphabet.decode(word) for word in model.asked]

@@ -23,7 +23,7 @@ from pdfalearn.equivalence.relations import Relation
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import stored_answers
 from pdfalearn.words import Words
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.oracles.helpers import differs, tree
 from tests.strategies import equivalences, pdfas
 
@@ -38,7 +38,7 @@ def test_stored_answers_are_all_that_is_compared(
     data: st.DataObject, by: Relation, codes: list[list[int]], enough: int
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
-    model = WatchedModel(AutomatonModel(target), price=PRICES[False])
+    model = WatchedModel(AutomatonModel(target), cost=COSTS[False])
     observations = ObservationTree(model, by)
     observations.ask(np.array([observations.node(word) for word in codes], dtype=np.int64))
     before = model.symbols, len(model.batches), len(observations)

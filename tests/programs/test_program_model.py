@@ -29,9 +29,9 @@ from pdfalearn import (
     Alphabet,
     InputError,
     ModelError,
-    Price,
     ProgramModel,
     Quantization,
+    QueryCost,
     Words,
     learn,
     quotient,
@@ -227,10 +227,10 @@ def test_after_the_end_it_is_started_again(tmp_path: Path) -> None:
 
 def test_copies_have_programs_of_their_own(tmp_path: Path) -> None:
     program = FaultyProgram(TARGET, tmp_path)
-    with program.model(identity="mine", price=Price(call=3)) as model:
+    with program.model(fingerprint="mine", cost=QueryCost(call=3)) as model:
         expected = model.answer(Words.of([[0]])).to_dense()
         for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):  # noqa: S301
-            assert (other.identity, other.price) == ("mine", Price(call=3))
+            assert (other.fingerprint, other.cost) == ("mine", QueryCost(call=3))
             assert np.array_equal(other.answer(Words.of([[0]])).to_dense(), expected)
             other.close()
         assert len(program.left()) == 1
@@ -253,12 +253,12 @@ def test_a_fork_starts_its_own_and_leaves_the_other_alone(tmp_path: Path) -> Non
     program.check_end()
 
 
-def test_a_store_needs_an_identity(tmp_path: Path) -> None:
+def test_a_store_needs_an_fingerprint(tmp_path: Path) -> None:
     program = FaultyProgram(TARGET, tmp_path)
     kept: dict[str, Any] = {"by": BY, "oracle": AllWordsOracle(4), "store": tmp_path / "answers.db"}
-    with program.model() as model, pytest.raises(InputError, match="identity"):
+    with program.model() as model, pytest.raises(InputError, match="fingerprint"):
         learn(model, **kept)
-    with program.model(identity="mine") as model:
+    with program.model(fingerprint="mine") as model:
         first, again = learn(model, **kept), learn(model, **kept)
     assert again.pdfa == first.pdfa == quotient(first.pdfa, by=BY)
     assert again.statistics.words == 0

@@ -18,8 +18,8 @@ from pdfalearn import (
     InputError,
     LikeliestTokensWarning,
     ModelError,
-    Price,
     Quantization,
+    QueryCost,
     ServedModel,
     Words,
     distinguish,
@@ -126,7 +126,7 @@ def test_more_tokens_than_a_request_may_ask_for_are_parted() -> None:
         sizes = {len(request["logprob_token_ids"]) for request in server.requests[1:]}
     assert sizes == {128, 45}
     assert np.allclose(rows.values, target.probabilities[states_after(target, words)], atol=1e-12)
-    assert model.price == Price(word=3 * 7, prefix=3 * 7, symbol=3, cached_symbol=3)
+    assert model.cost == QueryCost(word=3 * 7, prefix=3 * 7, symbol=3, cached_symbol=3)
 
 
 def test_the_rest_ends_words() -> None:
@@ -152,7 +152,7 @@ def test_symbols_may_have_other_names_and_tokens_may_be_given() -> None:
         by_text = served(server, {1: "a", 2: "b", 3: "c", 4: "d"})
         tokens = {place: llm.tokens(text, special=False) for place, text in enumerate("abcd", 1)}
         by_token = served(server, tokens, prompt=llm.tokens("word:", special=True), ends=[1])
-        assert by_text.identity == by_token.identity
+        assert by_text.fingerprint == by_token.fingerprint
         assert by_text.alphabet.symbols == (1, 2, 3, 4)
         assert served(server, "abcd", prompt="word", chat=True).prompt == by_text.prompt
         messages = [{"role": "user", "content": text} for text in ("one", "word")]
@@ -290,7 +290,7 @@ def test_wished_likeliest_tokens_do_not_warn() -> None:
         full = served(server, "abcd")
         rows, expected = (asked.answer(Words.of([(), (0, 1)])) for asked in (model, full))
     assert model.top == 20
-    assert model.identity != full.identity
+    assert model.fingerprint != full.fingerprint
     assert not rows.is_open.any()
     assert np.allclose(rows.to_dense(), expected.values, atol=1e-12)
 
@@ -299,7 +299,7 @@ def test_the_cost_is_counted_in_tokens() -> None:
     target = spelled_target(40, seed=5, symbols="abcd")
     with WatchedServer(AutomatonLLM(target)) as server:
         model = served(server, "abcd")
-        assert model.price == Price(word=7, prefix=7, symbol=1, cached_symbol=1)
+        assert model.cost == QueryCost(word=7, prefix=7, symbol=1, cached_symbol=1)
         server.asked.clear()
         seen: list[float] = []
         result = learn(
@@ -319,17 +319,20 @@ def test_the_cost_is_counted_in_tokens() -> None:
 @pytest.mark.slow
 def test_the_identity_says_what_decides_the_answers() -> None:
     with WatchedServer(AutomatonLLM(spelled_target(5, seed=1))) as server:
-        same = {served(server).identity, served(server, batch=3, price=Price(word=1)).identity}
+        same = {
+            served(server).fingerprint,
+            served(server, batch=3, cost=QueryCost(word=1)).fingerprint,
+        }
         others = {
-            served(server, prompt="other:").identity,
-            served(server, SYMBOLS[:-1]).identity,
-            served(server, ends=["."]).identity,
-            served(server, outside="?").identity,
+            served(server, prompt="other:").fingerprint,
+            served(server, SYMBOLS[:-1]).fingerprint,
+            served(server, ends=["."]).fingerprint,
+            served(server, outside="?").fingerprint,
         }
     with WatchedServer(AutomatonLLM(spelled_target(5, seed=1))) as elsewhere:
-        same.add(served(elsewhere).identity)
-    (identity,) = same
-    assert identity.startswith("served automaton ")
+        same.add(served(elsewhere).fingerprint)
+    (fingerprint,) = same
+    assert fingerprint.startswith("served automaton ")
     assert len(others | same) == 5
 
 

@@ -49,8 +49,10 @@ def test_the_key_is_sent_and_nowhere_to_be_seen(
         by = Quantization(20)
         oracle = ExactOracle(TARGET, by=by)
         result = learn(model, by=by, oracle=oracle, store=tmp_path / "answers.db")
-    assert model.identity == other.identity
-    assert SECRET not in repr(model) + model.identity + repr(vars(model)) + repr(vars(model._asker))
+    assert model.fingerprint == other.fingerprint
+    assert SECRET not in repr(model) + model.fingerprint + repr(vars(model)) + repr(
+        vars(model._asker)
+    )
     assert SECRET.encode() not in pickle.dumps(result)
     written = [path.read_bytes() for path in tmp_path.iterdir()]
     assert written

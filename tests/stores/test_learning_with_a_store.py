@@ -36,11 +36,11 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.price import FREE, Price
+from pdfalearn.models.cost import FREE, QueryCost
 from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.rows import Rows
 from tests.models.hooked import HookedModel
-from tests.models.watched import PRICES, WatchedModel
+from tests.models.watched import COSTS, WatchedModel
 from tests.strategies import pdfas
 from tests.support import examples, mostly_slow
 
@@ -51,12 +51,12 @@ def run(
     target: PDFA,
     store: Path | None,
     *,
-    price: Price = FREE,
+    cost: QueryCost = FREE,
     room: int | None = None,
     learner: str = "quant",
     budget: Budget | None = None,
 ) -> tuple[Result, WatchedModel]:
-    model = WatchedModel(AutomatonModel(target), room=room, price=price)
+    model = WatchedModel(AutomatonModel(target), room=room, cost=cost)
     oracle = ExactOracle(target, by=BY)
     result = learn(
         model, by=BY, oracle=oracle, learner=learner, store=store, model_id="m",
@@ -82,14 +82,14 @@ def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
     store = tmp_path_factory.mktemp("store") / "answers.db"
     enough = Budget(max_words=10**6)
     whole, watched = run(
-        target, None, price=PRICES[prefixes_free], room=capacity, learner=learner, budget=enough
+        target, None, cost=COSTS[prefixes_free], room=capacity, learner=learner, budget=enough
     )
     asked = []
     for _ in range(200):
         part, model = run(
             target,
             store,
-            price=PRICES[prefixes_free],
+            cost=COSTS[prefixes_free],
             room=capacity,
             learner=learner,
             budget=Budget(max_words=piece) if data.draw(st.booleans()) else enough,
@@ -163,7 +163,7 @@ def test_a_name_and_a_hash_are_not_a_longer_name(tmp_path: Path) -> None:
     store = tmp_path / "answers.db"
     target = random_pdfa(9, seed=1)
     learn(target, by=BY, store=store, model_id="a")
-    hashed = sha256(AutomatonModel(target).identity.encode()).hexdigest()[:20]
+    hashed = sha256(AutomatonModel(target).fingerprint.encode()).hexdigest()[:20]
     with AnswerStore(store, read_only=True) as opened:
         assert [model.key for model in opened.models()] == [f"a#{hashed}"]
     oracle = ExactOracle(target, by=BY)
@@ -190,7 +190,7 @@ def test_failures_at_any_call_change_nothing(
             return inner.read(handles)
 
     def once(model: AutomatonModel, store: Path | None) -> Result:
-        watched = WatchedModel(model, room=capacity, price=PRICES[prefixes_free])
+        watched = WatchedModel(model, room=capacity, cost=COSTS[prefixes_free])
         sampler = UniformWords(max_length=8)
         oracle = ChainOracle(
             StoredAnswersOracle(), PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=2)

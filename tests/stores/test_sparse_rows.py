@@ -142,7 +142,7 @@ def test_a_run_goes_on_from_sparse_answers_and_the_file_stays_small(tmp_path: Pa
             ceiling=ceiling,
         )
 
-    model = TopK(FunctionModel(listed, target.alphabet, identity="listed"), 5)
+    model = TopK(FunctionModel(listed, target.alphabet, fingerprint="listed"), 5)
     dense = learn(TopK(target, 5), by=by)
     store = tmp_path / "answers.db"
     first = learn(model, by=by, store=store)

@@ -30,37 +30,37 @@ def neither_answer_nor_open() -> LanguageModel:
     return type("Own", (LanguageModel,), {"alphabet": Alphabet("ab")})()  # type: ignore[no-any-return]
 
 
-@broken(r"Restless.identity was 'run 0' and is 'run 1' now: it has to stay")
+@broken(r"Restless.fingerprint was 'run 0' and is 'run 1' now: it has to stay")
 def an_identity_that_changes() -> LanguageModel:
     numbers = count()
 
     class Restless(Owning):
-        identity = property(lambda self: f"run {next(numbers)}")
+        fingerprint = property(lambda self: f"run {next(numbers)}")
 
     return Restless(TARGET)
 
 
-@broken(r"Counting.identity was '0' and is '\d+' now")
+@broken(r"Counting.fingerprint was '0' and is '\d+' now")
 def an_identity_that_changes_by_asking() -> LanguageModel:
     class Counting(Owning):
-        identity = property(lambda self: str(len(self.sessions)))
+        fingerprint = property(lambda self: str(len(self.sessions)))
 
     return Counting(TARGET)
 
 
-@broken("Own.identity is 7: set it to a text")
-def a_number_as_identity() -> LanguageModel:
-    return type("Own", (Owning,), {"identity": 7})(TARGET)  # type: ignore[no-any-return]
+@broken("Own.fingerprint is 7: set it to a text")
+def a_number_as_fingerprint() -> LanguageModel:
+    return type("Own", (Owning,), {"fingerprint": 7})(TARGET)  # type: ignore[no-any-return]
 
 
-@broken("Own has identity that raised ZeroDivisionError: division by zero")
+@broken("Own has fingerprint that raised ZeroDivisionError: division by zero")
 def an_identity_that_fails() -> LanguageModel:
-    return type("Own", (Owning,), {"identity": property(lambda _: 1 / 0)})(TARGET)  # type: ignore[no-any-return]
+    return type("Own", (Owning,), {"fingerprint": property(lambda _: 1 / 0)})(TARGET)  # type: ignore[no-any-return]
 
 
-@broken("Own.price is 1.0: set it to a Price")
-def a_number_as_price() -> LanguageModel:
-    return type("Own", (Owning,), {"price": 1.0})(TARGET)  # type: ignore[no-any-return]
+@broken("Own.cost is 1.0: set it to a QueryCost")
+def a_number_as_cost() -> LanguageModel:
+    return type("Own", (Owning,), {"cost": 1.0})(TARGET)  # type: ignore[no-any-return]
 
 
 @broken("Own.open returned None: .* subclass of Session")

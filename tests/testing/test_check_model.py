@@ -74,7 +74,7 @@ class Whole(LanguageModel):
 
     def __init__(self, pdfa: PDFA, *, sparse: bool = False) -> None:
         self.alphabet = pdfa.alphabet
-        self.identity = "whole"
+        self.fingerprint = "whole"
         self._pdfa = pdfa
         self._sparse = sparse
 

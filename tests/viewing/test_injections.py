@@ -115,7 +115,7 @@ def things() -> list[Any]:
     """Something of each kind that a notebook shows, of an evil alphabet."""
     pdfa = automaton(*EVIL[:3])
     result = learn(pdfa)
-    model = FunctionModel(pdfa.next_distributions, pdfa.alphabet, identity=EVIL[0])
+    model = FunctionModel(pdfa.next_distributions, pdfa.alphabet, fingerprint=EVIL[0])
     frontier = distill(model, budget=Budget(max_symbols=300), seed=1)
     return [
         result,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _BOUNDS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
     "max_words": (click.IntRange(min=1), "this many words asked of the model"),
     "max_symbols": (click.IntRange(min=0), "this many symbols that the model is led through"),
-    "max_cost": (click.FloatRange(min=0), "this cost of asking, by the model's own price"),
+    "max_cost": (click.FloatRange(min=0), "this cost of asking, by the model's own cost"),
     "max_seconds": (click.FloatRange(min=0), "this many seconds"),
     "max_states": (click.IntRange(min=1), "this many states"),
     "max_word_length": (click.IntRange(min=0), "this many symbols in a word"),
@@ -43,7 +43,7 @@ budget_options = all_of(
 _SPENDING: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
     "symbols": (click.IntRange(min=1), "Lead the model through at most this many symbols."),
     "words": (click.IntRange(min=1), "Ask at most this many words."),
-    "cost": (click.FloatRange(min=0), "Ask for at most this cost, by the model's own price."),
+    "cost": (click.FloatRange(min=0), "Ask for at most this cost, by the model's own cost."),
     "seconds": (
         click.FloatRange(min=0),
         "Ask for half of this many seconds; the search comes after that.",

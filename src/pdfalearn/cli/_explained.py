@@ -54,20 +54,20 @@ class ExplainedModel(Wrapper):
         The model.
     name : str
         How the user has named it.
-    identity : str, optional
-        Its identity, if it has none of its own.
+    fingerprint : str, optional
+        Its fingerprint, if it has none of its own.
     """
 
-    def __init__(self, model: LanguageModel, name: str, identity: str | None = None) -> None:
+    def __init__(self, model: LanguageModel, name: str, fingerprint: str | None = None) -> None:
         self._members = explained(checked_model_members, name)(model)
         super().__init__(model)
-        self._identity = self._members.identity or identity
+        self._fingerprint = self._members.fingerprint or fingerprint
         self._name = name
 
     @property
-    def identity(self) -> str | None:  # type: ignore[override]
-        """The model's identity."""
-        return self._identity
+    def fingerprint(self) -> str | None:  # type: ignore[override]
+        """The model's fingerprint."""
+        return self._fingerprint
 
     def open(self) -> Session:
         """Begin a conversation."""

@@ -100,14 +100,14 @@ _NOTHING_SAID = Described()
 
 
 def model_of(
-    name: str, described_as: Described = _NOTHING_SAID, identity: str | None = None
+    name: str, described_as: Described = _NOTHING_SAID, fingerprint: str | None = None
 ) -> Model:
     """Make a model of its name; see `models_of`."""
-    return models_of([name], described_as, identity)[0]
+    return models_of([name], described_as, fingerprint)[0]
 
 
 def models_of(
-    names: Sequence[str], described_as: Described = _NOTHING_SAID, identity: str | None = None
+    names: Sequence[str], described_as: Described = _NOTHING_SAID, fingerprint: str | None = None
 ) -> list[Model]:
     """Make models of their names on the command line.
 
@@ -118,11 +118,11 @@ def models_of(
         ``command:PROGRAM``, ``hf:FOLDER`` or ``served:URL#MODEL``.
     described_as : Described
         The symbols of the words of functions and programs; and what goes with the names of LLMs.
-    identity : str, optional
-        The identity of models that have none of their own.
+    fingerprint : str, optional
+        The fingerprint of models that have none of their own.
     """
     if described_as.replicas is not None or described_as.scheduler is not None:
-        return [_replicas(name, described_as, identity) for name in names]
+        return [_replicas(name, described_as, fingerprint) for name in names]
     alphabet = described_as.alphabet
     _check_llm_options(names, described_as)
     with prints_aside():
@@ -133,13 +133,13 @@ def models_of(
         if described_as.by_word and all(map(_is_model, things)):
             raise InputError(f"--by-word is for functions of words; {names[0]} is a model")
         named = zip(names, things, strict=True)
-        return [_model(thing, name, described_as, identity) for name, thing in named]
+        return [_model(thing, name, described_as, fingerprint) for name, thing in named]
 
 
-def _replicas(name: str, described_as: Described, identity: str | None) -> LanguageModel:
+def _replicas(name: str, described_as: Described, fingerprint: str | None) -> LanguageModel:
     """Have copies of a model made in other processes, of its name and the same options."""
     alone = replace(described_as, replicas=None, scheduler=None)
-    make = partial(model_of, name, alone, identity)
+    make = partial(model_of, name, alone, fingerprint)
     return pdfalearn.Replicas(make, described_as.replicas, scheduler=described_as.scheduler)
 
 
@@ -262,7 +262,7 @@ def _makes(thing: object, *, has_alphabet: bool) -> TypeGuard[Function]:
 
 
 def _model(
-    thing: Model | Function, name: str, described_as: Described, identity: str | None
+    thing: Model | Function, name: str, described_as: Described, fingerprint: str | None
 ) -> Model:
     """Make a model whose failures are told in one line; an automaton has none."""
     from pdfalearn.cli._explained import ExplainedModel, explained
@@ -270,9 +270,9 @@ def _model(
     if isinstance(thing, pdfalearn.PDFA) or type(thing) is pdfalearn.AutomatonModel:
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
-        return ExplainedModel(thing, name, identity)
+        return ExplainedModel(thing, name, fingerprint)
     symbols = described_as.symbols
     if symbols is None:
         raise InputError(f"{name} is a function: say with --alphabet what its symbols are")
     make = pdfalearn.FunctionModel.of_words if described_as.by_word else pdfalearn.FunctionModel
-    return make(explained(thing, name), pdfalearn.Alphabet(symbols), identity=identity)
+    return make(explained(thing, name), pdfalearn.Alphabet(symbols), fingerprint=fingerprint)

@@ -107,8 +107,8 @@ def distill(
     words = sampler_of(max_length, corpus)
     constraints = Constraints.taken_from(chosen)
     # A name in the store stands for the model without constraints: with others it is another one.
-    identity = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, Described.taken_from(chosen), identity))
+    fingerprint = model_id if constraints.is_any else None
+    model = constraints.around(model_of(target, Described.taken_from(chosen), fingerprint))
     result.check_symbols(model.alphabet)
     run = partial(
         pdfalearn.distill,

@@ -138,8 +138,8 @@ def learn(
     budget = pdfalearn.Budget(**{name: chosen.pop(name) for name in BOUNDS})
     constraints = Constraints.taken_from(chosen)
     # A name in the store stands for the model without constraints: with others it is another one.
-    identity = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, Described.taken_from(chosen), identity))
+    fingerprint = model_id if constraints.is_any else None
+    model = constraints.around(model_of(target, Described.taken_from(chosen), fingerprint))
     oracle = OracleChoice(**chosen).make(model, by, seed)
     run = partial(
         pdfalearn.learn,
@@ -190,7 +190,7 @@ def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLin
 
     if isinstance(model, pdfalearn.PDFA):
         return LearningLine(may_be_endless=False)
-    return LearningLine(may_be_endless=may_be_endless(model.price, oracle))
+    return LearningLine(may_be_endless=may_be_endless(model.cost, oracle))
 
 
 def _rounded(by: Relation, decimals: int | None) -> Relation:

@@ -104,8 +104,8 @@ def sweep(
     _check_files(target, store, output, plot)
     bounds = {name: chosen.pop(name) for name in BOUNDS}
     constraints = Constraints.taken_from(chosen)
-    identity = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, Described.taken_from(chosen), identity))
+    fingerprint = model_id if constraints.is_any else None
+    model = constraints.around(model_of(target, Described.taken_from(chosen), fingerprint))
     if kappas is None:
         kappas = [] if tolerances else [*DEFAULT_KAPPAS]
     choice = OracleChoice(**chosen)

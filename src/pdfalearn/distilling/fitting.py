@@ -109,8 +109,8 @@ def _answers(
             f"the automaton is over {shortened(pdfa.alphabet.symbols)}, and the model over "
             f"{shortened(model.alphabet.symbols)}: give them the same symbols in the same order"
         )
-    bounded = checked_budget(budget, model.price, "draw any words")
-    sampler = checked_sampler(words, bounded, model.price)
+    bounded = checked_budget(budget, model.cost, "draw any words")
+    sampler = checked_sampler(words, bounded, model.cost)
     with ObservationTree(model, Exact(), budget) as observations:
         sampling = Sampling(observations, sampler, seed, held_out=0)
         sampling.draw_until(1.0)

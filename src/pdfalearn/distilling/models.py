@@ -64,7 +64,7 @@ def distill(
         A file that keeps answers. New answers are written to it, and answers that it has are not
         asked again: a run that was killed goes on where it stopped, and finds the same frontier.
     model_id : str, optional
-        The name under which the store keeps the answers; needed for a model without identity.
+        The name under which the store keeps the answers; needed for a model without fingerprint.
     progress : bool, "log" or callable, optional
         True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere, and
         for "log", a line is written to the standard error every ten seconds. A function is called
@@ -95,7 +95,7 @@ def distill(
     asked = as_model(model)
     seed, audit = checked_integer(seed, "seed", 0), checked_integer(audit, "audit", 0)
     wanted = checked_sizes(sizes)
-    sampler = checked_sampler(words, checked_budget(budget, asked.price), asked.price)
+    sampler = checked_sampler(words, checked_budget(budget, asked.cost), asked.cost)
     key = None if store is None else model_key(asked, model_id)
     shown = show_progress(progress, "distilling", max_symbols=budget.max_symbols)
     run: Run | None = None

@@ -11,7 +11,7 @@ from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.distilling.evidence import Floats
 from pdfalearn.distilling.gathering import Positions, positions_of
 from pdfalearn.errors import InputError
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import ModelWords, Sampler
@@ -75,10 +75,10 @@ class Spending:
 
     def _cost(self, answered: int) -> float:
         """Return what a number of answers costs; exact where all answers cost the same."""
-        price, stored = self._observations.price, self._observations.counts.stored
-        if price.word == price.prefix and not price.call and not price.cached_symbol:
-            return price.cost(words=answered, symbols=answered - 1)
-        return self._observations.cost + price.cost(words=stored, symbols=stored)
+        cost, stored = self._observations.query_cost, self._observations.counts.stored
+        if cost.word == cost.prefix and not cost.call and not cost.cached_symbol:
+            return cost.total(words=answered, symbols=answered - 1)
+        return self._observations.cost + cost.total(words=stored, symbols=stored)
 
 
 class Sampling:
@@ -138,7 +138,7 @@ class Sampling:
     def draw_until(self, share: float) -> None:
         """Draw words until a share of the budget is spent, or there are enough of them."""
         budget = self._observations.budget
-        most_words = min([*_answer_bounds(budget, self._observations.price), _MOST_WORDS])
+        most_words = min([*_answer_bounds(budget, self._observations.query_cost), _MOST_WORDS])
         count, per_word = _FIRST, 0.0
         try:
             while (left := share - self.spending.share) > 0 and self.words < most_words:
@@ -170,7 +170,7 @@ class Sampling:
         self.cut_words += 0 if cut is None else int((words.lengths == cut).sum())
 
 
-def checked_budget(budget: object, price: Price, purpose: str = "hold out any words") -> Budget:
+def checked_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> Budget:
     """Refuse a budget that does not bound what is asked, or that is too small for its purpose."""
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
@@ -179,9 +179,9 @@ def checked_budget(budget: object, price: Price, purpose: str = "hold out any wo
             "the budget does not bound what is asked, and asking would never end; give "
             "max_symbols, max_words, max_cost or max_seconds"
         )
-    if price.is_free and not replace(budget, max_cost=None).bounds_questions:
+    if cost.is_free and not replace(budget, max_cost=None).bounds_questions:
         raise InputError(
-            "max_cost bounds nothing, as the model has no price; give max_symbols, max_words or "
+            "max_cost bounds nothing, as the model has no cost; give max_symbols, max_words or "
             "max_seconds"
         )
     _check_bounds(budget, purpose)
@@ -202,10 +202,10 @@ def _check_bounds(budget: Budget, purpose: str) -> None:
             )
 
 
-def checked_sampler(words: Sampler | None, budget: Budget, price: Price) -> Sampler:
+def checked_sampler(words: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
     """Return what draws words: by default the model itself."""
     if words is None:
-        return ModelWords(_default_length(budget, price))
+        return ModelWords(_default_length(budget, cost))
     if not hasattr(words, "draw"):
         raise InputError(
             f"words is {words!r}, not a sampler such as ModelWords(max_length=100) or Corpus(path)"
@@ -213,16 +213,16 @@ def checked_sampler(words: Sampler | None, budget: Budget, price: Price) -> Samp
     return words
 
 
-def _default_length(budget: Budget, price: Price) -> int:
+def _default_length(budget: Budget, cost: QueryCost) -> int:
     """Return where words of the model are cut, so that enough of them fit into the budget."""
-    bounds, (low, high) = _answer_bounds(budget, price), _LENGTHS
+    bounds, (low, high) = _answer_bounds(budget, cost), _LENGTHS
     return max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH
 
 
-def _answer_bounds(budget: Budget, price: Price) -> list[int]:
+def _answer_bounds(budget: Budget, cost: QueryCost) -> list[int]:
     """Return about how many answers each bound allows, where that is known."""
     bounds = [bound for bound in (budget.max_symbols, budget.max_words) if bound is not None]
-    an_answer = price.word + price.symbol
+    an_answer = cost.word + cost.symbol
     if budget.max_cost is not None and an_answer:
         bounds.append(int(budget.max_cost / an_answer))
     return bounds

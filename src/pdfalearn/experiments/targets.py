@@ -42,7 +42,7 @@ class Target:
     @property
     def fingerprint(self) -> str:
         """What tells given targets apart."""
-        return AutomatonModel(self.pdfa()).identity
+        return AutomatonModel(self.pdfa()).fingerprint
 
 
 @lru_cache(maxsize=2)  # a target is learnt many times in a row, and may be large

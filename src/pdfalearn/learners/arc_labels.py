@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.observations.tree import ObservationTree
 
 Numbers = NDArray[np.int64]
@@ -32,12 +32,12 @@ class ArcLabels:
     observations : ObservationTree
         The observation tree to ask.
     traces : bool, optional
-        Whether labels are traces; if not given, the model's price decides.
+        Whether labels are traces; if not given, the model's cost decides.
     """
 
     def __init__(self, observations: ObservationTree, *, traces: bool | None = None) -> None:
         self._observations = observations
-        self.are_traces = traces_pay(observations.price) if traces is None else traces
+        self.are_traces = traces_pay(observations.query_cost) if traces is None else traces
 
     def after(self, nodes: Numbers, suffixes: Numbers) -> Numbers:
         """Return the label of every node's word by a suffix, asking for what is not known."""
@@ -58,19 +58,19 @@ class ArcLabels:
         return [self._observations.trace_classes(label, length) for label in labels.tolist()]
 
 
-def traces_pay(price: Price) -> bool:
+def traces_pay(cost: QueryCost) -> bool:
     """Return whether looking at the distributions on the way costs nothing, or saves words."""
-    return price.prefix == 0 or told_bits(price) > 0
+    return cost.prefix == 0 or told_bits(cost) > 0
 
 
-def told_bits(price: Price) -> int:
+def told_bits(cost: QueryCost) -> int:
     """Return how many states suffixes should tell apart, as a power of 2; 0 if they stay short.
 
     Examples
     --------
-    >>> told_bits(Price(word=1)), told_bits(Price(symbol=1)), told_bits(Price(word=6, symbol=1))
-    (11, 0, 6)
+    >>> [told_bits(QueryCost(word=word, symbol=1)) for word in (0, 6)], told_bits(QueryCost(word=1))
+    ([0, 6], 11)
     """
-    on_the_way = price.symbol + price.prefix  # a word's own distribution is not on its way
-    ratio = (price.word - price.prefix) / on_the_way if on_the_way else math.inf
+    on_the_way = cost.symbol + cost.prefix  # a word's own distribution is not on its way
+    ratio = (cost.word - cost.prefix) / on_the_way if on_the_way else math.inf
     return next(bits for least, bits in _BITS if ratio < least or least == math.inf)

@@ -75,7 +75,7 @@ class Quant:
         The observation tree to ask.
     traces : bool, optional
         Whether arcs are labelled with traces, for fewer words and more symbols, or with classes. If
-        not given, the model's price decides.
+        not given, the model's cost decides.
     """
 
     def __init__(self, observations: ObservationTree, *, traces: bool | None = None) -> None:
@@ -268,7 +268,7 @@ class Quant:
         targets = self._targets[: self._size * self._symbols]
         budget = self.observations.budget
         are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
-        bits = told_bits(self.observations.price) if self._labels.are_traces else 0
+        bits = told_bits(self.observations.query_cost) if self._labels.are_traces else 0
         if not bits or are_scarce or (targets == UNDEFINED_LEAF).any():
             return suffixes
         table, classes = self.observations.suffixes, self.observations.class_count
@@ -327,7 +327,7 @@ class Quant:
 
     def _with_likely(self, likely: LikelyFirst, front: _Front) -> _Front:
         """Add transitions whose turn it is to a front, up to a size."""
-        most = _MOST_FREE if self.observations.price.is_free else _MOST
+        most = _MOST_FREE if self.observations.query_cost.is_free else _MOST
         most = min(max(_FEWEST, self._size // 4), most)
         places = likely.take(most - len(front.places), self._access, self._targets)
         states, symbols = np.divmod(places, self._symbols)

@@ -74,7 +74,7 @@ class Run:
         self.hypothesis: PDFA | None = None
         """The newest one."""
         self._growth: StateGrowth | None = None
-        if may_be_endless(observations.price, oracle):
+        if may_be_endless(observations.query_cost, oracle):
             self._growth = StateGrowth()
 
     def finished(

@@ -69,7 +69,7 @@ def learn(
         ε = δ = 0.01: uniform words of up to 20 symbols or, for a constrained model, walks over the
         hypothesis's support. The certificate says so.
     learner : {"quant", "quant-classes", "quant-paper", "lpstar", "wlstar"} or callable
-        "quant" is the fast QuaNT, which chooses by the model's price what it asks for.
+        "quant" is the fast QuaNT, which chooses by the model's cost what it asks for.
         "quant-classes" is the same, but always asks more words with fewer symbols. "quant-paper"
         follows the paper to the letter. "lpstar" and "wlstar" are its rivals, which need a
         `Tolerance`. A callable takes an `ObservationTree` and returns a learner: that is how to
@@ -82,8 +82,9 @@ def learn(
         asked again: a run that was killed goes on where it stopped. A store may hold
         the answers of many models.
     model_id : str, optional
-        The name under which the store keeps the answers; needed for a model without identity, such
-        as a function. Another model, or the same with other settings, needs another name.
+        The name under which the store keeps the answers; needed for a model without
+        fingerprint, such as a function. Another model, or the same with other settings, needs
+        another name.
     progress : bool, "log" or callable, optional
         True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere, and
         for "log", a line is written to the standard error every ten seconds. A function is called
@@ -131,7 +132,7 @@ def learn(
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
     key = None if store is None else model_key(asked, model_id)
-    is_endless = may_be_endless(checked_model_members(asked).price, oracle)
+    is_endless = may_be_endless(checked_model_members(asked).cost, oracle)
     shown = show_progress(progress, "learning", may_be_endless=is_endless)
     run: Run | None = None
     try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError
-from pdfalearn.models.price import FREE, Price
+from pdfalearn.models.cost import FREE, QueryCost
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
@@ -24,7 +24,7 @@ class AutomatonModel(LanguageModel):
     ----------
     pdfa : PDFA
         The automaton.
-    price : Price
+    cost : QueryCost
         What asking costs: nothing if not given.
 
     Examples
@@ -36,15 +36,15 @@ class AutomatonModel(LanguageModel):
     array([[0., 1.]])
     """
 
-    def __init__(self, pdfa: PDFA, *, price: Price = FREE) -> None:
+    def __init__(self, pdfa: PDFA, *, cost: QueryCost = FREE) -> None:
         if not isinstance(pdfa, PDFA):
             raise InputError(f"{pdfa!r} is not a PDFA")
         self.pdfa = pdfa
         self.alphabet = pdfa.alphabet
-        self.price = price
+        self.cost = cost
 
     @cached_property
-    def identity(self) -> str:  # type: ignore[override]
+    def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of the automaton."""
         names = (*self.pdfa.alphabet.symbols, self.pdfa.terminal, self.pdfa.initial)
         parts = [repr(names).encode("utf-8", "backslashreplace")]

@@ -10,7 +10,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
@@ -23,8 +23,8 @@ class Members(NamedTuple):
     """What a model says about itself."""
 
     alphabet: Alphabet
-    identity: str | None
-    price: Price
+    fingerprint: str | None
+    cost: QueryCost
 
 
 def checked_model_members(model: LanguageModel) -> Members:
@@ -32,13 +32,17 @@ def checked_model_members(model: LanguageModel) -> Members:
     alphabet = _member(model, "alphabet", "set it to an Alphabet")
     if not isinstance(alphabet, Alphabet):
         raise _wrong(model, "alphabet", alphabet, "set it to an Alphabet")
-    identity = _member(model, "identity", "set it to a text, or to None")
-    if not (identity is None or (isinstance(identity, str) and identity)):
-        raise _wrong(model, "identity", identity, "set it to a text that is not empty, or to None")
-    price = _member(model, "price", "set it to a Price")
-    if not isinstance(price, Price):
-        raise _wrong(model, "price", price, "set it to a Price, such as Price(word=1, prefix=1)")
-    return Members(alphabet, identity, price)
+    fingerprint = _member(model, "fingerprint", "set it to a text, or to None")
+    if not (fingerprint is None or (isinstance(fingerprint, str) and fingerprint)):
+        raise _wrong(
+            model, "fingerprint", fingerprint, "set it to a text that is not empty, or to None"
+        )
+    cost = _member(model, "cost", "set it to a QueryCost")
+    if not isinstance(cost, QueryCost):
+        raise _wrong(
+            model, "cost", cost, "set it to a QueryCost, such as QueryCost(word=1, prefix=1)"
+        )
+    return Members(alphabet, fingerprint, cost)
 
 
 def checked_session(model: LanguageModel) -> Session:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.models.by_word import rows_by_word
-from pdfalearn.models.price import EVERY_WORD, Price
+from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.row_checks import given_rows
 from pdfalearn.rows import Rows
@@ -33,9 +33,9 @@ class FunctionModel(LanguageModel):
         The symbols.
     terminal : hashable
         The terminal symbol, unless the alphabet has one already.
-    identity : str, optional
+    fingerprint : str, optional
         A name for all that decides the function's answers; a store needs one to keep them.
-    price : Price
+    cost : QueryCost
         What asking costs; if not given, every word costs the same, whatever its length.
 
     Examples
@@ -53,16 +53,16 @@ class FunctionModel(LanguageModel):
         alphabet: Iterable[Symbol] | Alphabet,
         terminal: Symbol = "$",
         *,
-        identity: str | None = None,
-        price: Price = EVERY_WORD,
+        fingerprint: str | None = None,
+        cost: QueryCost = EVERY_WORD,
     ) -> None:
         if not callable(function):
             raise InputError(f"{function!r} is not a function; it has to take a list of words")
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
         self.alphabet = alphabet
-        self.identity = identity
-        self.price = price
+        self.fingerprint = fingerprint
+        self.cost = cost
         self._function = function
 
     @classmethod
@@ -72,8 +72,8 @@ class FunctionModel(LanguageModel):
         alphabet: Iterable[Symbol] | Alphabet,
         terminal: Symbol = "$",
         *,
-        identity: str | None = None,
-        price: Price = EVERY_WORD,
+        fingerprint: str | None = None,
+        cost: QueryCost = EVERY_WORD,
     ) -> FunctionModel:
         """Make a model of a function of a single word.
 
@@ -83,7 +83,7 @@ class FunctionModel(LanguageModel):
             Takes a word, a tuple of symbols, and returns a dictionary of the probabilities of the
             symbols that may follow, and of the terminal; what is left out has probability 0. None
             says that the word is undefined.
-        alphabet, terminal, identity, price
+        alphabet, terminal, fingerprint, cost
             As for the class.
 
         Examples
@@ -97,7 +97,7 @@ class FunctionModel(LanguageModel):
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
         rows = rows_by_word(function, alphabet)
-        return cls(rows, alphabet, identity=identity, price=price)
+        return cls(rows, alphabet, fingerprint=fingerprint, cost=cost)
 
     def answer(self, words: Words) -> Rows:
         """Call the function with all the words at once."""

@@ -15,7 +15,7 @@ from pdfalearn.models.checking import (
     checked_start,
     close_quietly,
 )
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
@@ -82,7 +82,7 @@ class InterruptibleModel(LanguageModel):
 
     def __init__(self, model: LanguageModel, interrupts: Interrupts) -> None:
         self.alphabet: Alphabet = model.alphabet
-        self.price: Price = model.price
+        self.cost: QueryCost = model.cost
         self._model = model
         self._interrupts = interrupts
 

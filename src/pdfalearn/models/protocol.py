@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.models.price import EVERY_WORD, Price
+from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
@@ -104,11 +104,11 @@ class LanguageModel:
     alphabet: Alphabet
     """The symbols, in the order of the columns of a distribution after the terminal."""
 
-    identity: str | None = None
+    fingerprint: str | None = None
     """All that decides the model's answers, in one text; None if the model cannot say."""
 
-    price: Price = EVERY_WORD
-    """What asking costs. If the price of a prefix is 0, the distributions on the way are read."""
+    cost: QueryCost = EVERY_WORD
+    """What asking costs. If the cost of a prefix is 0, the distributions on the way are read."""
 
     def answer(self, words: Words) -> Rows:
         """Return the distribution after each word, one a row, terminal first."""

@@ -12,7 +12,7 @@ from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
 from pdfalearn.models._recurrent_session import RecurrentSession, checked_logits
 from pdfalearn.models._state_rows import StateRows
-from pdfalearn.models.price import EVERY_STEP, Price
+from pdfalearn.models.cost import EVERY_STEP, QueryCost
 from pdfalearn.models.protocol import LanguageModel
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class RecurrentModel(LanguageModel):
     memory : int
         The most bytes that the rows of state of one run may take; 1 GiB if not given. Words beyond
         that are forgotten, and computed again when they are needed.
-    price : Price
+    cost : QueryCost
         What asking costs; if not given, every symbol costs the same.
 
     Notes
@@ -103,7 +103,7 @@ class RecurrentModel(LanguageModel):
         terminal: Symbol = "$",
         *,
         memory: int = _MEMORY,
-        price: Price = EVERY_STEP,
+        cost: QueryCost = EVERY_STEP,
     ) -> None:
         _check_torch()
         if not (hasattr(network, "start") and hasattr(network, "step")):
@@ -111,7 +111,7 @@ class RecurrentModel(LanguageModel):
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
         self.alphabet = alphabet
-        self.price = price
+        self.cost = cost
         self._network = network
         self._module = module_of(network)
         self._memory = checked_integer(memory, "memory", 1, 2**62)
@@ -127,7 +127,7 @@ class RecurrentModel(LanguageModel):
         terminal: Symbol = "$",
         *,
         memory: int = _MEMORY,
-        price: Price = EVERY_STEP,
+        cost: QueryCost = EVERY_STEP,
     ) -> RecurrentModel:
         """Make a model of an embedding, a torch.nn.RNN, GRU or LSTM, and a head.
 
@@ -142,17 +142,17 @@ class RecurrentModel(LanguageModel):
             In one direction; of any number of layers, the batch on either axis.
         head : torch.nn.Module
             Maps outputs to the logits of the tokens.
-        alphabet, terminal, memory, price
+        alphabet, terminal, memory, cost
             As for the class.
         """
         _check_torch()
         layers = Layers(embedding, recurrent, head)
-        model = cls(layers, alphabet, terminal, memory=memory, price=price)
+        model = cls(layers, alphabet, terminal, memory=memory, cost=cost)
         layers.check_tokens(len(model.alphabet))
         return model
 
     @property
-    def identity(self) -> str | None:  # type: ignore[override]
+    def fingerprint(self) -> str | None:  # type: ignore[override]
         """A hash of the network's parameters, layers and alphabet; None if it has no parameters."""
         return None if self._module is None else module_hash(self._module, self.alphabet)
 

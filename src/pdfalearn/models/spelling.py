@@ -143,7 +143,7 @@ class Spelling(Frozen):
         return self._trie.prefixes
 
     @property
-    def identity(self) -> str:
+    def fingerprint(self) -> str:
         """A hash of symbols, terminal, tokens, ends and outside."""
         parts = (self.alphabet.symbols, self.alphabet.terminal, self.tokens, self.ends)
         return sha256(repr((*parts, self.outside)).encode()).hexdigest()

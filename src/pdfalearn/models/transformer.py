@@ -14,7 +14,7 @@ from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
 from pdfalearn.models._re_encoding import check_tree_passes
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
 from pdfalearn.models._transformer_session import TransformerSession
-from pdfalearn.models.price import EVERY_SYMBOL, Price
+from pdfalearn.models.cost import EVERY_SYMBOL, QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.models.spelling import Texts
 
@@ -59,7 +59,7 @@ class TransformerModel(LanguageModel):
     precision, device : str, optional
         For a folder: a type of torch such as "float64", and where to compute, such as "cuda". If
         not given, as it was saved, on the CPU.
-    price : Price
+    cost : QueryCost
         What asking costs; if not given, every symbol costs the same.
 
     Attributes
@@ -97,7 +97,7 @@ class TransformerModel(LanguageModel):
         batch: int = _BATCH,
         precision: str | None = None,
         device: str | None = None,
-        price: Price = EVERY_SYMBOL,
+        cost: QueryCost = EVERY_SYMBOL,
     ) -> None:
         _check_transformers()
         if isinstance(model, str | Path):
@@ -111,7 +111,7 @@ class TransformerModel(LanguageModel):
         self.spelling = tokens.spelling(symbols, ends, terminal, outside)
         self.prompt = tokens.prompt(prompt, chat=chat)
         self.alphabet = self.spelling.alphabet
-        self.price = price
+        self.cost = cost
         self._memory = checked_integer(memory, "memory", 1, 2**62)
         self._batch = checked_integer(batch, "batch", 1)
         self._hashed: tuple[object, str] | None = None
@@ -122,12 +122,12 @@ class TransformerModel(LanguageModel):
         return f"TransformerModel({type(self._model.module).__name__}, {self.spelling!r})"
 
     @property
-    def identity(self) -> str:  # type: ignore[override]
+    def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of weights, configuration, precision, prompt, symbols' tokens and ends."""
         weights = self._model.versions()
         if self._hashed is None or self._hashed[0] != weights:
             self._hashed = weights, self._model.hash(self.spelling)
-        text = f"{self._hashed[1]} {self.spelling.identity} {self.prompt}"
+        text = f"{self._hashed[1]} {self.spelling.fingerprint} {self.prompt}"
         return sha256(text.encode()).hexdigest()
 
     def open(self) -> TransformerSession:

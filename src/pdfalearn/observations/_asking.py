@@ -107,7 +107,7 @@ class Asker:
         self._counts = counts
         self.leader = Leader(model, nodes)
         """Who keeps the handles."""
-        self._prefixes_free = model.price.prefix == 0
+        self._prefixes_free = model.cost.prefix == 0
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
         """The number of each shared handle's answer; negative where it is not known."""
@@ -168,7 +168,7 @@ class Asker:
 
     def _answer(self, nodes: Nodes, led: Led) -> None:
         """Read the answers to those of the nodes that the model was led to."""
-        if self._model.price.cached_symbol:
+        if self._model.cost.cached_symbol:
             self._counts.cached_symbols += int(self._nodes.depths(nodes).sum()) - len(led.path)
         if not led.is_whole or self._may_repeat:
             self._answer_some(nodes, led.path)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.observations._nodes import NO_HANDLE, Nodes, NodeTable
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Meter:
     ----------
     budget : Budget
         The bounds.
-    price : Price
+    cost : QueryCost
         What asking the model costs.
     counts : Counts
         What has been asked.
@@ -40,10 +40,10 @@ class Meter:
         The words.
     """
 
-    def __init__(self, budget: Budget, price: Price, counts: Counts, table: NodeTable) -> None:
+    def __init__(self, budget: Budget, cost: QueryCost, counts: Counts, table: NodeTable) -> None:
         self._table = table
         self.budget = budget
-        self._price = price
+        self._cost = cost
         self._counts = counts
         self._started = time.monotonic()
         self.states_reached = False
@@ -88,7 +88,7 @@ class Meter:
     def cost(self, symbols: int) -> float:
         """Return what all that was asked has cost, audits included."""
         counts = self._counts
-        return self._price.cost(
+        return self._cost.total(
             calls=len(counts.batches) + counts.audits,
             words=counts.words + counts.audited,
             prefixes=max(0, counts.distributions - counts.words),
@@ -98,7 +98,7 @@ class Meter:
 
     def affordable(self, symbols: int, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the places of words that may be asked outside of learning, from the start."""
-        budget, counts, price = self.budget, self._counts, self._price
+        budget, counts, unit = self.budget, self._counts, self._cost
         if self.is_closed or self._seconds_left() <= 0:
             return np.empty(0, dtype=np.int64)
         words = _left(budget.max_words, counts.words + counts.audited)
@@ -107,7 +107,7 @@ class Meter:
         longest = _left(budget.max_word_length, 0)
         places = []
         for place, length in enumerate(lengths.tolist()):
-            costs = price.call + price.word + length * price.symbol
+            costs = unit.call + unit.word + length * unit.symbol
             if words >= 1 and length <= min(symbols_left, longest) and costs <= cost:
                 places.append(place)
                 words, symbols_left, cost = words - 1, symbols_left - length, cost - costs
@@ -116,7 +116,7 @@ class Meter:
     def half_left(self, symbols: int) -> int:
         """Return half the number of words that may still be asked, at least a few."""
         budget, counts = self.budget, self._counts
-        unit = self._price.word + self._price.symbol
+        unit = self._cost.word + self._cost.symbol
         left = min(
             _left(budget.max_words, counts.words + counts.audited),
             _left(budget.max_symbols, symbols + counts.audited_symbols),
@@ -149,11 +149,11 @@ class Meter:
                 nodes[np.cumsum(ways) <= symbols_left], "max_symbols", budget.max_symbols, where
             )
         if budget.max_cost is not None:
-            costs = self._price.word + ways[: len(nodes)] * self._price.symbol
-            if self._price.cached_symbol:
+            costs = self._cost.word + ways[: len(nodes)] * self._cost.symbol
+            if self._cost.cached_symbol:
                 cached = table.depths(nodes) - ways[: len(nodes)]
-                costs = costs + cached * self._price.cached_symbol
-            cost_left = budget.max_cost - self.cost(symbols) - self._price.call
+                costs = costs + cached * self._cost.cached_symbol
+            cost_left = budget.max_cost - self.cost(symbols) - self._cost.call
             nodes = _some(nodes[np.cumsum(costs) <= cost_left], "max_cost", budget.max_cost, where)
         return nodes
 

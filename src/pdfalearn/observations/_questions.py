@@ -40,7 +40,7 @@ class Questions:
     Parameters
     ----------
     model : LanguageModel
-        The model, whose price says how large batches are.
+        The model, whose cost says how large batches are.
     nodes : NodeTable
         The words.
     answers : Answers
@@ -73,7 +73,7 @@ class Questions:
         self._meter = meter
         self._audits = audits
         # What a server has answered is noted soon, as it may fail for good in the next batch.
-        self._in_parts = meter.budget.bounds_words or model.price.cached_symbol > 0
+        self._in_parts = meter.budget.bounds_words or model.cost.cached_symbol > 0
         if meter.budget.max_seconds is not None:
             asker.check_time = meter.check_seconds
         self._recording: Recording | None = None
@@ -101,7 +101,7 @@ class Questions:
 
     def ask_path(self, path: Nodes, words: Words) -> None:
         """Ask for every prefix of words that is not known yet; the path has their nodes."""
-        room, prefixes_free = self._asker.leader.room, self._model.price.prefix == 0
+        room, prefixes_free = self._asker.leader.room, self._model.cost.prefix == 0
         size = max(1, len(path))
         if room is not None and not prefixes_free:
             size = max(1, room // 4)  # few enough that all of a part keep their handles
@@ -128,9 +128,9 @@ class Questions:
 
     def _batch_size(self) -> int:
         """Return how many words may be in a batch."""
-        if not self._in_parts or self._model.price.is_free:
+        if not self._in_parts or self._model.cost.is_free:
             return _LARGEST_BATCH
-        most = _SENT_AT_MOST if self._model.price.prefix else _LOST_AT_MOST
+        most = _SENT_AT_MOST if self._model.cost.prefix else _LOST_AT_MOST
         seconds = self._meter.budget.max_seconds
         if seconds is None:
             return most
@@ -162,7 +162,7 @@ class Questions:
         if self._recording is not None:
             self._counts.stored += self._asker.look_up(nodes)
             above = nodes[self._nodes.classes[nodes] != UNKNOWN]
-            while self._model.price.prefix == 0 and len(above):
+            while self._model.cost.prefix == 0 and len(above):
                 above = np.unique(self._nodes.parents[above]).astype(np.int64)
                 above = above[self._nodes.classes[above] == UNKNOWN]
                 self._asker.look_up(above)

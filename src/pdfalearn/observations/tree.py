@@ -14,7 +14,7 @@ from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
 from pdfalearn.models.checking import checked_model_members
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations._answers import Answers
 from pdfalearn.observations._asking import Asker, Counts
@@ -77,13 +77,13 @@ class ObservationTree:
         self.model = model
         self.by = by
         self.alphabet: Alphabet = model.alphabet
-        self.price: Price = model.price
+        self.query_cost: QueryCost = model.cost
         self.counts = Counts()
         self.suffixes = Suffixes()
         """The suffixes that words are followed by, as numbers."""
         self._symbols = len(model.alphabet)
         self._nodes = NodeTable(self._symbols)
-        self.meter = Meter(budget, self.price, self.counts, self._nodes)
+        self.meter = Meter(budget, self.query_cost, self.counts, self._nodes)
         """What the budget still allows."""
         self._answers = Answers(by, self._symbols + 1)
         self._traces = Traces()
@@ -133,13 +133,13 @@ class ObservationTree:
 
     @property
     def cost(self) -> float:
-        """What all that was asked has cost, by the model's price."""
+        """What all that was asked has cost, by the model's `QueryCost`."""
         return self.meter.cost(self.symbols)
 
     @property
     def prefixes_free(self) -> bool:
         """Whether the distributions on the way to a word cost nothing, and are read with it."""
-        return self.price.prefix == 0
+        return self.query_cost.prefix == 0
 
     # Words
 

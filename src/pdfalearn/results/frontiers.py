@@ -226,7 +226,7 @@ class DistillingProgress:
     symbols: int
     """Symbols that the model was led through."""
     cost: float
-    """What asking has cost by the model's price."""
+    """What asking has cost by the model's `QueryCost`."""
     share: float
     """The share of the budget that is spent."""
     states: int | None = None

@@ -46,7 +46,7 @@ class Progress:
     symbols: int
     """Symbols that the model was led through."""
     cost: float
-    """What all that has cost by the model's `Price`, audits included."""
+    """What all that has cost by the model's `QueryCost`, audits included."""
     equivalence_queries: int
     learning_seconds: float
     equivalence_seconds: float

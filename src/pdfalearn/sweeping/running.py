@@ -41,7 +41,7 @@ _WORDS_SHARE = 4
 _WORDS_BUDGET = Budget(max_symbols=20_000)
 """How much is asked for these words where the budget does not bound it."""
 _NAME = "sweep"
-"""The name of a model without identity in a store of the sweep's own."""
+"""The name of a model without fingerprint in a store of the sweep's own."""
 
 OracleMaker = Callable[[Relation], EquivalenceOracle]
 
@@ -87,7 +87,7 @@ def sweep(
     store : path, optional
         A file that answers are written to and taken from; a temporary one if not given.
     model_id : str, optional
-        Under which name the store keeps the answers; needed for a model without identity.
+        Under which name the store keeps the answers; needed for a model without fingerprint.
     progress : bool, "log" or callable, optional
         As in `learn`; a function is called with a `SweepProgress`.
     audit : int
@@ -154,9 +154,9 @@ def _shared(
         model_key(model, model_id)
         yield store, model_id
         return
-    identity = checked_model_members(model).identity
+    fingerprint = checked_model_members(model).fingerprint
     with TemporaryDirectory(prefix="pdfalearn-") as folder:
-        yield Path(folder, "answers.db"), None if identity else _NAME
+        yield Path(folder, "answers.db"), None if fingerprint else _NAME
 
 
 class _Run:
@@ -202,7 +202,7 @@ class _Run:
         if not budget.bounds_questions:
             budget = _WORDS_BUDGET
         budget = Budget(budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
-        sampler = checked_sampler(words, budget, self._model.price)
+        sampler = checked_sampler(words, budget, self._model.cost)
         key = model_key(self._model, self._model_id)
         with Interrupts() as interrupts, AnswerStore(self._store) as store:
             asked = InterruptibleModel(self._model, interrupts)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pdfalearn import PDFA, AutomatonModel
-from pdfalearn.models.price import EVERY_WORD, Price
+from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from tests.models.watched import Codes, WatchedModel
 
 
 class RecordingModel(WatchedModel):
     """Watches as its base does, and keeps the words of all handles that it ever gave out."""
 
-    def __init__(self, target: PDFA, *, room: int | None = None, price: Price = EVERY_WORD) -> None:
-        super().__init__(AutomatonModel(target), room=room, price=price)
+    def __init__(
+        self, target: PDFA, *, room: int | None = None, cost: QueryCost = EVERY_WORD
+    ) -> None:
+        super().__init__(AutomatonModel(target), room=room, cost=cost)
         self.led_to: set[Codes] = set()
 
     def led(self, word: Codes) -> None:

@@ -24,7 +24,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.models.automaton import AutomatonSession
-from pdfalearn.models.price import EVERY_SYMBOL
+from pdfalearn.models.cost import EVERY_SYMBOL
 from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
@@ -41,7 +41,7 @@ ANY = ExactOracle(PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[1, 0
 class PooledModel(LanguageModel):
     """Hands out the smallest number that is free, as a network does with rows of hidden state."""
 
-    price = EVERY_SYMBOL
+    cost = EVERY_SYMBOL
 
     def __init__(self, pdfa: PDFA) -> None:
         self.alphabet = pdfa.alphabet

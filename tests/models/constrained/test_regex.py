@@ -247,7 +247,7 @@ def test_a_guide_is_the_same_in_every_process() -> None:
     need_module("interegular")
     program = (
         "from pdfalearn import Alphabet, Guided, random_pdfa\n"
-        "print(Guided(random_pdfa(3, 3, seed=1), '(0|1)*2(01|12){2,4}').identity)"
+        "print(Guided(random_pdfa(3, 3, seed=1), '(0|1)*2(01|12){2,4}').fingerprint)"
     )
     prints = {
         subprocess.run(

@@ -121,8 +121,8 @@ def test_identities_tell_wrappers_apart() -> None:
         TopP(TopK(inside, 2), 0.9),
         Guided(target, DFA(alphabet="ab", transitions=[[0, 0]], accepting=[True])),
     ]
-    identities = [model.identity for model in models]
-    assert None not in identities
-    assert len(set(identities)) == len(identities)
-    assert TopK(target, 2).identity == TopK(inside, 2).identity
-    assert all(wrap(model_of([0.2, 0.3, 0.5])).identity is None for wrap in WRAPPINGS.values())
+    fingerprints = [model.fingerprint for model in models]
+    assert None not in fingerprints
+    assert len(set(fingerprints)) == len(fingerprints)
+    assert TopK(target, 2).fingerprint == TopK(inside, 2).fingerprint
+    assert all(wrap(model_of([0.2, 0.3, 0.5])).fingerprint is None for wrap in WRAPPINGS.values())

@@ -18,7 +18,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.price import EVERY_SYMBOL, EVERY_WORD, Price
+from pdfalearn.models.cost import EVERY_SYMBOL, EVERY_WORD, QueryCost
 from tests.learners.checks import assert_is_quotient
 from tests.models.constrained.direct import Best, Constraint, Guide, Heat, Nucleus, product, wrapped
 from tests.models.constrained.recording import RecordingModel
@@ -53,10 +53,10 @@ def test_the_model_inside_is_never_asked_outside(
     chosen: list[Constraint],
     kappa: int,
     room: int | None,
-    price: Price,
+    cost: QueryCost,
 ) -> None:
     expected, by = filtered(target, chosen), Quantization(kappa)
-    inside = RecordingModel(target, room=room, price=price)
+    inside = RecordingModel(target, room=room, cost=cost)
     result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by), audit=0)
     assert_is_quotient(result.pdfa, expected, by)
     inside.assert_stayed_in(expected)

@@ -18,7 +18,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.models.constrained._supports import Supports
-from pdfalearn.models.price import EVERY_SYMBOL, EVERY_WORD, FREE, Price
+from pdfalearn.models.cost import EVERY_SYMBOL, EVERY_WORD, FREE, QueryCost
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.words import Words
 from tests.models.constrained.recording import RecordingModel
@@ -119,13 +119,13 @@ def test_rows_read_ahead_and_new_ones_are_answered_in_order() -> None:
 
 
 def test_prices_contain_what_is_read_on_the_way() -> None:
-    def price(inner: Price) -> Price:
-        return TopK(RecordingModel(LOOP, price=inner), 2).price
+    def cost(inner: QueryCost) -> QueryCost:
+        return TopK(RecordingModel(LOOP, cost=inner), 2).cost
 
-    assert price(FREE) == FREE
-    assert price(EVERY_SYMBOL) == EVERY_SYMBOL
-    assert price(EVERY_WORD) == EVERY_SYMBOL
-    server = Price(call=9, word=2, prefix=0, symbol=0.5, cached_symbol=0.1)
-    assert price(server) == Price(call=9, symbol=2.5, cached_symbol=0.1)
-    assert TopP(TopK(RecordingModel(LOOP), 2), 0.5).price == EVERY_SYMBOL
-    assert Temperature(RecordingModel(LOOP, price=server), 2).price == server
+    assert cost(FREE) == FREE
+    assert cost(EVERY_SYMBOL) == EVERY_SYMBOL
+    assert cost(EVERY_WORD) == EVERY_SYMBOL
+    server = QueryCost(call=9, word=2, prefix=0, symbol=0.5, cached_symbol=0.1)
+    assert cost(server) == QueryCost(call=9, symbol=2.5, cached_symbol=0.1)
+    assert TopP(TopK(RecordingModel(LOOP), 2), 0.5).cost == EVERY_SYMBOL
+    assert Temperature(RecordingModel(LOOP, cost=server), 2).cost == server

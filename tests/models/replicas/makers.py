@@ -15,8 +15,8 @@ from pdfalearn import (
     PDFA,
     FunctionModel,
     LanguageModel,
-    Price,
     ProgramModel,
+    QueryCost,
     Rows,
     TopK,
     random_pdfa,
@@ -28,7 +28,7 @@ Word = tuple[Any, ...]
 
 TARGET = random_pdfa(40, 3, distributions=8, seed=5)
 HOLES = random_pdfa(90, 3, zero_probability=0.3, undefined=True, seed=2)
-PER_CALL = Price(call=5, word=1, prefix=1)
+PER_CALL = QueryCost(call=5, word=1, prefix=1)
 
 
 class OddError(Exception):
@@ -43,7 +43,7 @@ class Sparse(LanguageModel):
     """Whole words; rows list a part, and some mass is outside of the alphabet."""
 
     alphabet = HOLES.alphabet
-    price = PER_CALL
+    cost = PER_CALL
 
     def answer(self, words: Words) -> Rows:
         decoded = [self.alphabet.decode(codes) for codes in words]
@@ -76,7 +76,7 @@ def holes() -> PDFA:
 
 
 def function() -> FunctionModel:
-    return FunctionModel(TARGET.next_distributions, TARGET.alphabet, identity="function")
+    return FunctionModel(TARGET.next_distributions, TARGET.alphabet, fingerprint="function")
 
 
 def sparse() -> Sparse:
@@ -159,9 +159,9 @@ def dying() -> FunctionModel:
     raise AssertionError
 
 
-def random_identity() -> FunctionModel:
+def random_fingerprint() -> FunctionModel:
     return FunctionModel(
-        TARGET.next_distributions, TARGET.alphabet, identity=f"process {os.getpid()}"
+        TARGET.next_distributions, TARGET.alphabet, fingerprint=f"process {os.getpid()}"
     )
 
 
@@ -213,11 +213,11 @@ class NeedsFile:
 
 
 class Versioned:
-    """Makes models whose identity is in a file."""
+    """Makes models whose fingerprint is in a file."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def __call__(self) -> FunctionModel:
-        identity = self._file.read_text()
-        return FunctionModel(TARGET.next_distributions, TARGET.alphabet, identity=identity)
+        fingerprint = self._file.read_text()
+        return FunctionModel(TARGET.next_distributions, TARGET.alphabet, fingerprint=fingerprint)

@@ -131,7 +131,9 @@ def test_a_worker_that_joins_with_another_model_is_named(cluster: Any, tmp_path:
         killed = workers_of(cluster)[0]
         os.kill(killed, signal.SIGKILL)
         wait_for_another(cluster, killed)
-        with pytest.raises(ModelError, match=r"identity is 'one' in worker .* and 'two' in worker"):
+        with pytest.raises(
+            ModelError, match=r"fingerprint is 'one' in worker .* and 'two' in worker"
+        ):
             learn_often(model)
 
 

@@ -135,14 +135,14 @@ def test_errors_of_the_model_come_back_as_they_are() -> None:
     [
         (makers.hidden, ModelError, "make_model failed in process .* RuntimeError: the weights"),
         (makers.dying, ModelError, "make_model ended its process 3 times, .* signal 9"),
-        (makers.random_identity, ModelError, "the copies differ: the identity is"),
+        (makers.random_fingerprint, ModelError, "the copies differ: the fingerprint is"),
         ("tests.models.replicas.makers:nothing", InputError, "cannot be imported"),
     ],
 )
 def test_why_there_are_no_copies_is_told(
     make: object, error: type[Exception], message: str
 ) -> None:
-    count = 2 if make is makers.random_identity else 1
+    count = 2 if make is makers.random_fingerprint else 1
     with pytest.raises(error, match=message):
         Replicas(make, count)  # type: ignore[arg-type]
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import Price
+from pdfalearn import QueryCost
 from pdfalearn.models.replicas._joining import joined_possible, joined_rows
 from pdfalearn.models.replicas._parting import balanced, evenly, part_count, spread
 from pdfalearn.models.replicas._tables import WordTable
@@ -28,7 +28,7 @@ def test_parts_are_in_order_and_differ_by_a_word_at_most(costs: np.ndarray, part
 
 @given(costs_of_words, st.floats(0, 100), st.integers(1, 9))
 def test_every_part_costs_four_calls(costs: np.ndarray, call: float, seats: int) -> None:
-    parts = part_count(costs, Price(call=call, word=1), seats)
+    parts = part_count(costs, QueryCost(call=call, word=1), seats)
     assert 1 <= parts <= min(seats, len(costs))
     assert parts == 1 or costs.sum() / parts >= 4 * call
     assert parts in (seats, len(costs)) or costs.sum() / (parts + 1) < 4 * call

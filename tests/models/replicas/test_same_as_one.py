@@ -67,8 +67,8 @@ def test_one_two_or_three_copies_are_as_one(make: Callable[[], Any]) -> None:
     for count in (1, 2, 3) if make in (makers.holes, makers.cramped, makers.sparse) else (2,):
         with Replicas(make, count) as model:
             assert model.alphabet == one.alphabet
-            assert model.identity == one.identity
-            assert model.price == one.price
+            assert model.fingerprint == one.fingerprint
+            assert model.cost == one.cost
             assert_same(expected, learnt(model))
             again = asked_rows(model, words)[0]
             assert np.allclose(rows.to_dense(), again.to_dense(), rtol=0, atol=1e-12)

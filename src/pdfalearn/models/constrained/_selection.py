@@ -5,7 +5,7 @@ from __future__ import annotations
 from pdfalearn.models.constrained._rules import Rule
 from pdfalearn.models.constrained._selection_session import SelectionSession
 from pdfalearn.models.constrained.wrapper import Wrapper
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import Session
 
 
@@ -25,14 +25,16 @@ class Selection(Wrapper):
     _rule: Rule
     """What is kept."""
 
-    def _price(self, inner: Price) -> Price:
+    def _cost(self, inner: QueryCost) -> QueryCost:
         """Return what asking costs if every prefix is read, each by itself."""
         # A symbol leads to a word that is read once, on the way or at the end; what that costs is
-        # part of the symbol's price, and reading it is free then. It is asked for by itself, before
+        # part of the symbol's cost, and reading it is free then. It is asked for by itself, before
         # anyone knows how the word goes on: so it costs as much as a word, even where a prefix
         # costs less beside the word that it is a prefix of.
         read = max(inner.word, inner.prefix)
-        return Price(call=inner.call, symbol=inner.symbol + read, cached_symbol=inner.cached_symbol)
+        return QueryCost(
+            call=inner.call, symbol=inner.symbol + read, cached_symbol=inner.cached_symbol
+        )
 
     def _around(self, inner: Session) -> Session:
         return SelectionSession(inner, len(self.alphabet), self._rule)

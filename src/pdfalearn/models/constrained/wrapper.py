@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.constrained.inner import extended, opened, possible_after, started
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
@@ -27,16 +27,16 @@ class Wrapper(LanguageModel, ABC):
     def __init__(self, model: PDFA | LanguageModel) -> None:
         self.model: LanguageModel = as_model(model)
         self.alphabet = self.model.alphabet
-        self.price = self._price(self.model.price)
+        self.cost = self._cost(self.model.cost)
 
     @property
-    def identity(self) -> str | None:  # type: ignore[override]
-        """A hash of the inner identity and of what the wrapper does; None if the model has none."""
-        inner = self.model.identity
+    def fingerprint(self) -> str | None:  # type: ignore[override]
+        """A hash of the inner one and of what the wrapper does; None if the model has none."""
+        inner = self.model.fingerprint
         does = f"{type(self).__name__}({self._parameters()})"
         return None if inner is None else sha256(f"{does} of {inner}".encode()).hexdigest()
 
-    def _price(self, inner: Price) -> Price:
+    def _cost(self, inner: QueryCost) -> QueryCost:
         """Return what asking costs, given what it costs to ask the model inside."""
         return inner
 

@@ -10,7 +10,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
-from pdfalearn.models.price import EVERY_WORD, Price
+from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from pdfalearn.models.program._answers import most_bytes, read_rows
 from pdfalearn.models.program._asking import Program, checked_command
 from pdfalearn.models.protocol import LanguageModel
@@ -42,9 +42,9 @@ class ProgramModel(LanguageModel):
         The symbols, which have to be texts.
     terminal : hashable
         The terminal symbol, unless the alphabet has one already.
-    identity : str, optional
+    fingerprint : str, optional
         A name for all that decides the program's answers; a store needs one to keep them.
-    price : Price
+    cost : QueryCost
         What asking costs; if not given, every word as much, whatever its length.
     timeout : float
         The seconds that the program may take for a batch, its start included.
@@ -68,8 +68,8 @@ class ProgramModel(LanguageModel):
         alphabet: Iterable[str] | Alphabet,
         terminal: Symbol = "$",
         *,
-        identity: str | None = None,
-        price: Price = EVERY_WORD,
+        fingerprint: str | None = None,
+        cost: QueryCost = EVERY_WORD,
         timeout: float = 120.0,
         tries: int = 3,
         batch: int = 1024,
@@ -81,8 +81,8 @@ class ProgramModel(LanguageModel):
             alphabet = Alphabet(alphabet, terminal)
         _check_texts(alphabet)
         self.alphabet = alphabet
-        self.identity = identity
-        self.price = price
+        self.fingerprint = fingerprint
+        self.cost = cost
         self._width = len(alphabet) + 1
         self._batch = min(batch, max(1, _MOST_NUMBERS // self._width))
         self._program = Program(checked_command(command), timeout, tries)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 
 Seats = NDArray[np.int64]
 Costs = NDArray[np.float64]
@@ -14,21 +14,21 @@ _SHARE = 4.0
 """A part costs at least this many times what its call costs."""
 
 
-def word_costs(price: Price, lengths: NDArray[np.integer]) -> Costs:
+def word_costs(cost: QueryCost, lengths: NDArray[np.integer]) -> Costs:
     """Return the cost of words with these numbers of new symbols; one each if nothing costs."""
-    costs = price.word + price.symbol * lengths.astype(np.float64)
+    costs = cost.word + cost.symbol * lengths.astype(np.float64)
     return costs if costs.any() else np.ones(len(lengths))
 
 
-def part_count(costs: Costs, price: Price, seats: int) -> int:
+def part_count(costs: Costs, cost: QueryCost, seats: int) -> int:
     """Return how many parts pay: each costs some times what a call does.
 
     Examples
     --------
-    >>> [part_count(np.ones(size), Price(call=5, word=1), 4) for size in (10, 50, 1000)]
+    >>> [part_count(np.ones(size), QueryCost(call=5, word=1), 4) for size in (10, 50, 1000)]
     [1, 2, 4]
     """
-    least, total = _SHARE * price.call, float(costs.sum())
+    least, total = _SHARE * cost.call, float(costs.sum())
     paying = seats if total >= seats * least else int(total // least)
     return max(1, min(paying, len(costs)))
 

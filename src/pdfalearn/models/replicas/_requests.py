@@ -113,7 +113,7 @@ class Traits:
     by: str
     """Who says so."""
     members: Members
-    """Alphabet, identity and price."""
+    """Alphabet, fingerprint and cost."""
     is_whole: bool
     """Whether the model is asked for whole words."""
     room: int | None

@@ -38,7 +38,7 @@ Places = Handles
 class ReplicaSession(Session):
     """Sends every word to the copy that holds its prefix, as far as that leaves none idle.
 
-    A model that is asked for whole words gets them in parts of about the same price.
+    A model that is asked for whole words gets them in parts of about the same cost.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class ReplicaSession(Session):
         self._others = others
         self._ended = ended
         self._name = uuid4().hex
-        self._price = traits.members.price
+        self._cost = traits.members.cost
         self._is_whole = traits.is_whole
-        self._reads_ahead = self._price.prefix == 0
+        self._reads_ahead = self._cost.prefix == 0
         self.words = WordTable(len(traits.members.alphabet))
         """The words that the copies were led to."""
         self._tokens: list[str] = []
@@ -159,8 +159,8 @@ class ReplicaSession(Session):
     def _even_seats(self, handles: Handles) -> Seats:
         """Part whole words; those that a copy has answered elsewhere go to the next one."""
         count = self._pool.seats()
-        costs = word_costs(self._price, self.words.lengths[handles])
-        parts = evenly(costs, part_count(costs, self._price, count))
+        costs = word_costs(self._cost, self.words.lengths[handles])
+        parts = evenly(costs, part_count(costs, self._cost, count))
         before = self._answered_by(lambda: self.words.spell(handles), len(handles))
         return np.where(before < 0, parts, before + 1) % count
 
@@ -168,20 +168,20 @@ class ReplicaSession(Session):
         """Choose the seats of words that are to be led on."""
         count = self._pool.seats()
         lengths = self.words.lengths[handles] + more.lengths
-        at_home, away = word_costs(self._price, more.lengths), word_costs(self._price, lengths)
+        at_home, away = word_costs(self._cost, more.lengths), word_costs(self._cost, lengths)
         homes = self._homes(handles, count)
         before = self._answered_by(lambda: joined(self.words.spell(handles), more), len(handles))
         if (before >= 0).any():
             homes = np.where((before >= 0) & (homes < 0), (before + 1) % count, homes)
             return spread(homes, at_home, away, count)
-        if part_count(at_home, self._price, count) == 1:
+        if part_count(at_home, self._cost, count) == 1:
             return np.where(homes < 0, max(0, int(homes.max())), homes)
         return balanced(homes, at_home, away, count)
 
     def _seats_to_read(self, handles: Handles) -> Seats:
         """Choose the seats of words that are to be read: where they are held, if they are."""
         count = self._pool.seats()
-        costs = word_costs(self._price, self.words.lengths[handles])
+        costs = word_costs(self._cost, self.words.lengths[handles])
         return spread(self._homes(handles, count), costs, costs, count)
 
     def _homes(self, handles: Handles, count: int) -> Seats:

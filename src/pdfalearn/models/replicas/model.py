@@ -14,7 +14,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.models.replicas._pools import Pool
 from pdfalearn.models.replicas._processes import Processes
@@ -54,7 +54,7 @@ class Replicas(LanguageModel):
 
     Notes
     -----
-    The price of a call decides how many parts a batch has: a part costs at least four calls.
+    The cost of a call decides how many parts a batch has: a part costs at least four calls.
 
     Examples
     --------
@@ -80,8 +80,8 @@ class Replicas(LanguageModel):
             count = checked_integer(count, "count", 1, 4096)
         self._pool: Pool = _pool(make_model, count, scheduler)
         self.alphabet: Alphabet = self._pool.traits.members.alphabet
-        self.identity = self._pool.traits.members.identity
-        self.price: Price = self._pool.traits.members.price
+        self.fingerprint = self._pool.traits.members.fingerprint
+        self.cost: QueryCost = self._pool.traits.members.cost
         self._sessions: WeakSet[ReplicaSession] = WeakSet()
         self._lock = Lock()
         self._ended: dict[int, list[str]] = {}

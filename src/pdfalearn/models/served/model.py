@@ -11,7 +11,7 @@ import numpy as np
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
-from pdfalearn.models.price import Price
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.models.served._asking import Asker
 from pdfalearn.models.served._client import Client
@@ -66,7 +66,7 @@ class ServedModel(LanguageModel):
         Ask for this many of the likeliest tokens instead of those that are wanted, and make sparse
         rows of them. Without it that is done only where the server can do no better; a
         `LikeliestTokensWarning` says so.
-    price : Price, optional
+    cost : QueryCost, optional
         What asking costs. If not given, it is counted in tokens sent and generated.
     key_variable : str, optional
         The name of the environment variable with the server's key; ``PDFALEARN_API_KEY`` if not
@@ -83,8 +83,8 @@ class ServedModel(LanguageModel):
 
     Notes
     -----
-    The identity is the model's name, the prompt's tokens, the spelling, and ``top``. The URL is not
-    part of it, as a server may move. Two servers that call different models by one name, or the
+    The fingerprint is the model's name, the prompt's tokens, the spelling, and ``top``. The URL is
+    not part of it, as a server may move. Two servers that call different models by one name, or the
     same in another precision, cannot be told apart by it; a store, which asks a few words again
     when it is opened, refuses answers that differ by more than 0.001.
 
@@ -112,7 +112,7 @@ class ServedModel(LanguageModel):
         terminal: Symbol = "$",
         outside: Symbol | None = None,
         top: int | None = None,
-        price: Price | None = None,
+        cost: QueryCost | None = None,
         key_variable: str | None = None,
         batch: int = 16,
         in_flight: int = 8,
@@ -135,16 +135,16 @@ class ServedModel(LanguageModel):
         self.top = _checked_top(top, server, self.prompt, self.spelling)
         """How many of the likeliest tokens rows are made of; None if of all that are wanted."""
         self._asker = Asker(client, model, self.prompt, self.spelling, self.top, batch, context)
-        self.price = _price(self._asker) if price is None else price
+        self.cost = _cost(self._asker) if cost is None else cost
 
     def __repr__(self) -> str:
         asker = self._asker
         return f"ServedModel({asker.client.url!r}, {asker.model!r}, {self.spelling!r})"
 
     @property
-    def identity(self) -> str:  # type: ignore[override]
+    def fingerprint(self) -> str:  # type: ignore[override]
         """The model's name, and a hash of prompt, spelling and ``top``."""
-        parts = repr((self.prompt, self.spelling.identity, self.top)).encode()
+        parts = repr((self.prompt, self.spelling.fingerprint, self.top)).encode()
         return f"served {self._asker.model} {sha256(parts).hexdigest()}"
 
     def answer(self, words: Words) -> Rows:
@@ -208,12 +208,12 @@ def _checked_top(
     return top
 
 
-def _price(asker: Asker) -> Price:
-    """Price by tokens: a word costs the prompt's tokens, a symbol those of the longest symbol.
+def _cost(asker: Asker) -> QueryCost:
+    """QueryCost by tokens: a word costs the prompt's tokens, a symbol those of the longest symbol.
 
-    Cached tokens cost as much as others; a user who pays less for them sets a price.
+    Cached tokens cost as much as others; a user who pays less for them sets a cost.
     """
     word = float(asker.tokens_per_word)
     longest = max(map(len, asker.spelling.tokens))
     symbol = float(longest * asker.prompts_per_word)
-    return Price(word=word, prefix=word, symbol=symbol, cached_symbol=symbol)
+    return QueryCost(word=word, prefix=word, symbol=symbol, cached_symbol=symbol)

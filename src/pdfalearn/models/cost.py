@@ -8,10 +8,10 @@ from pdfalearn.checks import checked_number
 
 
 @dataclass(frozen=True)
-class Price:
+class QueryCost:
     """What parts of asking a model cost, relative to each other, in any unit.
 
-    Prices, and never the clock, decide how a learner asks: whether it looks at the distributions on
+    Costs, and never the clock, decide how a learner asks: whether it looks at the distributions on
     the way to a word, how long the words are, and how many words go into a batch.
 
     Parameters
@@ -30,7 +30,7 @@ class Price:
 
     Examples
     --------
-    >>> Price(call=10, symbol=1).cost(calls=2, words=8, symbols=30)
+    >>> QueryCost(call=10, symbol=1).total(calls=2, words=8, symbols=30)
     50.0
     """
 
@@ -42,14 +42,14 @@ class Price:
 
     def __post_init__(self) -> None:
         for name, given in vars(self).items():
-            object.__setattr__(self, name, checked_number(given, f"price of a {name}", 0, 1e15))
+            object.__setattr__(self, name, checked_number(given, f"cost of a {name}", 0, 1e15))
 
     @property
     def is_free(self) -> bool:
         """Whether nothing costs anything."""
         return not any(vars(self).values())
 
-    def cost(
+    def total(
         self,
         *,
         calls: float = 0,
@@ -68,12 +68,12 @@ class Price:
         )
 
 
-FREE = Price()
+FREE = QueryCost()
 """Nothing costs anything, as with an automaton in memory."""
-EVERY_WORD = Price(word=1.0, prefix=1.0)
+EVERY_WORD = QueryCost(word=1.0, prefix=1.0)
 """Every distribution is a question of its own, as with a function of whole words."""
-EVERY_SYMBOL = Price(symbol=1.0)
+EVERY_SYMBOL = QueryCost(symbol=1.0)
 """Nothing but symbols costs, and each gives the distribution after it as well."""
-EVERY_STEP = Price(word=20.0, symbol=1.0)
+EVERY_STEP = QueryCost(word=20.0, symbol=1.0)
 """A step for every symbol, and words besides: with a network, a step of few words takes nearly as
 long as one of many."""
