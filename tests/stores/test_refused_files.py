@@ -16,8 +16,8 @@ import pytest
 
 from pdfalearn import DamagedStoreError, StoreError
 from pdfalearn.stores import _sqlite
-from pdfalearn.stores.store import AnswerStore
 from pdfalearn.stores.answers import ModelAnswers
+from pdfalearn.stores.store import AnswerStore
 from pdfalearn.words import Words
 from tests.stores.adding import Adding
 from tests.stores.given import ALPHABET, Batch, arrays_of, listed, read, some, stored
