@@ -243,7 +243,7 @@ class Batch:
         ([3], [2, 3])
         """
         parents = self.parents
-        if is_known(parents[1:] if parents[0] < 0 else parents).all():
+        if is_known(parents[1:] if len(parents) and parents[0] < 0 else parents).all():
             return self
         bases = np.unique(parents[self.parent_places < 0])
         bases = bases[bases >= 0]
