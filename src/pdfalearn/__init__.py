@@ -148,8 +148,8 @@ if TYPE_CHECKING:
     from pdfalearn.samplers.drawing import Sampler as Sampler
     from pdfalearn.samplers.drawing import UniformWords as UniformWords
     from pdfalearn.samplers.mixture import Mixture as Mixture
-    from pdfalearn.stores.store import AnswerStore as AnswerStore
-    from pdfalearn.stores.store import StoredModel as StoredModel
+    from pdfalearn.stores import AnswerStore as AnswerStore
+    from pdfalearn.stores import StoredModel as StoredModel
     from pdfalearn.sweeping.results import Sweep as Sweep
     from pdfalearn.sweeping.results import SweepInterrupted as SweepInterrupted
     from pdfalearn.sweeping.results import SweepProgress as SweepProgress
@@ -259,7 +259,7 @@ _NAMES_BY_MODULE = {
     "samplers.corpus": ["Corpus"],
     "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "samplers.mixture": ["Mixture"],
-    "stores.store": ["AnswerStore", "StoredModel"],
+    "stores": ["AnswerStore", "StoredModel"],
     "sweeping.results": ["Sweep", "SweepInterrupted", "SweepProgress", "SweepRow"],
     "sweeping.running": ["sweep"],
     "tree_nodes": ["TreeNode"],

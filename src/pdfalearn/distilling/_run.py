@@ -25,7 +25,7 @@ from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.samplers.drawing import ModelWords, Sampler
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 
 _WORDS = 0.6
 """The share of the budget that is spent on words."""

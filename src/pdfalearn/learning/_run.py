@@ -24,7 +24,7 @@ from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from pdfalearn.errors import ModelError
@@ -13,12 +11,9 @@ from pdfalearn.observations._asking import Asker, Counts
 from pdfalearn.observations._audits import Audits
 from pdfalearn.observations._meter import Meter
 from pdfalearn.observations._nodes import UNKNOWN, Nodes, NodeTable
-from pdfalearn.observations._recording import Recording
-from pdfalearn.observations._stored import SAME, StoredAnswers
+from pdfalearn.observations._stored import StoredAnswers
+from pdfalearn.stores import SAME, AnswerStore
 from pdfalearn.words import Words
-
-if TYPE_CHECKING:
-    from pdfalearn.stores.store import AnswerStore
 
 FEW = 48
 """Below this many words, one after the other is faster than array passes."""
@@ -76,7 +71,7 @@ class Questions:
         self._in_parts = meter.budget.bounds_words or model.cost.cached_symbol > 0
         if meter.budget.max_seconds is not None:
             asker.check_time = meter.check_seconds
-        self._recording: Recording | None = None
+        self._recording: StoredAnswers | None = None
 
     def ask(self, nodes: Nodes) -> None:
         """Ask for those of the nodes that are not known."""
@@ -154,7 +149,7 @@ class Questions:
                     self._asker.ask_once(part)  # every reading is a call, which may cost
             finally:
                 if self._recording is not None and new:
-                    self._recording.write(np.concatenate(new))
+                    self._recording.write(np.concatenate(new), self._answers)
             nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
 
     def _looked_up(self, nodes: Nodes) -> Nodes:
@@ -173,12 +168,11 @@ class Questions:
 
         A few of the stored words are asked again, to catch a store of another model.
         """
-        writer = store.writer(key, self._model.alphabet)
-        stored = self._asker.stored = StoredAnswers(store.segments(key), self._nodes)
+        answers = store.answers(key, self._model.alphabet)
+        self._recording = self._asker.stored = StoredAnswers(answers, self._nodes)
         self._in_parts = True
-        self._recording = Recording(writer, self._nodes, self._answers)
         try:
-            self._audits.compare(*stored.sample(self._meter.opening(_ASKED_AGAIN), seed=0), SAME)
+            self._audits.compare(*answers.sample(self._meter.opening(_ASKED_AGAIN), seed=0), SAME)
         except ModelError as error:
             raise ModelError(
                 f"{error}. The first are answers that the store holds under the key {key!r}: if "

@@ -18,7 +18,7 @@ from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import Sampler
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 
 _SAME = Tolerance(1e-3)
 _LEAST_WORDS = 2

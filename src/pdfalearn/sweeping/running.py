@@ -26,8 +26,8 @@ from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.progress import Wanted, displayed
 from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.stores import AnswerStore
 from pdfalearn.stores.keys import model_key
-from pdfalearn.stores.store import AnswerStore
 from pdfalearn.sweeping.measuring import Distance, ExactMeasure, Measure, SampledMeasure
 from pdfalearn.sweeping.relations import DEFAULT_KAPPAS, LEARNERS, checked_relations
 from pdfalearn.sweeping.results import Sweep, SweepInterrupted, SweepProgress, SweepRow
