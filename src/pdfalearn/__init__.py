@@ -94,18 +94,19 @@ if TYPE_CHECKING:
     from pdfalearn.metrics.evaluation import evaluate as evaluate
     from pdfalearn.metrics.exactly import evaluate_exactly as evaluate_exactly
     from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
+    from pdfalearn.models.batch import Batch as Batch
     from pdfalearn.models.constrained.guided import Guided as Guided
     from pdfalearn.models.constrained.temperature import Temperature as Temperature
     from pdfalearn.models.constrained.top import TopK as TopK
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.cost import QueryCost as QueryCost
     from pdfalearn.models.function import FunctionModel as FunctionModel
+    from pdfalearn.models.parallel import Replicas as Replicas
     from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
-    from pdfalearn.models.protocol import Session as Session
+    from pdfalearn.models.protocol import attach_answers as attach_answers
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
-    from pdfalearn.models.replicas.model import Replicas as Replicas
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models.served.model import ServedModel as ServedModel
     from pdfalearn.models.spelling import Spelling as Spelling
@@ -229,11 +230,12 @@ _NAMES_BY_MODULE = {
     "models.constrained.temperature": ["Temperature"],
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
+    "models.batch": ["Batch"],
     "models.cost": ["QueryCost"],
     "models.program.model": ["ProgramModel"],
-    "models.protocol": ["LanguageModel", "Session"],
+    "models.protocol": ["LanguageModel", "attach_answers"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
-    "models.replicas.model": ["Replicas"],
+    "models.parallel": ["Replicas"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
     "models.spelling": ["Spelling"],
     "models.transformer": ["TransformerModel"],

@@ -20,7 +20,7 @@ from tests.strategies import equivalences, pdfas
 
 
 def watched(target: PDFA, capacity: int | None = None, prefixes_free: bool = True) -> WatchedModel:
-    return WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
+    return WatchedModel(AutomatonModel(target), capacity=capacity, cost=COSTS[prefixes_free])
 
 
 def shortest_wrong(word: Word, target: PDFA, hypothesis: PDFA, by: Equivalence) -> Word | None:

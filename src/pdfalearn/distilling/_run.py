@@ -21,6 +21,7 @@ from pdfalearn.distilling.searching import search
 from pdfalearn.distilling.sizes import default_sizes
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.results.frontiers import DistillingProgress, Frontier, Phase
 from pdfalearn.samplers.drawing import ModelWords, Sampler
@@ -103,8 +104,11 @@ class Run:
                 self._ask()
                 self._search()
                 self._finish()
-                self._observations.audit(audit, self._seed)
+                found = self._audit(audit)
                 self._frontier = self._measured(is_interrupted=False)
+                if found is not None:
+                    certificate = found.certify(self._frontier.certificate)
+                    self._frontier = replace(self._frontier, certificate=certificate)
         except (StoreError, OSError) as error:
             if self._frontier is None:
                 raise
@@ -112,6 +116,14 @@ class Run:
         finally:
             self._close()
         return self._noted(self._frontier)
+
+    def _audit(self, count: int) -> UnsteadyModelError | None:
+        """Ask for words again; return what was found if the model answers differently."""
+        try:
+            self._observations.audit(count, self._seed)
+        except UnsteadyModelError as found:
+            return found
+        return None
 
     @contextmanager
     def _recorded(self, path: str | os.PathLike[str] | None, key: str | None) -> Iterator[None]:

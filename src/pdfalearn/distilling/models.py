@@ -13,7 +13,7 @@ from pdfalearn.distilling.sampling import checked_budget, checked_sampler
 from pdfalearn.distilling.sizes import checked_sizes
 from pdfalearn.equivalence.relations import Tolerance
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
+from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
@@ -101,7 +101,7 @@ def distill(
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(InterruptibleModel(asked, interrupts), _SAME, budget)
+            observations = ObservationTree(asked, _SAME, budget, interrupts)
             run = Run(observations, sampler, wanted, seed, report, interrupts)
             frontier = run.finished(store, key, audit)
         interrupts.check()

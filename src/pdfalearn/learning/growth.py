@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pdfalearn.models.cost import QueryCost
     from pdfalearn.oracles.protocol import EquivalenceOracle
+
+
+class EndlessLearningWarning(UserWarning):
+    """States keep growing with the questions, so that learning may never end.
+
+    Examples
+    --------
+    >>> issubclass(EndlessLearningWarning, UserWarning)
+    True
+    """
 
 
 def may_be_endless(cost: QueryCost, oracle: EquivalenceOracle) -> bool:
@@ -16,3 +27,15 @@ def may_be_endless(cost: QueryCost, oracle: EquivalenceOracle) -> bool:
     """
     certificate = getattr(oracle, "certificate", None)
     return not cost.is_free and getattr(certificate, "kind", None) != "exact"
+
+
+def warn_of_growth(states: int, words: int) -> None:
+    """Warn that learning may never end, and say what to do instead."""
+    warnings.warn(
+        f"{states:,} states after {words:,} words, and they keep growing with the questions: the "
+        "model may be no automaton, and learning may never end; distill(model) finds the best "
+        "automaton of each size, a smaller kappa has fewer classes, and budget=Budget(…) bounds "
+        "what is asked",
+        EndlessLearningWarning,
+        stacklevel=2,
+    )

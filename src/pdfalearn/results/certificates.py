@@ -8,7 +8,7 @@ from typing import Literal
 
 from pdfalearn.files.json_parts import check_keys, wrong
 
-Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled"]
+Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Certificate:
     kind: Kind
     """"exact": proved; "pac": probably approximately correct; "tested": no difference was found,
     and no more is known; "stopped": a bound was reached; "interrupted": somebody stopped it;
-    "distilled": measured on held-out words."""
+    "distilled": measured on held-out words; "unsteady": the model answers differently the second
+    time."""
     statement: str
     """What that means, in a sentence."""
     details: Mapping[str, object] = field(default_factory=dict)

@@ -19,9 +19,10 @@ from pdfalearn.errors import InputError
 from pdfalearn.learning.defaults import default_oracle
 from pdfalearn.learning.loop import learn
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.checking import checked_model_members
-from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
+from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.models.opened import check_members
 from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
@@ -29,7 +30,7 @@ from pdfalearn.results.sweeps import Sweep, SweepInterrupted, SweepProgress, Swe
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores.keys import model_key
 from pdfalearn.stores.store import AnswerStore
-from pdfalearn.sweeping.measuring import Distance, ExactMeasure, Measure, SampledMeasure
+from pdfalearn.sweeping.measuring import SAME, Distance, ExactMeasure, Measure, SampledMeasure
 from pdfalearn.sweeping.relations import DEFAULT_KAPPAS, LEARNERS, checked_relations
 from pdfalearn.sweeping.spending import Purse
 
@@ -154,7 +155,7 @@ def _shared(
         model_key(model, model_id)
         yield store, model_id
         return
-    fingerprint = checked_model_members(model).fingerprint
+    fingerprint = check_members(model).fingerprint
     with TemporaryDirectory(prefix="pdfalearn-") as folder:
         yield Path(folder, "answers.db"), None if fingerprint else _NAME
 
@@ -205,9 +206,13 @@ class _Run:
         sampler = checked_sampler(words, budget, self._model.cost)
         key = model_key(self._model, self._model_id)
         with Interrupts() as interrupts, AnswerStore(self._store) as store:
-            asked = InterruptibleModel(self._model, interrupts)
             self._measure = SampledMeasure(
-                asked, sampler, budget, seed, store, key, lambda: self._tell(None, None)
+                ObservationTree(self._model, SAME, budget, interrupts),
+                sampler,
+                seed,
+                store,
+                key,
+                lambda: self._tell(None, None),
             )
         interrupts.check()
         measure = self._measure
