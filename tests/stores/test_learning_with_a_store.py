@@ -54,11 +54,11 @@ def run(
     store: Path | None,
     *,
     cost: QueryCost = FREE,
-    room: int | None = None,
+    capacity: int | None = None,
     learner: str = "quant",
     budget: Budget | None = None,
 ) -> tuple[Result, WatchedModel]:
-    model = WatchedModel(AutomatonModel(target), capacity=room, cost=cost)
+    model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=cost)
     oracle = ExactOracle(target, by=BY)
     result = learn(
         model, by=BY, oracle=oracle, learner=learner, store=store, model_id="m",
