@@ -263,17 +263,23 @@ def test_a_model_in_training_mode() -> None:
 
 
 @pytest.mark.slow
-def test_models_that_keep_something_else_are_refused() -> None:
-    from transformers import BloomConfig, BloomForCausalLM, MambaConfig, MambaForCausalLM
+def test_models_that_keep_something_else_are_asked_for_whole_words() -> None:
+    from transformers import MambaConfig, MambaForCausalLM
 
     mamba = MambaForCausalLM(
         MambaConfig(vocab_size=40, hidden_size=16, num_hidden_layers=2, state_size=4)
     )
-    with pytest.raises(InputError, match="Mamba"):
-        made(mamba.eval())
-    bloom = BloomForCausalLM(BloomConfig(vocab_size=40, hidden_size=16, n_layer=2, n_head=2))
-    with pytest.raises(InputError, match="Bloom"):
-        made(bloom.eval())
+    with pytest.warns(UserWarning, match="computed whole each time, which is slower"):
+        asked = made(mamba.eval())
+    check_model(asked)
+
+
+def test_a_prompt_longer_than_the_window_is_computed_each_time() -> None:
+    with pytest.warns(UserWarning, match="sliding window has 64 tokens, and the prompt 70"):
+        asked = made(tiny("mistral"), {"a": [3]}, prompt=[1] * 70)
+    assert not asked.keeps
+    with pytest.raises(ModelError, match="context has 128 tokens"):
+        learn(asked, by=Quantization(10**6), oracle=AllWordsOracle(70))
 
 
 def test_what_a_guide_forces_is_not_asked() -> None:

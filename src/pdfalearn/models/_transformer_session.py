@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pdfalearn.models._causal_models import CausalModel
+from pdfalearn.models._causal_models import CausalModel, Limit
 from pdfalearn.models._key_values import KeyValueRows
+from pdfalearn.models._re_encoding import re_encode
 from pdfalearn.models._token_tree import Nodes, TokenTree
 from pdfalearn.models._tree_pass import PassPlanner
 from pdfalearn.models.protocol import Handles, Session
@@ -28,6 +29,17 @@ _MOST_CONTEXT = 32
 each token is held against all of them, whether it attends to them or not."""
 
 
+class Way(NamedTuple):
+    """How words go through a model."""
+
+    keeps: bool
+    """Whether keys and values are kept; else texts are computed whole each time."""
+    longest: int
+    """The most tokens that a pass holds, those that are kept included."""
+    limit: Limit
+    """What bounds the length of prompt and word."""
+
+
 class TransformerSession(Session):
     """Notes down words as a tree of tokens, and computes in `read` what is not kept of it.
 
@@ -46,6 +58,8 @@ class TransformerSession(Session):
         The most bytes of keys and values, besides those of the prompt.
     batch : int
         About how many tokens go through the model at once.
+    way : Way
+        How they do.
     """
 
     def __init__(
@@ -55,16 +69,20 @@ class TransformerSession(Session):
         prompt: tuple[int, ...],
         memory: int,
         batch: int,
+        way: Way,
     ) -> None:
         self._model = model
         self._spelling = spelling
         self._batch = batch
-        self._tree = TokenTree(prompt[-1])
+        self._way = way
+        self.tree = TokenTree(prompt[-1])
+        """The words."""
         self._prompt = prompt
-        self._most = model.most_tokens(len(prompt), spelling)
+        deepest, behind = max(map(len, spelling.prefixes)), len(spelling.prefixes) - 1
+        self._most = min(way.limit.tokens - deepest, way.longest - behind) - len(prompt)
         self._memory = memory
         self._kept: KeyValueRows | None = None
-        self._planner = PassPlanner(self._tree, spelling.prefixes, len(prompt) - 1)
+        self._planner = PassPlanner(self.tree, spelling.prefixes, len(prompt) - 1)
         self.positive = spelling.outside is None
         self.tokens = 0
         """How many tokens went through the model."""
@@ -84,12 +102,12 @@ class TransformerSession(Session):
         # A word ends with the first symbol that is outside, if it is not over already.
         lost = np.append(0, np.cumsum(words.symbols == len(spelling.tokens)))
         before = lost[:-1] - np.repeat(lost[words.offsets[:-1]], words.lengths)
-        over = np.repeat(self._tree.tokens[handles] == _OVER, words.lengths)
+        over = np.repeat(self.tree.tokens[handles] == _OVER, words.lengths)
         inside, leaving = (before == 0) & ~over, np.diff(lost) > 0
         counts = np.append(0, np.cumsum(inside))
         parts = Words(words.symbols[inside], counts[words.offsets])
         answer[inside] = self._extended(handles, parts)
-        self._tree.tokens[answer[inside & leaving]] = _OVER
+        self.tree.tokens[answer[inside & leaving]] = _OVER
         return answer
 
     def _extended(self, handles: Handles, words: Words) -> Handles:
@@ -98,11 +116,11 @@ class TransformerSession(Session):
         symbols = self._spelling.spelled(Words(codes, np.arange(len(codes) + 1)))
         tokens = Words(symbols.symbols, symbols.offsets[words.offsets])
         self._check_length(handles, words, symbols)
-        return self._tree.add(handles, tokens)[symbols.offsets[1:] - 1]
+        return self.tree.add(handles, tokens)[symbols.offsets[1:] - 1]
 
     def _check_length(self, handles: Handles, words: Words, symbols: Words) -> None:
         """Refuse words that do not fit into the model's context."""
-        before = np.repeat(self._tree.depths[handles], words.lengths)
+        before = np.repeat(self.tree.depths[handles], words.lengths)
         begins = np.repeat(symbols.offsets[words.offsets[:-1]], words.lengths)
         too_long = before + symbols.offsets[1:] - begins > self._most
         if not too_long.any():
@@ -110,7 +128,7 @@ class TransformerSession(Session):
         place = int(too_long.argmax())
         word = int(np.searchsorted(words.offsets, place, side="right")) - 1
         raise UndecidedError(
-            f"{self._model.limit_text}, and the next symbol does not fit in behind a prompt of "
+            f"{self._way.limit}, and the next symbol does not fit in behind a prompt of "
             f"{len(self._prompt)} tokens; bound the words' lengths, or shorten the prompt",
             word,
             place - int(words.offsets[word]),
@@ -118,7 +136,7 @@ class TransformerSession(Session):
 
     def read(self, handles: Handles) -> Rows:
         """Compute what is new of the words, and return their distributions."""
-        over = self._tree.tokens[handles] == _OVER
+        over = self.tree.tokens[handles] == _OVER
         if not over.any():
             return self._read(handles)
         # The words themselves do not matter here, only which of them are over.
@@ -132,32 +150,47 @@ class TransformerSession(Session):
             return Rows.dense(np.empty((0, len(self._spelling.alphabet) + 1)))
         nodes, places = np.unique(handles, return_inverse=True)
         with torch.inference_mode():
-            parts = [self._spelling.rows(self._logs(part)) for part in self._batches(nodes)]
+            parts = [
+                self._spelling.rows(self._chosen(self.logits(part), len(part)))
+                for part in self.batches(nodes)
+            ]
         return Rows.joined(parts).take(places)
 
-    def _batches(self, nodes: Nodes) -> list[Nodes]:
+    def batches(self, nodes: Nodes) -> list[Nodes]:
         """Cut nodes into parts that take about as many tokens as go through the model at once."""
-        tokens = self._tree.new_tokens(nodes) + len(self._spelling.prefixes) - 1
-        depths = self._tree.depths[nodes].astype(np.int64)
+        tokens = self.tree.new_tokens(nodes) + len(self._spelling.prefixes) - 1
+        depths = self.tree.depths[nodes].astype(np.int64)
         parts = _parts(tokens, self._batch) + _parts(depths, self._batch * _MOST_CONTEXT)
-        return np.split(nodes, np.unique(parts, return_index=True)[1][1:])
+        cut = np.split(nodes, np.unique(parts, return_index=True)[1][1:])
+        return [short for part in cut for short in self._short(part)]
 
-    def _logs(self, nodes: Nodes) -> list[Floats]:
-        """Pass tokens through the model; return the log-probabilities that the spelling needs."""
-        kept = self._kept if self._kept is not None else self._with_prompt()
+    def _short(self, nodes: Nodes) -> list[Nodes]:
+        """Halve nodes until no pass is longer than may be."""
+        behind = len(nodes) * (len(self._spelling.prefixes) - 1)
+        most = self._way.longest - len(self._prompt) + 1 - behind
+        if len(nodes) == 1 or len(self.tree.closure(nodes)) <= most:
+            return [nodes]
+        half = len(nodes) // 2
+        return self._short(nodes[:half]) + self._short(nodes[half:])
+
+    def logits(self, nodes: Nodes) -> Tensor:
+        """Pass tokens through the model; return the logits after the nodes and what is behind."""
         step = self._planner.planned(nodes)
+        self.passes += 1
+        self.tokens += len(step.tokens)
+        if not self._way.keeps:
+            return re_encode(self._model, step, self._prompt[:-1], self._batch)
+        kept = self._kept if self._kept is not None else self._with_prompt()
         cache = kept.cache(step.context)
         begin = kept.prompt_length + len(step.context)
         logits = self._model.logits(step, cache)
         kept.keep(step.new, cache, begin)
-        self.tokens += len(step.tokens)
-        self.passes += 1
-        return self._chosen(logits, len(nodes))
+        return logits
 
     def _with_prompt(self) -> KeyValueRows:
         cache = self._model.encoded(self._prompt)
         self.tokens += len(self._prompt)
-        self._kept = KeyValueRows(self._tree, cache, len(self._prompt) - 1, self._memory)
+        self._kept = KeyValueRows(self.tree, cache, len(self._prompt) - 1, self._memory)
         return self._kept
 
     def _chosen(self, logits: Tensor, count: int) -> list[Floats]:

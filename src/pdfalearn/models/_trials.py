@@ -1,0 +1,200 @@
+"""Which way of asking a transformer is right is tried, on what a run would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pdfalearn.errors import InputError
+from pdfalearn.models._causal_models import CausalModel, Limit
+from pdfalearn.models._token_tree import Nodes
+from pdfalearn.models._transformer_session import TransformerSession, Way
+from pdfalearn.models.spelling import Spelling
+from pdfalearn.words import Words
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_ANY = 2**31
+_LEAST = 64
+_BEYOND = 1.25
+"""A trial has as many tokens as a run's passes, but so many at least, or so many times as many as
+the window, if that is in reach."""
+_DEEP_SHARE = 4
+"""One token in so many of a trial belongs to the word that is compared, and it is compared in so
+many parts."""
+_FEW = 8
+"""Texts that are computed whole to see whether a model reads ahead have about so many tokens."""
+_TOLERANCE = 1e-3
+_ROUNDINGS = 16
+"""How far logits may be apart, in standard deviations: the tolerance, or so many roundings."""
+_ODD_SHARES = 1 / 16, 1 / 2
+_COARSE = 1e-4
+"""Rounding may lead a token to another expert: so many of the answers may be further apart, in
+fine precisions and in those whose rounding is coarse."""
+
+
+class Trial:
+    """Compares ways of asking a model with whole texts, on words that a run could ask for.
+
+    Parameters
+    ----------
+    model : CausalModel
+        The transformer.
+    spelling : Spelling
+        How symbols are written in tokens.
+    prompt : tuple of int
+        The tokens before every word.
+    memory, batch : int
+        As for a session.
+    """
+
+    def __init__(
+        self,
+        model: CausalModel,
+        spelling: Spelling,
+        prompt: tuple[int, ...],
+        memory: int,
+        batch: int,
+    ) -> None:
+        import torch
+
+        self._model = model
+        self._rounding = torch.finfo(model.module.dtype).eps
+        self._odd_share = _ODD_SHARES[self._rounding > _COARSE]
+        self._name = type(model.module).__name__
+        self._spelling = spelling
+        self._prompt = prompt
+        self._memory, self._batch = memory, batch
+        # A pass has as many tokens as a batch, or all beginnings of symbols behind one word. It is
+        # to go beyond the window, if that is not much longer.
+        self._width = max(_LEAST, batch, len(spelling.prefixes))
+        self._tail = prompt[-self._width :]
+        window = model.window.tokens
+        if window <= 2 * self._width:
+            self._width = max(self._width, int(_BEYOND * window) - len(self._tail))
+        self._random = np.random.default_rng(1)
+        symbols = np.unique(np.concatenate(spelling.wanted))
+        self._pool = np.concatenate([symbols, np.array(prompt)])
+
+    def best_way(self) -> tuple[Way, str]:
+        """Return the fastest way that is right, and what is wrong with those that keep something.
+
+        That is empty if nothing is wrong.
+        """
+        self._check_plain()
+        why = f"{self._model.window}, and the prompt {len(self._prompt)}"
+        for way in self._keeping():
+            try:
+                wrong = self._share_of_wrong(way)
+            except Exception as error:  # whatever code the model has
+                why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+                continue
+            if wrong <= self._odd_share:
+                return way, ""
+            why = "it answers otherwise where words share a sequence"
+        return Way(False, _ANY, self._model.context), why
+
+    def _keeping(self) -> Iterator[Way]:
+        """Return the ways to try that keep keys and values."""
+        window = self._model.window
+        if self._room(window) < 0:
+            return
+        if len(self._tail) + self._width > window.tokens and self._rounding < _COARSE:
+            yield Way(True, _ANY, window)
+        if len(self._prompt) + 2 * len(self._spelling.prefixes) <= window.tokens:
+            yield Way(True, window.tokens, window)
+
+    def _room(self, limit: Limit) -> int:
+        """Return how many tokens a word may have."""
+        return limit.tokens - len(self._prompt) - max(map(len, self._spelling.prefixes))
+
+    def _check_plain(self) -> None:
+        """Refuse a model that cannot be asked for whole texts, or whose texts are not causal."""
+        if self._room(self._model.context) < 0:
+            deepest = max(map(len, self._spelling.prefixes))
+            raise InputError(
+                f"a prompt of {len(self._prompt)} tokens and symbols of up to {deepest + 1} are "
+                f"too long: {self._model.context}; shorten the prompt"
+            )
+        before = np.tile(self._tail[-_FEW:], (2, 1))
+        texts = np.hstack([before, self._random.choice(self._pool, (2, 2))])
+        texts = texts[:, -self._model.context.tokens :]
+        try:
+            together = self._model.plain_logits(texts, texts.shape[1])
+            alone = [self._model.plain_logits(text[None, :-1], len(text) - 1)[0] for text in texts]
+            if together.shape != (*texts.shape, self._model.vocabulary):
+                raise ValueError(f"its logits have the shape {tuple(together.shape)}")
+        except Exception as error:  # whatever code the model has
+            raise InputError(
+                f"{self._name} does not go on from tokens alone: {type(error).__name__}: "
+                f"{' '.join(str(error).split())[:200]}"
+            ) from error
+        for given, plain in zip(together, alone, strict=True):
+            if self._wrong(given[:-1], plain) > self._odd_share:
+                raise InputError(
+                    f"{self._name} reads ahead: what it says of a token depends on later ones, or "
+                    "on other texts, so it is not a causal language model"
+                )
+
+    def _share_of_wrong(self, way: Way) -> float:
+        """Return which share of the answers after a long word's beginnings is wrong.
+
+        It is that of the worst part of the word. Its tokens are among those of a forest, as many as
+        go through the model at once; the first half is kept, and the rest goes on from there.
+        """
+        import torch
+
+        letter = int(self._pool[0])
+        session = TransformerSession(
+            self._model, Spelling({0: [letter]}, "rest"), self._tail, self._memory, self._batch, way
+        )
+        deep = self._grow(session)
+        nodes = np.arange(session.tree.size)
+        halves = np.split(nodes, [self._width // 2 + 1])
+        with torch.inference_mode():
+            if way.longest < _ANY:
+                halves = [part for half in halves for part in session.batches(half)]
+            logits = torch.cat([session.logits(part) for part in halves if len(part)])
+            given = logits[torch.from_numpy(deep).to(logits.device)]
+            text = np.array([*self._tail[:-1], *session.tree.tokens[deep]])[None]
+            plain = self._model.plain_logits(text, len(deep))[0]
+            pairs = zip(given.chunk(_DEEP_SHARE), plain.chunk(_DEEP_SHARE), strict=True)
+            return max(self._wrong(*pair) for pair in pairs)
+
+    def _grow(self, session: TransformerSession) -> Nodes:
+        """Put words into a session's tree in any order; return the nodes of a long one.
+
+        Tokens of the first half have others behind them in the second, as far as words may be so
+        long: so a pass for the second half needs them all.
+        """
+        most = min(self._width // _DEEP_SHARE, self._model.window.tokens - len(self._prompt))
+        places = set(np.linspace(1, self._width - 1, most).astype(int).tolist())
+        half = self._width // 2
+        depths, deep = [0], [0]
+        for node in range(1, self._width if most else 1):
+            if node in places:
+                parent = deep[-1]
+                deep.append(node)
+            elif node > half and depths[node - half] < most:
+                parent = node - half
+            else:
+                parent = int(self._random.choice(np.flatnonzero(np.array(depths) < most)))
+            depths.append(depths[parent] + 1)
+            token = int(self._random.choice(self._pool))
+            session.tree.add(np.array([parent]), Words.of([[token]]))
+        return np.array(deep)
+
+    def _wrong(self, given: Tensor, plain: Tensor) -> float:
+        """Return in which share of rows logits are not as those computed plainly."""
+        tolerance = max(_TOLERANCE, _ROUNDINGS * self._rounding)
+        given, plain = (
+            (logits.double() - logits.double().amax(-1, keepdim=True)).clamp(min=-50)
+            for logits in (given, plain)
+        )
+        spread = plain.std(-1, correction=0).clamp(min=1e-30)
+        near = (given - plain).abs().amax(-1) <= tolerance * spread
+        is_number = ~plain.isnan().any(-1)  # where there is none, a run will name the word
+        return float((~near & is_number).double().mean())
