@@ -21,14 +21,14 @@ import torch
 from benchmarks.support import print_header, print_row
 from pdfalearn import InputError, Rows, TransformerModel, Words
 
-SECONDS = 120
+SECONDS = 300
 """The most that one class may take."""
 LONGEST = 5
 SYMBOLS = {"a": [3], "b": [4], "c": [5, 6]}
 PROMPT = (1, 7, 8, 9, 10)
 VOCABULARY = 64
 RIGHT = 1e-5
-VERDICTS = ("kept", "re-encoded", "refused", "wrong", "not built")
+VERDICTS = ("kept", "re-encoded", "refused", "wrong", "failed", "not built")
 SMALL = {
     r"(\w+_)?vocab_size(_per_layer_input)?|codebook_size": VOCABULARY,
     r"max_position_embeddings|n_positions|n_ctx|max_seq_len|max_\w+_positions": 512,
@@ -48,6 +48,7 @@ SMALL = {
     r"n_group|topk_group|num_expert_group|n_groups|o_groups": 1,
     r"\w*(window|window_size|window_len)|local_attention|attention_chunk_size|index_topk": 16,
     r"patch_size": 4,
+    r"(mamba_)?chunk_size": 16,
 }
 """What settings are called that make a model small."""
 _FULL, _SLIDING = "full_attention", "sliding_attention"
@@ -274,7 +275,7 @@ def judge_all(types: Iterable[str], spread: float | None = 0.3) -> list[Verdict]
         if isinstance(given, str):
             given, note = None, " ".join(given.split())
         if given is None:
-            given = Verdict(model_type, model_types()[model_type], "wrong", np.nan, note, 0.0)
+            given = Verdict(model_type, model_types()[model_type], "failed", np.nan, note, 0.0)
         process.kill()
         process.join()
         verdicts.append(given)

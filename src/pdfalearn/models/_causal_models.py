@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _UNSETTLING = ("_name_or_path", "architectures", "dtype", "transformers_version", "use_cache")
 """What a configuration says that does not decide answers, or that the weights tell."""
-_WINDOW = re.compile(r"window(_size|_len)?$|chunk_size$|^local_attention$|^index_topk$")
+_WINDOW = re.compile(r"window(_size|_len)?$|^attention_chunk_size$|^local_attention$|^index_topk$")
 """What configurations call the number of tokens that a token attends to at most."""
 
 
@@ -227,13 +227,19 @@ def _limits(config: Any) -> tuple[Limit, Limit]:
     """
     positions = getattr(config, "max_position_embeddings", None) or -1
     context = Limit(positions if positions > 0 else 2**31, "context")
-    limits = [context]
-    for name in sorted(config.to_dict()):
-        given = getattr(config, name, None) if _WINDOW.search(name) else None
-        if isinstance(given, int) and given > 0:
-            limits.append(Limit(given, name.replace("_", " ")))
+    limits = [context, *_windows(config.to_dict())]
     rotary = getattr(config, "rope_parameters", None) or {}
-    if rotary.get("rope_type") in {"dynamic", "longrope"}:
-        unchanged = rotary.get("original_max_position_embeddings")
-        limits.append(Limit(unchanged or context.tokens, "range of unchanged positions"))
+    for each in [rotary, *(part for part in rotary.values() if isinstance(part, dict))]:
+        if each.get("rope_type") in {"dynamic", "longrope"}:
+            unchanged = each.get("original_max_position_embeddings") or context.tokens
+            limits.append(Limit(unchanged, "range of unchanged positions"))
     return context, min(limits)
+
+
+def _windows(settings: dict[str, Any]) -> Iterator[Limit]:
+    """Return all that bounds to how many tokens a token attends, by layers too."""
+    for name, given in settings.items():
+        if isinstance(given, dict):
+            yield from _windows(given)
+        elif isinstance(given, int) and given > 0 and _WINDOW.search(str(name)):
+            yield Limit(given, name.replace("_", " "))
