@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pdfalearn import FunctionModel, LanguageModel, RecurrentModel, random_pdfa
-from pdfalearn.models.asking import asked_rows
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import ask_words
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
 
 SYMBOLS = "abcd"
 HIDDEN = 512
@@ -56,6 +56,6 @@ class WholeWordsOnly(LanguageModel):
         self._model = network()
         self.alphabet, self.cost = self._model.alphabet, self._model.cost
 
-    def answer(self, words: Words) -> Rows:
-        """Lead the network from the start."""
-        return asked_rows(self._model, words)[0]
+    def answer(self, batch: Batch) -> Rows:
+        """Compute every word from the start."""
+        return ask_words(self._model, batch.words)

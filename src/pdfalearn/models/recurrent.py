@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import checked_integer
-from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.errors import InputError, MissingExtraError, ModelError
+from pdfalearn.models._hidden_states import HiddenStates
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
-from pdfalearn.models._recurrent_session import RecurrentSession, checked_logits
-from pdfalearn.models._state_rows import StateRows
+from pdfalearn.models.batch import Batch, Flags, Ids, Symbols
 from pdfalearn.models.cost import EVERY_STEP, QueryCost
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import LanguageModel, attach_answers
+from pdfalearn.rows import Floats, Rows
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from pdfalearn.models._nests import Nest
+    from pdfalearn.models._hidden_states import State
+
+Places = NDArray[np.int64]
 
 _MEMORY = 2**30
+_MOST_AT_ONCE = 1024
+"""At most this many words go through the network at once; more take memory and save no time."""
 
 
 class StepNetwork(Protocol):
@@ -49,11 +57,11 @@ class StepNetwork(Protocol):
     0.0
     """
 
-    def start(self, count: int) -> tuple[Tensor, Nest]:
+    def start(self, count: int) -> tuple[Tensor, State]:
         """Return the logits and the state after the empty word, for a batch of this size."""
         ...
 
-    def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
+    def step(self, symbols: Tensor, state: State) -> tuple[Tensor, State]:
         """Return the logits and the state after one symbol more.
 
         ``symbols`` are integers, one for each word: positions in the alphabet.
@@ -62,9 +70,10 @@ class StepNetwork(Protocol):
 
 
 class RecurrentModel(LanguageModel):
-    """A recurrent network as a language model: the handle of a word is a row of hidden state.
+    """A recurrent network as a language model: what is kept of a word is the hidden state after it.
 
-    Extending a word costs one step for each symbol; the words of a batch take their steps together.
+    A word costs one step for each symbol beyond its longest prefix that is still known; the words
+    of a batch take their steps together.
 
     Parameters
     ----------
@@ -76,8 +85,8 @@ class RecurrentModel(LanguageModel):
     terminal : hashable
         The terminal symbol, unless the alphabet has one already.
     memory : int
-        The most bytes that the rows of state of one run may take; 1 GiB if not given. Words beyond
-        that are forgotten, and computed again when they are needed.
+        The most bytes that the hidden states of one run may take; 1 GiB if not given. The states
+        that were not used for longest are forgotten, and computed again when they are needed.
     cost : QueryCost
         What asking costs; if not given, every symbol costs the same.
 
@@ -88,12 +97,11 @@ class RecurrentModel(LanguageModel):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import torch
     >>> layers = torch.nn.Embedding(3, 4), torch.nn.GRU(4, 8), torch.nn.Linear(8, 3)
-    >>> session = RecurrentModel.of_layers(*layers, "ab").open()
-    >>> session.read(np.array([session.start()])).to_dense().shape
-    (1, 3)
+    >>> opened = RecurrentModel.of_layers(*layers, "ab").open()
+    >>> opened.answer(Batch.of([(), (0, 1)])).to_dense().shape
+    (2, 3)
     """
 
     def __init__(
@@ -156,18 +164,226 @@ class RecurrentModel(LanguageModel):
         """A hash of the network's parameters, layers and alphabet; None if it has no parameters."""
         return None if self._module is None else module_hash(self._module, self.alphabet)
 
-    def open(self) -> RecurrentSession:
-        """Begin a conversation, which has the whole memory for itself."""
-        import torch
-
+    def open(self) -> OpenedNetwork:
+        """Return what keeps the hidden states of one run; it has the whole memory for itself."""
         if self._module is not None:
             check_not_training(self._module)
-        width = len(self.alphabet) + 1
+        return OpenedNetwork(self, self._network, self._memory)
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions after words, computed from the empty word on."""
+        return self.open().answer(batch)
+
+
+class Steps(NamedTuple):
+    """Words to compute, each from its parent, level after level."""
+
+    ids: Ids
+    parents: Ids
+    symbols: Symbols
+    wanted: Flags
+    sizes: list[int]
+    """How many words each level has; parents are in the level before, those of the first known."""
+
+
+class OpenedNetwork(LanguageModel):
+    """Leads a network through the words of one run; it remembers hidden states as far as they fit.
+
+    Parameters
+    ----------
+    model : RecurrentModel
+        The model.
+    network : StepNetwork
+        Its network.
+    memory : int
+        The most bytes that hidden states may take.
+    """
+
+    def __init__(self, model: LanguageModel, network: StepNetwork, memory: int) -> None:
+        import torch
+
+        self.alphabet = model.alphabet
+        self.cost = model.cost
+        self._network = network
+        self._width = len(model.alphabet) + 1
         with torch.inference_mode():
-            logits, two = self._network.start(2)
-            device = checked_logits(logits, 2, width).device
-            states = StateRows(two, self._network.start(3)[1], width, self._memory)
-        return RecurrentSession(self._network, states, device)
+            logits, two = network.start(2)
+            self._device = _checked_logits(logits, 2, self._width).device
+            self._states = HiddenStates(two, network.start(3)[1], memory)
+            self._first = torch.softmax(logits[:1], dim=1, dtype=torch.float64).cpu().numpy()
+        self.capacity = self._states.capacity
+        """The most words whose hidden states are kept."""
+        self._widest = (self.capacity - 1) // 2
+        """How many words a level may have, so that their parents stay and the empty word does."""
+
+    def close(self) -> None:
+        """Free the memory of the hidden states."""
+        self._states.clear()
+
+    @property
+    def computed_again(self) -> int:
+        """How many symbols went through the network although they had before."""
+        return self._states.assigned_again
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions after words; those of a level take their steps together."""
+        import torch
+
+        found: list[tuple[Ids, Floats]] = []
+        if len(batch.ids):
+            self._states.reach(int(batch.ids[-1]))
+            if batch.ids[0] == 0:
+                found += [(batch.ids[:1], self._first)] if batch.wanted[0] else []
+                batch = _part_of(batch, slice(1, None))
+        try:
+            with torch.inference_mode():
+                for steps in self._plan(batch):
+                    self._take_steps(steps, found)
+        except BaseException as error:
+            if found:
+                attach_answers(error, *_join(found))
+            raise
+        return _join(found)[1] if found else Rows.dense(np.empty((0, self._width)))
+
+    def _plan(self, batch: Batch) -> Iterator[Steps]:
+        """Cut a batch into steps that can be taken one after the other."""
+        know = self._states.know
+        if batch.count < len(batch.ids):
+            batch = _part_of(batch, batch.wanted | ~know(batch.ids))
+        if not len(batch.ids):
+            return
+        if _are_all(known := know(batch.parents)):
+            if len(known) <= self._widest:  # so are most batches
+                yield Steps(batch.ids, batch.parents, batch.symbols, batch.wanted, [len(known)])
+                return
+            levels: list[Places] | None = [np.arange(len(batch.ids))]
+        else:
+            levels = _levels_of_few(batch, self._states) if batch.is_narrow else None
+            if levels is None:
+                batch = batch.reaching(know)
+                levels = batch.levels()
+        if max(map(len, levels)) <= self._widest:
+            yield from self._plan_levels(batch, levels)
+            return
+        # Depth first, words that come one after the other have their parents among them or on the
+        # way to the first: little is computed again. No level of a part, with all that leads to
+        # it, has more words than the part.
+        order = _order_depth_first(batch, levels)
+        for begin in range(0, len(order), self._widest):
+            places = np.sort(order[begin : begin + self._widest])
+            part = _part_of(batch, places).reaching(know)
+            yield from self._plan_levels(part, part.levels())
+
+    def _plan_levels(self, batch: Batch, levels: list[Places]) -> Iterator[Steps]:
+        """Put as many levels together as have a place in the cache beside their parents."""
+        together: list[Places] = []
+        count = 0
+        for level in levels:
+            if count + len(level) > self._widest:
+                yield _order_steps(batch, together)
+                together, count = [], 0
+            together.append(level)
+            count += len(level)
+        yield _order_steps(batch, together)
+
+    def _take_steps(self, steps: Steps, found: list[tuple[Ids, Floats]]) -> None:
+        """Take steps level by level; add the rows of wanted words, as far as it gets."""
+        import torch
+
+        ids, parents, symbols, wanted, sizes = steps
+        slots = self._states.assign(ids, parents, sizes[0])
+        table = torch.from_numpy(np.array((symbols, *slots), dtype=np.int64)).to(self._device)
+        if max(sizes) > _MOST_AT_ONCE:
+            sizes = [
+                min(_MOST_AT_ONCE, size - begin)
+                for size in sizes
+                for begin in range(0, size, _MOST_AT_ONCE)
+            ]
+        logits: list[Tensor] = []
+        try:
+            for size, part in zip(sizes, table.split_with_sizes(sizes, dim=1), strict=True):
+                inputs, targets, sources = part.unbind()
+                step_logits, state = self._network.step(inputs, self._states.read(sources))
+                self._states.write(targets, state)
+                logits.append(_checked_logits(step_logits, size, self._width))
+        finally:
+            if logits:
+                joined = logits[0] if len(logits) == 1 else torch.cat(logits)
+                values = torch.softmax(joined, dim=1, dtype=torch.float64).cpu().numpy()
+                ids, wanted = ids[: len(values)], wanted[: len(values)]
+                found.append((ids, values) if _are_all(wanted) else (ids[wanted], values[wanted]))
+
+
+def _checked_logits(logits: Tensor, count: int, width: int) -> Tensor:
+    """Return logits as they are; refuse those of another shape than they must have."""
+    if logits.shape != (count, width):
+        raise ModelError(
+            f"the network gives logits of shape {tuple(logits.shape)} for {count} words, not "
+            f"{(count, width)}: a row for each word, in it the terminal first, then every symbol"
+        )
+    return logits
+
+
+def _are_all(flags: Flags) -> bool:
+    return np.count_nonzero(flags) == len(flags)  # in a fraction of the time of flags.all()
+
+
+def _join(found: list[tuple[Ids, Floats]]) -> tuple[Ids, Rows]:
+    """Return ids and rows in the order of the ids."""
+    if len(found) == 1:
+        ids, values = found[0]
+    else:
+        ids, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    if np.count_nonzero(ids[1:] < ids[:-1]):
+        order = np.argsort(ids)
+        ids, values = ids[order], values[order]
+    return ids, Rows.dense(values)
+
+
+def _part_of(batch: Batch, places: NDArray[np.generic] | slice) -> Batch:
+    """Return a batch of the words at some places alone, whether their parents are there or not."""
+    parts = batch.ids, batch.parents, batch.symbols, batch.wanted
+    return Batch(*(part[places] for part in parts), batch.lineage)
+
+
+def _levels_of_few(batch: Batch, states: HiddenStates) -> list[Places] | None:
+    """Do what `Batch.levels` does, word by word; None if anything is missing on the way."""
+    levels: list[list[int]] = []
+    depths: dict[int, int] = {}
+    bases = []
+    words = zip(batch.ids.tolist(), batch.parents.tolist(), strict=True)
+    for place, (word, parent) in enumerate(words):
+        depth = depths[word] = depths.get(parent, -1) + 1
+        if depth == 0:
+            bases.append(parent)
+        if depth == len(levels):
+            levels.append([])
+        levels[depth].append(place)
+    return [np.array(level) for level in levels] if states.know_all(bases) else None
+
+
+def _order_steps(batch: Batch, levels: list[Places]) -> Steps:
+    """Return the steps to the words of some levels."""
+    order = levels[0] if len(levels) == 1 else np.concatenate(levels)
+    arrays = batch.ids, batch.parents, batch.symbols, batch.wanted
+    return Steps(*(array[order] for array in arrays), list(map(len, levels)))
+
+
+def _order_depth_first(batch: Batch, levels: list[Places]) -> Places:
+    """Return the places of a batch so that all words below a word follow right after it."""
+    above = batch.parent_places
+    sizes = np.ones(len(above), dtype=np.int64)  # of each word with all below it
+    for places in levels[:0:-1]:
+        np.add.at(sizes, above[places], sizes[places])
+    begins = np.full(len(above) + 1, -1)  # the last stands for what is above all
+    for places in levels:
+        siblings = places[np.argsort(above[places], kind="stable")]
+        ends = np.cumsum(sizes[siblings])
+        parents = above[siblings]
+        first = np.searchsorted(parents, parents)
+        before = ends - sizes[siblings]
+        begins[siblings] = begins[parents] + 1 + before - before[first]
+    return np.argsort(begins[:-1])
 
 
 def _check_torch() -> None:
