@@ -20,6 +20,7 @@ import torch
 
 from benchmarks.support import print_header, print_row
 from pdfalearn import InputError, Rows, TransformerModel, Words
+from pdfalearn.models.opened import ask_words
 
 SECONDS = 300
 """The most that one class may take."""
@@ -246,9 +247,7 @@ def judge(model_type: str, spread: float | None = 0.3) -> Verdict:
     said = [text[text.find("(") + 1 : text.rfind(")")] for text in said]
     count = len(SYMBOLS)
     words = Words.of([w for n in range(LONGEST + 1) for w in product(range(count), repeat=n)])
-    session = model.open()
-    handles = np.append(session.extend(np.zeros(len(words), dtype=np.int64), words), 0)
-    rows = session.read(handles[np.where(words.lengths > 0, words.offsets[1:] - 1, -1)])
+    rows = ask_words(model, words)
     difference = float(np.abs(rows.values - plain_rows(model, words, together=32).values).max())
     if not difference <= RIGHT:
         return verdict("wrong", difference, "; ".join(said), taken)

@@ -8,6 +8,7 @@ import pytest
 
 from pdfalearn import (
     AllWordsOracle,
+    Batch,
     Guided,
     InputError,
     MissingExtraError,
@@ -15,11 +16,11 @@ from pdfalearn import (
     Quantization,
     TopK,
     TransformerModel,
-    Words,
     distinguish,
     learn,
     quotient,
 )
+from pdfalearn.models.opened import open_model
 from pdfalearn.testing import check_model
 from tests.models.networks import needed_torch
 from tests.models.transformers_by_hand import bounded_context_pdfa, transformer_by_hand
@@ -285,21 +286,20 @@ def test_a_prompt_longer_than_the_window_is_computed_each_time() -> None:
 def test_what_a_guide_forces_is_not_asked() -> None:
     model = tiny("llama")
     asked = made(model, {"a": [3], "b": [4], "c": [5]})
-    session = Guided(asked, "abc|abbc").open()
+    opened = open_model(Guided(asked, "abc|abbc"))
     passed: list[int] = []
     handle = model.register_forward_pre_hook(lambda module, given: passed.append(len(given[0][0])))
     try:
-        words = Words.of([(0, 1, 2), (0, 1, 1, 2)])
-        handles = session.extend(np.array([session.start()] * 2), words)
-        rows = session.read(handles)
+        prefixes = [(), (0,), (0, 1), (0, 1, 1), (0, 1, 2), (0, 1, 1, 2)]
+        rows = opened.answer(Batch.of(prefixes))
     finally:
         handle.remove()
-    # The prompt, then its last token, a and ab, twice as words own their handles.
-    assert passed == [3, 5]
+    # The prompt, then its last token, a and ab.
+    assert passed == [3, 3]
     assert rows.outside is not None
-    assert np.isnan(rows.outside).tolist() == [True, False, True, True, False, True, True]
-    assert rows.values[0].tolist() == [0, 0, 1, 0]
-    assert rows.values[1, 2] + rows.values[1, 3] == pytest.approx(1)
+    assert np.isnan(rows.outside).tolist() == [True, True, False, True, True, True]
+    assert rows.values[0].tolist() == [0, 1, 0, 0]
+    assert rows.values[2, 2] + rows.values[2, 3] == pytest.approx(1)
 
 
 def test_mass_outside_is_in_the_certificate() -> None:

@@ -9,10 +9,9 @@ import numpy as np
 
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import CausalModel, Limit
-from pdfalearn.models._token_tree import Nodes
-from pdfalearn.models._transformer_session import TransformerSession, Way
+from pdfalearn.models._opened_transformer import OpenedTransformer, Way
+from pdfalearn.models._token_tree import Nodes, TokenTree
 from pdfalearn.models.spelling import Spelling
-from pdfalearn.words import Words
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -147,45 +146,43 @@ class Trial:
         """
         import torch
 
-        letter = int(self._pool[0])
-        session = TransformerSession(
-            self._model, Spelling({0: [letter]}, "rest"), self._tail, self._memory, self._batch, way
-        )
-        deep = self._grow(session)
-        nodes = np.arange(session.tree.size)
-        halves = np.split(nodes, [self._width // 2 + 1])
+        letter = Spelling({0: [int(self._pool[0])]}, "rest")
+        opened = OpenedTransformer(self._model, letter, self._tail, self._memory, self._batch, way)
+        deep = self._grow(opened.tree)
+        halves = np.split(np.arange(opened.tree.size), [self._width // 2 + 1])
         with torch.inference_mode():
             if way.longest < _ANY:
-                halves = [part for half in halves for part in session.batches(half)]
-            logits = torch.cat([session.logits(part) for part in halves if len(part)])
+                halves = [part for half in halves if len(half) for part in opened.cut(half)]
+            logits = torch.cat([opened.pass_on(part) for part in halves if len(part)])
             given = logits[torch.from_numpy(deep).to(logits.device)]
-            text = np.array([*self._tail[:-1], *session.tree.tokens[deep]])[None]
+            text = np.array([*self._tail[:-1], *opened.tree.tokens[deep]])[None]
             plain = self._model.plain_logits(text, len(deep))[0]
-            pairs = zip(given.chunk(_DEEP_SHARE), plain.chunk(_DEEP_SHARE), strict=True)
-            return max(self._wrong(*pair) for pair in pairs)
+        pairs = zip(given.chunk(_DEEP_SHARE), plain.chunk(_DEEP_SHARE), strict=True)
+        return max(self._wrong(*pair) for pair in pairs)
 
-    def _grow(self, session: TransformerSession) -> Nodes:
-        """Put words into a session's tree in any order; return the nodes of a long one.
+    def _grow(self, tree: TokenTree) -> Nodes:
+        """Put words into a tree in any order; return the nodes of a long one.
 
         Tokens of the first half have others behind them in the second, as far as words may be so
         long: so a pass for the second half needs them all.
         """
         most = min(self._width // _DEEP_SHARE, self._model.window.tokens - len(self._prompt))
-        places = set(np.linspace(1, self._width - 1, most).astype(int).tolist())
+        if not most:
+            return np.zeros(1, dtype=np.int64)
+        deep = np.linspace(1, self._width - 1, most).astype(np.int64)
+        before = dict(zip(deep.tolist(), [0, *deep.tolist()], strict=False))
         half = self._width // 2
-        depths, deep = [0], [0]
-        for node in range(1, self._width if most else 1):
-            if node in places:
-                parent = deep[-1]
-                deep.append(node)
-            elif node > half and depths[node - half] < most:
-                parent = node - half
-            else:
-                parent = int(self._random.choice(np.flatnonzero(np.array(depths) < most)))
-            depths.append(depths[parent] + 1)
-            token = int(self._random.choice(self._pool))
-            session.tree.add(np.array([parent]), Words.of([[token]]))
-        return np.array(deep)
+        depths = [0]
+        for node in range(1, self._width):
+            behind = node - half
+            if node not in before:
+                shallow = [each for each, depth in enumerate(depths) if depth < most]
+                is_new = behind > 0 and depths[behind] < most
+                before[node] = behind if is_new else int(self._random.choice(shallow))
+            depths.append(depths[before[node]] + 1)
+        parents = np.array([before[node] for node in range(1, self._width)])
+        tree.add(parents, self._random.choice(self._pool, len(parents)))
+        return np.append(0, deep)
 
     def _wrong(self, given: Tensor, plain: Tensor) -> float:
         """Return in which share of rows logits are not as those computed plainly."""

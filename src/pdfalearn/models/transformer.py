@@ -12,12 +12,14 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
+from pdfalearn.models._opened_transformer import OpenedTransformer
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
-from pdfalearn.models._transformer_session import TransformerSession
 from pdfalearn.models._trials import Trial
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import EVERY_SYMBOL, QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.models.spelling import Texts
+from pdfalearn.rows import Rows
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -77,15 +79,13 @@ class TransformerModel(LanguageModel):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from transformers import LlamaConfig, LlamaForCausalLM
     >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
     >>> config = LlamaConfig(vocab_size=4, num_attention_heads=2, num_key_value_heads=2, **sizes)
     >>> network = LlamaForCausalLM(config).eval()
     >>> model = TransformerModel(network, symbols={"a": [1], "b": [2]}, prompt=[0], ends=[3])
-    >>> session = model.open()
-    >>> session.read(np.array([session.start()])).to_dense().shape
-    (1, 3)
+    >>> model.open().answer(Batch.of([(), (0, 1)])).to_dense().shape
+    (2, 3)
     """
 
     def __init__(
@@ -117,6 +117,7 @@ class TransformerModel(LanguageModel):
         self.spelling = tokens.spelling(symbols, ends, terminal, outside)
         self.prompt = tokens.prompt(prompt, chat=chat)
         self.alphabet = self.spelling.alphabet
+        self.full_support = outside is None
         self._memory = checked_integer(memory, "memory", 1, 2**62)
         self._batch = checked_integer(batch, "batch", 1)
         self._hashed: tuple[object, str] | None = None
@@ -145,12 +146,16 @@ class TransformerModel(LanguageModel):
         text = f"{self._hashed[1]} {self.spelling.fingerprint} {self.prompt}"
         return sha256(text.encode()).hexdigest()
 
-    def open(self) -> TransformerSession:
-        """Begin a conversation, which has the whole memory for itself."""
+    def open(self) -> OpenedTransformer:
+        """Return what keeps the keys and values of one run; it has the whole memory for itself."""
         self._model.check_ready()
-        return TransformerSession(
+        return OpenedTransformer(
             self._model, self.spelling, self.prompt, self._memory, self._batch, self._way
         )
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions after words, computed from the prompt on."""
+        return self.open().answer(batch)
 
 
 def _whole_texts(prompt_length: int) -> QueryCost:
