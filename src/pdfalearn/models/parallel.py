@@ -90,7 +90,15 @@ class Replicas(LanguageModel):
             count = checked_integer(count, "count", 1, 4096)
         if timeout is not None:
             timeout = checked_number(timeout, "timeout", 1e-3, 1e9)
-        self.copies = _start(make_model, count, scheduler, timeout)
+        self.copies: Copies[Any]
+        if scheduler is not None:
+            from pdfalearn.models.cluster import ClusterCopies
+
+            self.copies = ClusterCopies(make_model, count, scheduler, timeout)
+        elif count is not None:
+            self.copies = ProcessCopies(make_model, count, timeout)
+        else:
+            raise InputError("say how many replicas to make, or give a scheduler")
         vars(self).update(self.copies.traits.members)
         self._numbers = counting()
         self._live: set[int] = set()
@@ -265,18 +273,3 @@ def _hash_words(words: Words) -> Numbers:
     hashes = sums[words.offsets[1:]] - sums[words.offsets[:-1]]
     mixed: Numbers = ((hashes * np.uint64(0xD6E8FEB86659FD93)) >> np.uint64(21)).astype(np.int64)
     return mixed
-
-
-def _start(
-    make_model: Callable[[], Any] | str,
-    count: int | None,
-    scheduler: str | None,
-    timeout: float | None,
-) -> Copies[Any]:
-    if scheduler is not None:
-        from pdfalearn.models.cluster import ClusterCopies
-
-        return ClusterCopies(make_model, count, scheduler, timeout)
-    if count is None:
-        raise InputError("say how many replicas to make, or give a scheduler")
-    return ProcessCopies(make_model, count, timeout)

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.errors import InputError
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.errors import StoreError
 from pdfalearn.files.named import checked_name, shown
-from pdfalearn.stores._batches import read_segment, writers_of
-from pdfalearn.stores._compacting import compact
-from pdfalearn.stores._file import StoreFile
-from pdfalearn.stores._models import checked_key, find_key, model_rows
-from pdfalearn.stores._verifying import Verified, verify
-from pdfalearn.stores.segments import Segment
-from pdfalearn.stores.writer import Writer
+from pdfalearn.stores._catalogue import check_key, find_model, read_models
+from pdfalearn.stores._sqlite import StoreFile, make_damage_error, read_snapshot
+from pdfalearn.stores.answers import ModelAnswers
 
 _FACTS = """
     SELECT
-        count(DISTINCT writer),
         count(*),
-        sum(length(nodes)) / 4,
-        sum(length(parents) + length(symbols) + length(nodes) + length(numbers) + length(rows)
-            + length(listed)),
-        max(written)
-    FROM batches WHERE model = ? HAVING count(*) > 0
+        sum(length(word) + CASE typeof(row) WHEN 'blob' THEN length(row) ELSE 0 END),
+        min(time),
+        max(time)
+    FROM answers WHERE model = ? HAVING count(*) > 0
 """
+_COUNT = "SELECT count(*), coalesce(max(id), 0) FROM answers"
+
+_SHARE_ROWS = (
+    "CREATE TEMP TABLE firsts (model, row, id, PRIMARY KEY (model, row)) WITHOUT ROWID",
+    "INSERT OR IGNORE INTO firsts SELECT model, row, id FROM answers WHERE typeof(row) = 'blob' "
+    "ORDER BY id",
+    "UPDATE answers SET row = firsts.id FROM firsts "
+    "WHERE answers.model = firsts.model AND answers.row = firsts.row AND answers.id > firsts.id",
+    "UPDATE answers SET row = other.row FROM answers AS other "
+    "WHERE answers.row = other.id AND typeof(other.row) = 'integer'",
+    "DROP TABLE firsts",
+)
+"""Let answers refer to the first one that has the same row, and to no one that refers itself."""
 
 
 @dataclass(frozen=True)
@@ -41,40 +46,45 @@ class StoredModel:
     Examples
     --------
     >>> import tempfile
-    >>> from pdfalearn import figure_3, learn
+    >>> from pdfalearn import Rows
+    >>> from pdfalearn.words import Words
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = learn(figure_3(), store=f"{folder}/answers.db")
-    ...     with AnswerStore(f"{folder}/answers.db", read_only=True) as store:
+    ...     with AnswerStore(f"{folder}/answers.db") as store:
+    ...         answers = store.answers("coin", Alphabet("ab"))
+    ...         answers.add(Words.of([()]), Rows.sparse(3, [0, 2], [0, 1], [0.5, 0.5]))
     ...         (model,) = store.models()
-    >>> model.alphabet, model.writers, model.answers > 0
-    (Alphabet(('0', '1'), terminal='$'), 1, True)
+    >>> model.alphabet, model.answers
+    (Alphabet(('a', 'b'), terminal='$'), 1)
     """
 
     key: str
     """What tells the model from others."""
     alphabet: Alphabet
     """Its symbols and its terminal."""
-    writers: int
-    """How many runs have written, each in a numbering of its own."""
-    batches: int
-    """How many batches they have written."""
     answers: int
-    """How many answers; a word that several writers have asked for counts for each."""
+    """How many answers; each word has one."""
     bytes: int
-    """How many bytes these take."""
+    """How many bytes their words and different rows take."""
     first: str
     """When the first answer was written, in UTC."""
     last: str
     """When the last one was."""
 
 
+class Verified(NamedTuple):
+    """What has been looked through, and is as it was written."""
+
+    models: int
+    answers: int
+
+
 class AnswerStore:
     """A file of answers, safe against crashes, that several processes may use at once.
 
-    What `Writer.append` has written survives the death of the process; a power failure can cost
-    the answers of the last twentieth of a second. Each process, and each thread, opens the store
-    for itself. The file must not be on a network drive, where SQLite cannot share it. While it is
-    open, SQLite keeps files beside it that end in ``-wal`` and ``-shm``: they belong to it.
+    What was added survives the death of the process; a power failure can cost the answers of the
+    last twentieth of a second. Each process, and each thread, opens the store for itself. The file
+    must not be on a network drive, where SQLite cannot share it. While it is open, SQLite keeps
+    files beside it that end in ``-wal`` and ``-shm``: they belong to it.
 
     Parameters
     ----------
@@ -86,17 +96,20 @@ class AnswerStore:
     Raises
     ------
     StoreError
-        If there is no such file to read, if it is not a store, is damaged or of a newer format, is
+        If there is no such file to read, if it is not a store, is damaged or of another format, is
         locked for ten seconds by another process, or may not be written.
 
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from pdfalearn import Rows
+    >>> from pdfalearn.words import Words
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "answers.db")
+    >>> rows = Rows.dense(np.array([[0.5, 0.5, 0], [0, 0, 0]]), undefined=np.array([False, True]))
     >>> with AnswerStore(path) as store:
-    ...     writer = store.writer("coin", Alphabet("ab"))
-    ...     writer.append([0], [1], [0, 1], [0, -1], [[0.5, 0.5, 0.0]])
+    ...     store.answers("coin", Alphabet("ab")).add(Words.of([(), (1,)]), rows)
     >>> with AnswerStore(path, read_only=True) as store:
     ...     for word, distribution in store.answers("coin"):
     ...         print(word, distribution)
@@ -125,83 +138,50 @@ class AnswerStore:
         self.close()
 
     def close(self) -> None:
-        """Close the file; afterwards neither the store nor its writers can be used."""
+        """Close the file; afterwards neither the store nor its answers can be used."""
         self._file.close()
 
-    def writer(self, key: str, alphabet: Alphabet) -> Writer:
-        """Make a writer of a model's answers, which numbers words and rows anew.
+    def answers(self, key: str, alphabet: Alphabet | None = None) -> ModelAnswers:
+        """Return the answers of a model, to find, to add and to read them.
 
         Parameters
         ----------
         key : str
             One line of text that identifies the model and its settings among all others.
-        alphabet : Alphabet
-            The model's alphabet; its symbols are strings or integers.
+        alphabet : Alphabet, optional
+            The model's alphabet; its symbols are strings or integers. It is needed for a model of
+            which nothing is stored.
 
         Raises
         ------
         StoreError
-            If the key is known with another alphabet.
+            If the key is known with another alphabet, or not known and no alphabet given.
         """
-        return Writer(self._file, checked_key(key), alphabet)
-
-    def segments(self, key: str) -> Iterator[Segment]:
-        """Read all answers of a model, writer by writer in the order in which they began.
-
-        A word may be in several segments. A key that is not known has no segments.
-
-        Raises
-        ------
-        DamagedStoreError
-            If a batch is not as it was written; the message names it.
-        """
-        with self._file.reading() as connection:
-            model = find_key(connection, checked_key(key))
-            if model is None:
-                return
-            alphabet_size = len(model.alphabet(self.path))
-            writers = writers_of(connection, model)
-        for writer in writers:
+        key = check_key(key)
+        if alphabet is None:
             with self._file.reading() as connection:
-                segment = read_segment(connection, self.path, model, writer, alphabet_size)
-            yield segment
-
-    def answers(self, key: str) -> Iterator[tuple[tuple[Symbol, ...], NDArray[np.float64] | None]]:
-        """Read all answers of a model one by one: words, and their distributions.
-
-        Undefined words have None. A word that several writers have stored comes several times.
-        """
-        alphabets = {model.key: model.alphabet for model in self.models()}
-        for segment in self.segments(key):
-            pairs = zip(segment.nodes.tolist(), segment.numbers.tolist(), strict=True)
-            for node, number in pairs:
-                word = alphabets[key].decode(segment.word(node))
-                yield word, None if number < 0 else _row(segment, number)
+                model = find_model(connection, self.path, key)
+            if model is None:
+                raise StoreError(f"{shown(str(self.path))}: there is no model {key!r} in it")
+            alphabet = model.alphabet(self.path)
+        return ModelAnswers(self._file, key, alphabet)
 
     def models(self) -> list[StoredModel]:
         """Return what the store holds of each model, in the order of their first writing."""
         with self._file.reading() as connection:
             return [
                 StoredModel(
-                    key=model.key,
-                    alphabet=model.alphabet(self.path),
-                    writers=writers,
-                    batches=batches,
-                    answers=answers,
-                    bytes=size,
-                    first=model.begun,
-                    last=last,
+                    model.key, model.alphabet(self.path), count, size, _show(first), _show(last)
                 )
-                for model in model_rows(connection)
-                for writers, batches, answers, size, last in connection.execute(_FACTS, (model.id,))
+                for model in read_models(connection)
+                for count, size, first, last in connection.execute(_FACTS, (model.id,))
             ]
 
     def verify(self) -> Verified:
         """Check everything, and return the counts of what was found to be right.
 
-        SQLite's own structures, the checksum of every batch, and whether its arrays can be right:
-        parents before their children, symbols of the alphabet, numbers of rows that exist, and
-        rows that are distributions.
+        SQLite's own structures, the checksum of every answer, and whether it can be right: symbols
+        of the alphabet, and rows that are distributions.
 
         Raises
         ------
@@ -209,31 +189,40 @@ class AnswerStore:
             If anything is not as it was written.
         """
         with self._file.reading() as connection:
-            return verify(connection, self.path)
+            (message,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if message != "ok":
+                raise make_damage_error(self.path, f"SQLite finds {message!r}")
+            with read_snapshot(connection):
+                answers = [self.answers(model.key) for model in read_models(connection)]
+                count = sum(len(words) for one in answers for words, _ in one.batches())
+                total, last = connection.execute(_COUNT).fetchone()
+        if total != count:
+            raise make_damage_error(self.path, f"{total - count} answers belong to no model")
+        if total != last:
+            raise make_damage_error(self.path, f"of {last} answers, {last - total} are missing")
+        return Verified(len(answers), count)
 
     def compact(self) -> None:
-        """Merge the writers of each model into one, and give the space back.
+        """Keep equal rows once, whoever has stored them, and give the space back.
 
-        Words and rows that several writers have stored are kept once. A crash in the middle leaves
-        the old content. Nobody else may have the store open, not even to read: a run that goes on
-        writing refers to what it has written before, and must find that in its place.
+        A crash in the middle leaves the old content. Others may go on using the store.
 
         Raises
         ------
         StoreError
-            If another process has the store open, or if a word has two different answers.
+            If the store is damaged, or another process writes to it all the time.
         """
         self._file.check_writable()
-        if self._file.has_written:
-            raise InputError(
-                f"{shown(str(self.path))}: one of its writers has begun here; close the store, and "
-                "compact it when it is open again"
-            )
-        with self._file.alone() as connection:
-            compact(connection, self.path)
+        with AnswerStore(self.path) as other:
+            other.verify()
+            with other._file.writing() as connection:
+                for statement in _SHARE_ROWS:
+                    connection.execute(statement)
+            with other._file.reading() as connection:
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _row(segment: Segment, number: int) -> NDArray[np.float64]:
-    """Return a distribution as an array; what is not listed shares what is left."""
-    table = segment.rows.take(np.array([number])).to_dense()
-    return np.asarray(table[0])
+def _show(time: int) -> str:
+    """Return a time in UTC as text."""
+    return datetime.fromtimestamp(time, UTC).isoformat()

@@ -377,6 +377,20 @@ def test_programs_of_busy_copies_end_with_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_replicas_may_be_closed_while_they_are_asked() -> None:
+    model = Replicas(makers.sleeping, 2)
+    pids = pids_of(model)
+    with ThreadPoolExecutor(1) as thread:
+        words = Words.of([[0] * length for length in range(2000)])
+        asking = thread.submit(ask_words, model, words)
+        time.sleep(0.3)
+        model.close()
+        with pytest.raises(InputError, match="these replicas are closed"):
+            asking.result(TIME_LIMIT)
+    assert_gone([*pids, *pids_of(model)])
+
+
+@pytest.mark.slow
 def test_replicas_that_are_closed_or_forgotten_end() -> None:
     model = Replicas(makers.function, 1)
     pids = pids_of(model)
