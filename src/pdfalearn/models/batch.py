@@ -64,7 +64,7 @@ class Lineage:
         needed[0] = True
         while len(here):
             needed[here] = True
-            here = self.parents[here]
+            here = self.parents[here].astype(np.int64)
             here = here[~needed[here]]
         places = needed.nonzero()[0]
         parents = np.searchsorted(places, self.parents[places])
