@@ -11,7 +11,9 @@ from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import CausalModel, Limit
 from pdfalearn.models._opened_transformer import OpenedTransformer, Way
 from pdfalearn.models._token_tree import Nodes, TokenTree
+from pdfalearn.models.opened import error_text
 from pdfalearn.models.spelling import Spelling
+from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -89,7 +91,7 @@ class Trial:
             try:
                 wrong = self._share_of_wrong(way)
             except Exception as error:  # whatever code the model has
-                why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+                why = f"it takes no keys and values that are kept: {_line(error)}"
                 continue
             if wrong <= self._odd_share:
                 return way, ""
@@ -128,8 +130,7 @@ class Trial:
                 raise ValueError(f"its logits have the shape {tuple(together.shape)}")
         except Exception as error:  # whatever code the model has
             raise InputError(
-                f"{self._name} does not go on from tokens alone: {type(error).__name__}: "
-                f"{' '.join(str(error).split())[:200]}"
+                f"{self._name} does not go on from tokens alone: {_line(error)}"
             ) from error
         for given, plain in zip(together, alone, strict=True):
             if self._wrong(given[:-1], plain) > self._odd_share:
@@ -195,3 +196,7 @@ class Trial:
         near = (given - plain).abs().amax(-1) <= tolerance * spread
         is_number = ~plain.isnan().any(-1)  # where there is none, a run will name the word
         return float((~near & is_number).double().mean())
+
+
+def _line(error: Exception) -> str:
+    return shortened(error_text(error), 200)
