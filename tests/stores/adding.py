@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from types import TracebackType
 
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 from tests.stores.given import ALPHABET, arrays_of, endless_batches
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ import numpy as np
 
 from pdfalearn import Alphabet
 from pdfalearn.rows import Rows
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 from pdfalearn.words import Words
 
 ALPHABET = Alphabet("ab")

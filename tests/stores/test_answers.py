@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from pdfalearn import Alphabet, InputError, StoreError
 from pdfalearn.rows import Rows
+from pdfalearn.stores import AnswerStore
 from pdfalearn.stores import answers as answers_module
 from pdfalearn.stores._sqlite import APPLICATION
-from pdfalearn.stores.store import AnswerStore
 from pdfalearn.words import Words
 from tests.stores.given import (
     ALPHABET,

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import Alphabet, StoreError
-from pdfalearn.stores import _sqlite
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore, _sqlite
 from tests.stores.given import ALPHABET, arrays_of, listed, new_path, read, some, spelled, stored
 from tests.support import examples
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import DamagedStoreError, StoreError
+from pdfalearn.stores import AnswerStore
 from pdfalearn.stores._catalogue import read_models
-from pdfalearn.stores.store import AnswerStore
 from tests.stores.given import listed, new_path, read, some, stored
 from tests.support import examples
 

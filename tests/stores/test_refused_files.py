@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import DamagedStoreError, StoreError
-from pdfalearn.stores import _sqlite
+from pdfalearn.stores import AnswerStore, _sqlite
 from pdfalearn.stores.answers import ModelAnswers
-from pdfalearn.stores.store import AnswerStore
 from pdfalearn.words import Words
 from tests.stores.adding import Adding
 from tests.stores.given import ALPHABET, Batch, arrays_of, listed, read, some, stored
@@ -213,7 +212,7 @@ def add_all(answers: ModelAnswers, batches: Iterable[Batch]) -> None:
 LIMITED = """
 import resource, sys
 from pdfalearn import StoreError
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 from tests.stores.given import ALPHABET, arrays_of, endless_batches
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))

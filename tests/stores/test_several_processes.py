@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 from tests.stores.adding import Adding
 from tests.stores.given import listed, read, some, stored
 

@@ -57,7 +57,7 @@ class Answers:
             return self._kept.excludes(numbers, symbols)
         if self._kept.impossible is None:
             return np.zeros(len(numbers), dtype=bool)
-        return self._kept.impossible[numbers, symbols]
+        return np.asarray(self._kept.impossible[numbers, symbols])
 
     def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
         """Return what may follow rows, as pairs of a place and a symbol; None if all may."""

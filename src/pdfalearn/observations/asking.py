@@ -269,4 +269,4 @@ class Asker:
         if len(places):
             self._notes.note(wanted[places], rows.from_signed(), "stored")
             self._counts.stored += int(np.count_nonzero(table.classes[nodes] >= 0))
-        return nodes[table.classes[nodes] == UNKNOWN]
+        return np.extract(table.classes[nodes] == UNKNOWN, nodes)

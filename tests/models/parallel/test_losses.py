@@ -119,7 +119,7 @@ def test_what_other_copies_have_answered_is_kept(make: Callable[[], LanguageMode
         assert answered > batch.count * 2 // 3
 
 
-def assert_attached(error: Exception, batch: Batch, failed: set[tuple[str, ...]]) -> int:
+def assert_attached(error: BaseException, batch: Batch, failed: set[tuple[str, ...]]) -> int:
     """Assert that most answers are attached and right, and return how many."""
     partial = attached_answers(error)
     assert partial is not None

@@ -193,14 +193,18 @@ class AnswerStore:
             if message != "ok":
                 raise make_damage_error(self.path, f"SQLite finds {message!r}")
             with read_snapshot(connection):
-                answers = [self.answers(model.key) for model in read_models(connection)]
+                models = read_models(connection)
+                answers = (
+                    ModelAnswers(self._file, model.key, model.alphabet(self.path))
+                    for model in models
+                )
                 count = sum(len(words) for one in answers for words, _ in one.batches())
                 total, last = connection.execute(_COUNT).fetchone()
         if total != count:
             raise make_damage_error(self.path, f"{total - count} answers belong to no model")
         if total != last:
             raise make_damage_error(self.path, f"of {last} answers, {last - total} are missing")
-        return Verified(len(answers), count)
+        return Verified(len(models), count)
 
     def compact(self) -> None:
         """Keep equal rows once, whoever has stored them, and give the space back.
