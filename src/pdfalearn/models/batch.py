@@ -59,12 +59,17 @@ class Lineage:
 
     def above(self, ids: Ids) -> Lineage:
         """Return the lineage of some words, and no more of it than they need."""
-        found = here = np.unique(np.append(ids, 0))
-        while len(here := np.unique(self.parents_of(here[here > 0]))):
-            found = np.union1d(found, here)
-        parents = np.zeros(len(found), dtype=np.int64)
-        parents[1:] = np.searchsorted(found, self.parents_of(found[1:]))
-        return Lineage(parents, self.symbols[self.places(found)], found)
+        here = self.places(ids[ids > 0])
+        needed = np.zeros(int(here.max(initial=0)) + 1, dtype=bool)  # parents stand before
+        needed[0] = True
+        while len(here):
+            needed[here] = True
+            here = self.parents[here].astype(np.int64)
+            here = here[~needed[here]]
+        places = needed.nonzero()[0]
+        parents = np.searchsorted(places, self.parents[places])
+        numbers = places if self.ids is None else self.ids[places]
+        return Lineage(parents, self.symbols[places], numbers)
 
 
 class Batch:
@@ -238,7 +243,7 @@ class Batch:
         ([3], [2, 3])
         """
         parents = self.parents
-        if is_known(parents[1:] if parents[0] < 0 else parents).all():
+        if is_known(parents[1:] if len(parents) and parents[0] < 0 else parents).all():
             return self
         bases = np.unique(parents[self.parent_places < 0])
         bases = bases[bases >= 0]

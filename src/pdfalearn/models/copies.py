@@ -31,14 +31,8 @@ from pdfalearn.text import described
 Maker = Callable[[], Any]
 """Makes the model."""
 
-_MEMBERS = (
-    "alphabet",
-    "fingerprint",
-    "cost",
-    "full_support",
-    "needs_prefixes",
-    "is_constrained",
-)
+REMEDY = "define it in a module that can be imported, not in the program that is run"
+_MEMBERS = ("alphabet", "fingerprint", "cost", "full_support", "needs_prefixes", "is_constrained")
 _GRACE = 0.5
 """A model that is busy when its pipe is closed may go on for this many seconds."""
 _LAST_SECONDS = 2.0
@@ -96,11 +90,9 @@ class Failure:
             error = None if self.pickled is None else _load_error(self.pickled)
         except Exception:  # this process does not know its class
             error = None
-        if not isinstance(error, Exception):
-            error, cause = ModelError(f"the model failed in {self.by} with {self.text}"), error
-            error.__cause__ = cause
-        else:
-            error.add_note(f"This happened in {self.by}.")
+        if not isinstance(error, Exception):  # such as SystemExit
+            error = ModelError(f"the model failed in {self.by} with {self.text}")
+        error.add_note(f"This happened in {self.by}.")
         if self.answers is not None:
             attach_answers(error, *self.answers)
         return error
@@ -110,9 +102,7 @@ class Failure:
         error = self.error()
         if isinstance(error, InputError | ImportError | OSError):
             return error
-        made = ModelError(f"make_model failed in {self.by} with {self.text}")
-        made.__cause__ = error
-        return made
+        return ModelError(f"make_model failed in {self.by} with {self.text}")
 
 
 def _load_error(pickled: bytes) -> BaseException:
@@ -222,17 +212,26 @@ def _interrupt(*_: object) -> None:
     sys.exit(1)
 
 
+def pickle_maker(make_model: Maker | str, dumps: Callable[[Maker], bytes]) -> bytes | str:
+    """Return what another process makes the model of; it is read where an error can be told."""
+    if isinstance(make_model, str):
+        return make_model
+    try:
+        return dumps(make_model)
+    except Exception as error:
+        raise InputError(
+            f"other processes cannot load {make_model!r} ({error}): {REMEDY}"
+        ) from error
+
+
 def _load_maker(given: bytes | str) -> Maker:
     """Return what makes the model: a pickled function, or one named as "module:function"."""
     if isinstance(given, bytes):
         try:
-            make: Maker = pickle.loads(given)  # noqa: S301 (from our own parent)
+            return pickle.loads(given)  # type: ignore[no-any-return]  # noqa: S301 (our parent's)
         except Exception as error:
-            raise InputError(
-                f"another process cannot load make_model ({error}): define it in a module that "
-                "can be imported, not in the program that is run"
-            ) from error
-        return make
+            message = f"another process cannot load make_model ({error}): {REMEDY}"
+            raise InputError(message) from error
     module, colon, name = given.partition(":")
     if not (colon and module and name.isidentifier()):
         raise InputError(f"make_model is {given!r}; give a function, or 'module:function'")

@@ -16,7 +16,7 @@ from pdfalearn.models.batch import Batch
 from pdfalearn.models.copies import Request
 from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import BadAnswerError, CheckedModel, error_text, opened_model
-from pdfalearn.models.processes import Copies, Outcomes, ProcessCopies
+from pdfalearn.models.process_copies import Copies, Outcomes, ProcessCopies
 from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
@@ -90,7 +90,15 @@ class Replicas(LanguageModel):
             count = checked_integer(count, "count", 1, 4096)
         if timeout is not None:
             timeout = checked_number(timeout, "timeout", 1e-3, 1e9)
-        self.copies = _start(make_model, count, scheduler, timeout)
+        self.copies: Copies[Any]
+        if scheduler is not None:
+            from pdfalearn.models.cluster_copies import ClusterCopies
+
+            self.copies = ClusterCopies(make_model, count, scheduler, timeout)
+        elif count is not None:
+            self.copies = ProcessCopies(make_model, count, timeout)
+        else:
+            raise InputError("say how many replicas to make, or give a scheduler")
         vars(self).update(self.copies.traits.members)
         self._numbers = counting()
         self._live: set[int] = set()
@@ -190,8 +198,6 @@ class OpenedReplicas(CheckedModel):
             answered = []
             for copy in parts:
                 outcome = outcomes[copy][1]
-                if isinstance(outcome, BadAnswerError) and rows:
-                    outcome.place = int(rows[copy][outcome.place])  # that of the whole batch
                 if isinstance(outcome, Exception):
                     raise outcome
                 answered.append(outcome)
@@ -265,18 +271,3 @@ def _hash_words(words: Words) -> Numbers:
     hashes = sums[words.offsets[1:]] - sums[words.offsets[:-1]]
     mixed: Numbers = ((hashes * np.uint64(0xD6E8FEB86659FD93)) >> np.uint64(21)).astype(np.int64)
     return mixed
-
-
-def _start(
-    make_model: Callable[[], Any] | str,
-    count: int | None,
-    scheduler: str | None,
-    timeout: float | None,
-) -> Copies[Any]:
-    if scheduler is not None:
-        from pdfalearn.models.cluster import ClusterCopies
-
-        return ClusterCopies(make_model, count, scheduler, timeout)
-    if count is None:
-        raise InputError("say how many replicas to make, or give a scheduler")
-    return ProcessCopies(make_model, count, timeout)

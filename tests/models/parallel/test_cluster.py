@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pdfalearn import Exact, InputError, MissingExtraError, ModelError, Replicas, Result
-from pdfalearn.models import cluster as cluster_copies
+from pdfalearn.models import cluster_copies
 from pdfalearn.models.automaton import as_model
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import ask_words
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 from tests.models.parallel import makers
+from tests.models.parallel.test_losses import assert_attached
 from tests.models.parallel.test_same_as_one import assert_same, learnt
 from tests.support import need_module
 
@@ -179,10 +186,99 @@ def scale(cluster: Any, count: int) -> None:
 
 
 @pytest.mark.slow
+def test_a_stopped_worker_is_left_out_after_the_time_limit(cluster: Any, tmp_path: Path) -> None:
+    file = tmp_path / "stopped"
+    words = Words.of([[0] * length for length in range(40)])
+    expected = ask_words(makers.function(), words).to_dense()
+    address = cluster.scheduler_address
+    try:
+        with Replicas(makers.StopsOnce(file), scheduler=address, timeout=3) as model:
+            for _ in range(2):
+                assert np.array_equal(ask_words(model, words).to_dense(), expected)
+            assert repr(model) == "Replicas(1 copies)"
+    finally:
+        if file.exists():
+            os.kill(int(file.read_text()), signal.SIGCONT)
+
+
+@pytest.mark.slow
+def test_what_other_workers_have_answered_is_kept(cluster: Any) -> None:
+    batch = Batch.of([*([0] * length for length in range(40)), [1, 1]])
+    with (
+        Replicas(makers.halting, scheduler=cluster.scheduler_address) as model,
+        pytest.raises(makers.OddError) as caught,
+    ):
+        model.answer(batch)
+    assert_attached(caught.value, batch, {("1", "1")})
+
+
+@pytest.mark.slow
+def test_workers_forget_a_model_that_is_closed(cluster: Any) -> None:
+    def count_held() -> list[int]:
+        return list(client.run(lambda: len(cluster_copies._HELD)).values())
+
+    with need_module("distributed").Client(
+        cluster.scheduler_address, set_as_default=False
+    ) as client:
+        before = count_held()
+        with Replicas(makers.function, scheduler=cluster.scheduler_address) as model:
+            ask_words(model, Words.of([[0], [1]]))
+            assert sum(count_held()) == sum(before) + 2
+        deadline = time.monotonic() + TIME_LIMIT
+        while sum(count_held()) > sum(before):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_killed_is_named(tmp_path: Path) -> None:
+    need_module("distributed")
+    file = tmp_path / "scheduler.json"
+    where = ["--scheduler-file", str(file)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    commands = (
+        ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *where],
+        ["worker", "--nthreads", "1", "--no-dashboard", "--no-nanny", *where],
+    )
+    with ExitStack() as stack:
+        started = []
+        for command in commands:
+            process = subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{command[0]}", *command[1:]],
+                env=environment,
+                stderr=subprocess.DEVNULL,
+            )
+            started.append(process)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+        deadline = time.monotonic() + TIME_LIMIT
+        while not file.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        address = json.loads(file.read_text())["address"]
+        with start_when_ready(address, deadline) as model:
+            killer = threading.Timer(0.5, started[0].kill)
+            killer.start()
+            with pytest.raises(ModelError, match=f"the Dask scheduler at {address} is gone"):
+                learn_often(model)
+            killer.join()
+
+
+def start_when_ready(address: str, deadline: float) -> Replicas:
+    """Make copies as soon as a worker has joined."""
+    while time.monotonic() < deadline:
+        with suppress(InputError):  # the scheduler has no workers yet
+            return Replicas(makers.sleeping, scheduler=address)
+    raise AssertionError("no worker has come")
+
+
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named() -> None:
     need_module("distributed")
     with pytest.raises(InputError, match="no Dask scheduler answers at 'nowhere': missing port"):
         Replicas(makers.function, scheduler="nowhere")
+    with pytest.raises(InputError, match="scheduler is 5"):
+        Replicas(makers.function, scheduler=5)  # type: ignore[arg-type]
 
 
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,7 @@ def test_what_other_copies_have_answered_is_kept(make: Callable[[], LanguageMode
         assert answered > batch.count * 2 // 3
 
 
-def assert_attached(error: Exception, batch: Batch, failed: set[tuple[str, ...]]) -> int:
+def assert_attached(error: BaseException, batch: Batch, failed: set[tuple[str, ...]]) -> int:
     """Assert that most answers are attached and right, and return how many."""
     partial = attached_answers(error)
     assert partial is not None
@@ -133,11 +133,11 @@ def assert_attached(error: Exception, batch: Batch, failed: set[tuple[str, ...]]
 
 
 @pytest.mark.slow
-def test_the_place_of_a_bad_answer_is_that_of_the_batch() -> None:
+def test_a_bad_answer_says_which_word_it_is_of() -> None:
     batch = Batch.of([*WORDS, [1, 1], [0, 1, 1, 1]])
     with Replicas(makers.improper, 3) as model, pytest.raises(BadAnswerError) as caught:
         model.answer(batch)
-    assert batch.word(caught.value.place) == [1, 1]
+    assert batch.spell(caught.value.word_id) == [1, 1]
 
 
 @pytest.mark.slow
@@ -374,6 +374,20 @@ def test_programs_of_busy_copies_end_with_them(tmp_path: Path) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert_gone([int(pid) for pid in file.read_text().split()])
+
+
+@pytest.mark.slow
+def test_replicas_may_be_closed_while_they_are_asked() -> None:
+    model = Replicas(makers.sleeping, 2)
+    pids = pids_of(model)
+    with ThreadPoolExecutor(1) as thread:
+        words = Words.of([[0] * length for length in range(2000)])
+        asking = thread.submit(ask_words, model, words)
+        time.sleep(0.3)
+        model.close()
+        with pytest.raises(InputError, match="these replicas are closed"):
+            asking.result(TIME_LIMIT)
+    assert_gone([*pids, *pids_of(model)])
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +21,15 @@ from typing import Any, Generic, TypeVar
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.copies import Failure, Request, Traits, check_same
+from pdfalearn.models.copies import (
+    REMEDY,
+    Failure,
+    Maker,
+    Request,
+    Traits,
+    check_same,
+    pickle_maker,
+)
 from pdfalearn.rows import Rows
 
 Outcomes = dict[int, tuple[str, Rows | Exception]]
@@ -136,10 +144,9 @@ class Copies(Generic[AnyWorker]):
         A part whose copy is lost, or still busy with a batch that was interrupted, goes to
         whichever copy is free first.
         """
-        if not self.end.alive:
-            raise InputError("these replicas are closed")
         failed: Exception | None = None
         with self._lock:
+            self._check_open()
             self.renew()
             this = _Round(requests, outcomes)
             for part in requests:
@@ -152,14 +159,19 @@ class Copies(Generic[AnyWorker]):
                 try:
                     self._step(this)
                     if failed is None:
+                        self._check_open()
                         self.renew()
-                except Exception as error:  # a copy cannot be made anew
+                except Exception as error:  # a copy cannot be made anew, or they were closed
                     failed = error
                 if failed is not None:  # the others end what they have begun
                     outcomes.update((part, ("", failed)) for part in this.waiting)
                     this.waiting.clear()
         if failed is not None:
             raise failed
+
+    def _check_open(self) -> None:
+        if not self.end.alive:
+            raise InputError("these replicas are closed")
 
     def _give(self, worker: Worker, part: int, this: _Round) -> bool:
         """Send a part to a copy; return whether it was there and had nothing to do."""
@@ -175,10 +187,13 @@ class Copies(Generic[AnyWorker]):
 
     def _step(self, this: _Round) -> None:
         """Wait until something happens, and note it."""
-        busy = [worker for worker in self.workers if worker.is_busy and not worker.is_ended]
-        ready = self.wait(busy, min(LOOK_SECONDS, self._timeout))
+        busy = [worker for worker in self.workers if worker.is_busy]
+        there = [worker for worker in busy if not worker.is_ended]
+        ready = self.wait(there, min(LOOK_SECONDS, self._timeout))
         for worker in busy:
             try:
+                if worker.is_ended:
+                    raise LostError("it was ended")
                 if worker in ready:
                     self._note(worker, worker.receive(), this)
                 elif worker.is_made and time.monotonic() - worker.since > self._timeout:
@@ -315,19 +330,19 @@ class ProcessCopies(Copies[Process]):
     Parameters
     ----------
     make_model : callable or str
-        Makes the model.
+        What makes the model.
     count : int
         How many processes.
     timeout : float, optional
         How many seconds a process may take to answer.
     """
 
-    def __init__(
-        self, make_model: Callable[[], Any] | str, count: int, timeout: float | None
-    ) -> None:
+    def __init__(self, make_model: Maker | str, count: int, timeout: float | None) -> None:
         super().__init__(timeout)
+        if getattr(make_model, "__module__", None) == "__main__":
+            raise InputError(f"other processes cannot load {make_model!r}: {REMEDY}")
         threads = max(1, (os.cpu_count() or 1) // count)
-        self._start = partial(Process, _pickle_maker(make_model), threads)
+        self._start = partial(Process, pickle_maker(make_model, pickle.dumps), threads)
         self._count = count
         self.end = weakref.finalize(self, _end_all, self.workers, os.getpid())
         self.begin()
@@ -345,21 +360,6 @@ class ProcessCopies(Copies[Process]):
         """Wait for some time; return those that have an answer, or are lost."""
         ready = wait([worker.pipe for worker in workers], seconds)
         return [worker for worker in workers if worker.pipe in ready or worker.has_ended()]
-
-
-def _pickle_maker(make_model: Callable[[], Any] | str) -> bytes | str:
-    """Return what another process makes the model of."""
-    remedy = "define it in a module that can be imported, not in the program that is run"
-    if isinstance(make_model, str):
-        return make_model
-    if getattr(make_model, "__module__", None) == "__main__":
-        raise InputError(f"other processes cannot load {make_model!r}: {remedy}")
-    try:
-        return pickle.dumps(make_model)
-    except Exception as error:
-        raise InputError(
-            f"other processes cannot load {make_model!r} ({error}): {remedy}"
-        ) from error
 
 
 def _end_all(processes: Sequence[Process], owner: int) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from threading import Event
 from typing import Any
 from uuid import uuid4
 
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
-from pdfalearn.models.copies import Copy, Failure, Request, Traits
-from pdfalearn.models.processes import LOOK_SECONDS, Copies, LostError, Outcomes, Worker
+from pdfalearn.models.copies import Copy, Failure, Maker, Request, Traits, pickle_maker
+from pdfalearn.models.process_copies import LOOK_SECONDS, Copies, LostError, Outcomes, Worker
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
 
@@ -94,7 +94,7 @@ class ClusterCopies(Copies[ClusterWorker]):
 
     def __init__(
         self,
-        make_model: Callable[[], Any] | str,
+        make_model: Maker | str,
         count: int | None,
         address: str,
         timeout: float | None,
@@ -109,7 +109,9 @@ class ClusterCopies(Copies[ClusterWorker]):
         """The workers that took too long."""
         self.end = weakref.finalize(self, _leave, self.client, self.group)
         try:
-            self.make = _pickle_maker(make_model)
+            from distributed.protocol.pickle import dumps
+
+            self.make = pickle_maker(make_model, dumps)
             self.present = set(self.client.nthreads())
             if not self.present:
                 raise InputError(
@@ -186,19 +188,6 @@ def forget_here(group: str) -> None:
     """Close the copies of a group in the process that this runs in."""
     for held in [held for held in _HELD if held[0] == group]:
         _HELD.pop(held).close()
-
-
-def _pickle_maker(make_model: Callable[[], Any] | str) -> bytes | str:
-    """Return what a worker makes the model of; it is read where an error can be told."""
-    from distributed.protocol.pickle import dumps
-
-    if isinstance(make_model, str):
-        return make_model
-    try:
-        pickled: bytes = dumps(make_model)
-    except Exception as error:
-        raise InputError(f"workers cannot load {make_model!r} ({error})") from error
-    return pickled
 
 
 def _connect(address: str) -> Any:
