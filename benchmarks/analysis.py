@@ -38,9 +38,9 @@ from pdfalearn import (
     read_arpa,
     score,
 )
-from pdfalearn.analysis.languages import language_dfa
 from pdfalearn.analysis.products import Product
 from pdfalearn.formats.word_notation import WordNotation
+from pdfalearn.languages.kinds import language_dfa
 
 Answer = TypeVar("Answer")
 

@@ -22,11 +22,11 @@ from pdfalearn import (
     Quantization,
     Result,
     Rows,
-    Words,
     evaluate,
     learn,
     random_pdfa,
 )
+from pdfalearn.models.batch import Batch
 
 if TYPE_CHECKING:
     from torch import nn
@@ -70,8 +70,9 @@ class NoisyModel(LanguageModel):
         random = np.random.default_rng(0)
         self._factors = np.exp(noise * random.standard_normal((997, len(pdfa.alphabet) + 1)))
 
-    def answer(self, words: Words) -> Rows:
+    def answer(self, batch: Batch) -> Rows:
         """Return the automaton's rows, times what the last symbols choose."""
+        words = list(batch.words)
         rows = self._pdfa.next_distributions([self.alphabet.decode(codes) for codes in words])
         base = len(self.alphabet) + 1
         last = [list(codes)[-self._memory :] for codes in words]

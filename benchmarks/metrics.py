@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.support import median_seconds, print_header, print_row
 from pdfalearn import PDFA, Quantization, evaluate, evaluate_exactly, random_pdfa
-from pdfalearn.metrics.results import figures_of
+from pdfalearn.metrics.distributions import figures_of
 
 BY = Quantization(1000)
 TITLES = ["what", "states", "symbols", "words", "mean length", "prefixes", "seconds"]

@@ -41,9 +41,8 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.automaton import AutomatonSession
-from pdfalearn.models.protocol import Handles, Session
-from pdfalearn.models.whole_words import WholeWords
+from pdfalearn.models.automaton import OpenedAutomaton
+from pdfalearn.models.batch import Batch
 from pdfalearn.rows import Rows
 from pdfalearn.samplers.drawing import Sampler
 
@@ -59,37 +58,23 @@ class Interrupting(AutomatonModel):
         super().__init__(pdfa)
         self._random = random
 
-    def open(self) -> AutomatonSession:
-        """Begin a conversation that may be broken off."""
-        return InterruptingSession(self.pdfa, self._random)
+    def open(self) -> OpenedAutomaton:
+        """Open a model that may be interrupted."""
+        return OpenedInterrupting(self, self._random)
 
 
-class InterruptingSession(AutomatonSession):
-    """A conversation that is interrupted now and then."""
+class OpenedInterrupting(OpenedAutomaton):
+    """An opened model that is interrupted now and then."""
 
-    def __init__(self, pdfa: PDFA, random: np.random.Generator) -> None:
-        super().__init__(pdfa)
+    def __init__(self, model: AutomatonModel, random: np.random.Generator) -> None:
+        super().__init__(model)
         self._random = random
 
-    def read(self, handles: Handles) -> Rows:
+    def answer(self, batch: Batch) -> Rows:
         """Answer, or be interrupted."""
         if self._random.random() < 0.05:
             raise KeyboardInterrupt
-        return super().read(handles)
-
-
-class Small(FunctionModel):
-    """A model that bears few handles."""
-
-    def open(self) -> Session:
-        """Begin a conversation."""
-        return SmallSession(self)
-
-
-class SmallSession(WholeWords):
-    """A conversation with room for few handles."""
-
-    room = 20
+        return super().answer(batch)
 
 
 def one_run(random: np.random.Generator, folder: Path) -> None:
@@ -102,7 +87,6 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
         AutomatonModel(target),
         FunctionModel(target.next_distributions, target.alphabet),
         Interrupting(target, random),
-        Small(target.next_distributions, target.alphabet),
     ]
     model = models[random.integers(len(models))]
     samplers: list[Sampler] = [UniformWords(10), ModelWords(10), HypothesisWords(10)]

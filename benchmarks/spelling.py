@@ -67,7 +67,8 @@ class Paths:
             if not waiting:
                 break
             negative, path, text, log_mass = heapq.heappop(waiting)
-            logits = self._model._model.plain_logits([*self._model.prompt, *path])
+            tokens = np.array([[*self._model.prompt, *path]])
+            logits = self._model._model.plain_logits(tokens)[0, -1].double()
             logs = (logits - logits.logsumexp(-1)).numpy()
             allowed = self._onwards(text)
             total = sum(math.exp(logs[token]) for token in allowed)

@@ -1,4 +1,4 @@
-"""A model that can go on from a word: its handles are the parity of b in the word.
+"""A model that keeps something: the parity of b in every word of a run.
 
 pdfalearn learn parity.py:model --kappa 10 --max-length 8
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn import Alphabet, LanguageModel
+from pdfalearn import Alphabet, LanguageModel, Rows
+from pdfalearn.models.batch import Batch, Flags, Ids
 from pdfalearn.models.cost import FREE
-from pdfalearn.models.protocol import Handles, Session
-from pdfalearn.rows import Rows
-from pdfalearn.words import Words
+
+ROWS = np.array([[0.4, 0.3, 0.3], [0.0, 0.5, 0.5]])
 
 
 class Parity(LanguageModel):
@@ -19,24 +19,25 @@ class Parity(LanguageModel):
 
     alphabet, fingerprint, cost = Alphabet("ab"), "parity-1", FREE
 
-    def open(self) -> Session:
-        return ParitySession()
+    def open(self) -> OpenedParity:
+        return OpenedParity()
 
 
-class ParitySession(Session):
-    """Words of the same parity share a handle, 0 or 1."""
+class OpenedParity(LanguageModel):
+    """Remembers the parities of words, 0 or 1, by their ids."""
 
-    shared = True
+    def __init__(self) -> None:
+        self.parities = {0: 0}
 
-    def start(self) -> int:
-        return 0
+    def is_known(self, ids: Ids) -> Flags:
+        return np.array([word in self.parities for word in ids.tolist()], dtype=bool)
 
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        pairs = zip(handles, np.split(words.symbols, words.offsets[1:-1]), strict=True)
-        return np.concatenate([(parity + run.cumsum()) % 2 for parity, run in pairs])
-
-    def read(self, handles: Handles) -> Rows:
-        return Rows.dense(np.array([[0.4, 0.3, 0.3], [0.0, 0.5, 0.5]])[handles])
+    def answer(self, batch: Batch) -> Rows:
+        asked = batch.reaching(self.is_known)
+        for word, parent, symbol in zip(asked.ids, asked.parents, asked.symbols, strict=True):
+            if word > 0:
+                self.parities[word] = (self.parities[parent] + int(symbol)) % 2
+        return Rows.shared(ROWS, np.array([self.parities[word] for word in batch.wanted_ids]))
 
 
 model = Parity()

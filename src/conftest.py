@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import pytest
 
 from tests.support import need_module
-
-collect_ignore = [] if find_spec("distributed") else ["pdfalearn/models/replicas/_plugin.py"]
-"""It defines a plugin of Dask, and so cannot be imported without Dask."""
 
 NEEDED = {
     "Report": "matplotlib",

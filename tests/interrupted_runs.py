@@ -45,15 +45,14 @@ def main() -> None:
     for run in range(RUNS):
         target = random_pdfa(60, 2, distributions=[2, 4, None][run % 3], seed=run % 12)
         cost, room = COSTS[bool(run % 2)], [None, 5, 40][run % 3]
-        model = WatchedModel(AutomatonModel(target), room=room, cost=cost)
+        model = WatchedModel(AutomatonModel(target), capacity=room, cost=cost)
         name = ["quant", "quant-paper"][run % 2]
         result = pressed(model, ExactOracle(target, by=BY), name, 0.03 * random.random())
         if result is not None:
             interrupted += result.certificate.kind == "interrupted"
             assert len(result.access_words) == len(result.pdfa)
             assert result.pdfa.probability("0101") >= 0
-        assert not model.open_sessions
-        assert not model.live
+        assert not model.open_count
     assert interrupted > RUNS // 4
 
 

@@ -131,7 +131,7 @@ def test_the_model_itself_is_not_asked_for_more(
     target = random_pdfa(12, distributions=3, seed=seed)
     store = tmp_path_factory.mktemp("store") / "answers.db"
     for _ in range(2):
-        model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
+        model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=COSTS[prefixes_free])
         oracle = ExactOracle(target, by=BY)
         budget = Budget(**bounds)
         result = learn(
@@ -165,7 +165,7 @@ def test_a_bound_on_the_cost_holds_at_any_cost(
     learner: str, room: int | None, cost: QueryCost, limit: int, seed: int
 ) -> None:
     target = random_pdfa(12, distributions=3, zero_probability=0.2, undefined=True, seed=seed)
-    model = WatchedModel(AutomatonModel(target), room=room, cost=cost)
+    model = WatchedModel(AutomatonModel(target), capacity=room, cost=cost)
     noted = Noted(learner)
     budget = Budget(max_cost=limit)
     result = learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=noted, budget=budget)
@@ -175,7 +175,7 @@ def test_a_bound_on_the_cost_holds_at_any_cost(
         calls=len(model.batches),
         words=words,
         prefixes=len(model.asked) - words,
-        symbols=model.defined_symbols,
+        symbols=costs.symbols,
     )
     assert spent <= max(limit, empty_word)
     assert noted.learner.observations.cost <= max(limit, empty_word)

@@ -9,45 +9,21 @@ from pathlib import Path
 import pytest
 
 import pdfalearn
+from tools.floors import FLOORS, LATER, ROOT, room_of
 
-ROOT = Path(pdfalearn.__file__).parent
-
-FLOORS = [
-    {"errors", "registry", "frozen", "text"},
-    {"arrays", "files", "memory", "plotting", "progress"},
-    {"words"},
-    {"alphabet"},
-    {"checks"},
-    {"runs", "rows", "budgets", "certificates", "word_trees"},
-    {"packed_rows", "row_checks"},
-    {"dfa", "pdfa", "tree_nodes"},
-    {"reachability"},
-    {"dfa_parts"},
-    {"equivalence", "formats", "generate"},
-    {"models"},
-    {"stores"},
-    {"observations"},
-    {"samplers"},
-    {"learners", "oracles", "metrics"},
-    {"learning", "distilling"},
-    {"analysis", "sweeping"},
-    {"displays", "experiments", "testing", "viewing"},
-    {"cli"},
-    {"__main__"},
-]
-"""From the lowest to the highest. Rooms and modules on one floor do not know each other."""
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floor.rooms}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 
 
-def room_of(path: Path) -> str:
-    first = path.relative_to(ROOT).parts[0]
-    return first.removesuffix(".py")
+def imported(path: Path) -> Iterator[tuple[list[str], bool]]:
+    """Yield the modules of this package that a file imports, as lists of names.
 
-
-def imported(path: Path) -> Iterator[list[str]]:
-    """Yield the modules of this package that a file imports anywhere, as lists of names."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    With each comes whether only a function imports it, when it is called.
+    """
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    inside = {id(node) for function in functions for node in ast.walk(function)}
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             assert not node.level, "relative imports hide where they lead"
             modules = [f"{node.module}.{name.name}" for name in node.names]
@@ -55,20 +31,30 @@ def imported(path: Path) -> Iterator[list[str]]:
             modules = [name.name for name in node.names]
         else:
             continue
-        yield from (names for module in modules if (names := module.split("."))[0] == "pdfalearn")
+        for first, *names in (module.split(".") for module in modules):
+            if first == "pdfalearn":
+                yield names, id(node) in inside
 
 
 def test_every_room_has_its_floor() -> None:
-    assert {room_of(path) for path in FILES} - FLOOR_OF.keys() == set()
+    assert {room_of(path) for path in FILES} == FLOOR_OF.keys()
+    assert len(FLOOR_OF) == sum(len(floor.rooms) for floor in FLOORS)
+
+
+def test_every_way_up_is_used() -> None:
+    found = {(room_of(path), names[0]) for path in FILES for names, _ in imported(path) if names}
+    ways = {(low, high) for low, high in found if FLOOR_OF.get(high, -1) > FLOOR_OF[low]}
+    assert ways == LATER.keys()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_lead_down_and_not_into_private_modules(path: Path) -> None:
     room = room_of(path)
     free = {room, "__version__", *(pdfalearn.__all__ if room == "cli" else ())}
-    for _, *names in imported(path):
+    for names, is_later in imported(path):
         assert names or room == "cli", "the package as a whole is above every other room"
         other, *inner = names or [room]
         if other not in free:
-            assert FLOOR_OF[other] < FLOOR_OF[room], f"{room} imports {other} from a floor above"
+            is_below = FLOOR_OF[other] < FLOOR_OF[room]
+            assert is_below or (is_later and (room, other) in LATER), f"{other} is above {room}"
             assert not any(name.startswith("_") for name in inner), f"{inner} is of {other} alone"

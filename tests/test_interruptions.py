@@ -20,7 +20,8 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
@@ -50,13 +51,9 @@ class InterruptedModel(HookedModel):
         super().__init__(TARGET)
         self._fuse = fuse
 
-    def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
+    def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
         self._fuse.burn()
-        return inner.extend(handles, words)
-
-    def read(self, inner: Session, handles: Handles) -> Rows:
-        self._fuse.burn()
-        return inner.read(handles)
+        return inner.answer(batch)
 
 
 class InterruptedOracle(ExactOracle):
@@ -154,7 +151,7 @@ def test_other_errors_of_the_callback_pass_through(name: str) -> None:
 @NAMES
 def test_other_errors_of_the_model_pass_through(name: str) -> None:
     class Unplugged(HookedModel):
-        def read(self, inner: Session, handles: Handles) -> Rows:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             raise ConnectionError("the server is gone")
 
     with pytest.raises(ConnectionError, match="the server is gone"):
@@ -170,11 +167,11 @@ def test_nothing_is_asked_after_an_interrupt(name: str) -> None:
         calls = 0
         last = 0
 
-        def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             self.calls += 1
             if self.calls == self.last:
                 raise KeyboardInterrupt
-            return inner.extend(handles, words)
+            return inner.answer(batch)
 
     whole = Counted(target)
     learn(whole, by=by, oracle=ExactOracle(target, by=by), learner=name, audit=0)
@@ -207,12 +204,12 @@ def test_ctrl_c_stops_a_model_at_once(name: str) -> None:
         calls = 0
         answers = 0
 
-        def read(self, inner: Session, handles: Handles) -> Rows:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             self.calls += 1
             if self.calls == 4:
                 press()
             self.answers += 1
-            return inner.read(handles)
+            return inner.answer(batch)
 
     model = Pressed(TARGET)
     with pytest.raises(LearningInterrupted) as caught:

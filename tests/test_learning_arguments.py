@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from typing import Any
-from weakref import ReferenceType, ref
 
 import numpy as np
 import pytest
@@ -24,7 +22,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
@@ -34,7 +32,6 @@ from tests.models.watched import Codes, WatchedModel
 TARGET = random_pdfa(60, 3, zero_probability=0.3, undefined=True, seed=3)
 COMPLETE = random_pdfa(60, 3, seed=3)
 BY = Quantization(1000)
-Answer = Callable[[Handles], object]
 
 
 @pytest.mark.parametrize(
@@ -58,114 +55,68 @@ def test_bad_arguments_are_refused_before_anything_is_asked(arguments: dict[str,
     with pytest.raises(InputError):
         learn(model, **(usual | arguments))
     assert not model.batches
-    assert not model.sessions
+    assert not model.opened
 
 
 @pytest.mark.parametrize("capacity", [None, 5, 40])
-def test_all_handles_are_given_back(capacity: int | None) -> None:
-    model = WatchedModel(AutomatonModel(COMPLETE), room=capacity)
+def test_all_that_was_opened_is_closed(capacity: int | None) -> None:
+    model = WatchedModel(AutomatonModel(COMPLETE), capacity=capacity)
     first, second = (learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY)) for _ in range(2))
     assert first.pdfa == second.pdfa
     assert first.notes == second.notes == ()
-    assert len(model.sessions) >= 2
-    assert not model.open_sessions
+    assert len(model.opened) >= 2
+    assert not model.open_count
 
 
 @pytest.mark.parametrize("capacity", [None, 5])
-def test_handles_are_given_back_after_an_error(capacity: int | None) -> None:
+def test_what_was_opened_is_closed_after_an_error(capacity: int | None) -> None:
     class Failing(WatchedModel):
         def answered(self, batch: list[Codes], rows: Rows) -> Rows:
             if len(self.batches) == 5:
                 raise ConnectionError("the line is dead")
             return rows
 
-    model = Failing(AutomatonModel(COMPLETE), room=capacity)
+    model = Failing(AutomatonModel(COMPLETE), capacity=capacity)
     with pytest.raises(ConnectionError):
         learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY))
-    assert not model.open_sessions
+    assert not model.open_count
 
 
 def test_an_error_of_closing_is_only_noted() -> None:
-    class Stuck(Session):
-        shared = True
-
-        def __init__(self, inner: Session) -> None:
-            self.start, self.extend, self.read = inner.start, inner.extend, inner.read  # type: ignore[method-assign]
-
-        def close(self) -> None:
+    class Sticking(HookedModel):
+        def close_run(self, inner: LanguageModel) -> None:
             raise OSError("the line is busy")
-
-    class Sticking(AutomatonModel):
-        def open(self) -> Stuck:  # type: ignore[override]
-            return Stuck(super().open())
 
     result = learn(Sticking(COMPLETE), by=BY, oracle=ExactOracle(COMPLETE, by=BY), audit=0)
     assert result.pdfa == learn(COMPLETE, by=BY).pdfa
     (note,) = result.notes
-    assert "Stuck.close raised OSError: the line is busy" in note
+    assert "OpenedHooked.close raised OSError: the line is busy" in note
 
 
-@pytest.mark.slow
-def test_all_words_of_a_function_are_forgotten() -> None:
-    opened: list[ReferenceType[Session]] = []
+def test_what_is_opened_is_closed_after_a_run_but_not_the_model_itself() -> None:
+    class Own(FunctionModel):
+        closed = 0
 
-    class Noted(FunctionModel):
-        def open(self) -> Session:
-            session = super().open()
-            opened.append(ref(session))
-            return session
+        def close(self) -> None:
+            self.closed += 1
 
-    model = Noted(lambda words: COMPLETE.next_distributions(words), COMPLETE.alphabet)
+    model = Own(lambda words: COMPLETE.next_distributions(words), COMPLETE.alphabet)
     learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY))
-    gc.collect()
-    assert opened
-    assert all(session() is None for session in opened)
-
-
-def test_handles_of_access_words_are_kept_longest() -> None:
-    target = random_pdfa(300, distributions=2, seed=1)
-    plain = learn(target, by=BY).statistics.symbols
-    model = WatchedModel(AutomatonModel(target), room=400)
-    led = learn(model, by=BY, oracle=ExactOracle(target, by=BY)).statistics.symbols
-    assert led < 2.5 * plain
-
-
-class Extending(HookedModel):
-    """A PDFA whose answers to `extend` are changed."""
-
-    def __init__(self, pdfa: PDFA, change: Answer) -> None:
-        super().__init__(pdfa)
-        self._change = change
-
-    def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
-        changed: Any = self._change(inner.extend(handles, words))
-        return changed  # type: ignore[no-any-return]
+    assert not model.closed
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda handles: handles[:1] if len(handles) > 1 else handles,
-        lambda handles: None,
-        lambda handles: handles.astype(float),
-        lambda handles: handles[:, None],
-        lambda handles: np.append(handles, 0),
-    ],
-    ids=["short", "nothing", "floats", "table", "long"],
+    "given",
+    [None, 7, "x", AutomatonModel],
+    ids=["nothing", "number", "text", "class"],
 )
-def test_extend_has_to_give_a_handle_for_every_symbol(change: Answer) -> None:
-    with pytest.raises(ModelError, match=r"extend returned .* a handle for every symbol"):
-        learn(Extending(TARGET, change), by=BY, oracle=ExactOracle(TARGET, by=BY))
+def test_open_has_to_return_a_model(given: object) -> None:
+    class Opening(AutomatonModel):
+        def open(self) -> Any:
+            return given
 
-
-@pytest.mark.parametrize(
-    "change",
-    [lambda handles: handles.astype(np.int32), lambda handles: handles.tolist()],
-    ids=["int32", "list"],
-)
-def test_extend_may_give_any_integers(change: Answer) -> None:
-    learnt = learn(Extending(TARGET, change), by=BY, oracle=ExactOracle(TARGET, by=BY))
-    assert learnt.pdfa == learn(TARGET, by=BY).pdfa
+    with pytest.raises(ModelError, match=r"open returned .* has to return a LanguageModel"):
+        learn(Opening(TARGET), by=BY, oracle=ExactOracle(TARGET, by=BY))
 
 
 class Answering(ExactOracle):

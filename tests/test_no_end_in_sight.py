@@ -21,7 +21,8 @@ from pdfalearn import (
     random_pdfa,
     save,
 )
-from pdfalearn.learning.growth import StateGrowth
+from pdfalearn.learning.growth import EndlessLearningWarning
+from pdfalearn.results.learning_runs import StateGrowth
 from tests.cli.program import run
 from tests.cli.terminal import Program
 from tests.learners.endless import EndlessModel
@@ -30,12 +31,13 @@ BY = Quantization(1000)
 
 MODULE = """
 import time
+from pdfalearn.learning.growth import EndlessLearningWarning
 from tests.learners.endless import EndlessModel
 
 class Slow(EndlessModel):
-    def answer(self, words):
+    def answer(self, batch):
         time.sleep(0.1)
-        return super().answer(words)
+        return super().answer(batch)
 
 endless, slow = EndlessModel(), Slow()
 """
@@ -78,7 +80,10 @@ def test_an_interrupted_run_says_it_too() -> None:
         if progress.states > 700:  # type: ignore[attr-defined]
             raise KeyboardInterrupt
 
-    with pytest.raises(LearningInterrupted) as caught:
+    with (
+        pytest.warns(EndlessLearningWarning, match=r"distill\(model\).*Budget"),
+        pytest.raises(LearningInterrupted) as caught,
+    ):
         learn(EndlessModel(), by=BY, progress=press)
     assert caught.value.result is not None
     assert caught.value.result.certificate.details == {"is_growing": True}

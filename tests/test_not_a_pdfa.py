@@ -36,8 +36,9 @@ from pdfalearn import (
     simplify,
 )
 from pdfalearn.equivalence.quotients import state_classes
-from pdfalearn.formats import dot, tree_dot
-from pdfalearn.tree_nodes import TreeNode
+from pdfalearn.formats import dot
+from pdfalearn.formats.tree_files import tree_to_dot
+from pdfalearn.results.trees import TreeNode
 
 PDFA_4 = figure_3()
 LEAF = TreeNode(access_word=(), distribution=(0.5, 0.5))
@@ -114,7 +115,7 @@ def test_nothing_but_a_tree_is_saved_as_one(tmp_path: Path, given: Any, remedy: 
         with pytest.raises(InputError, match=f"^tree is .*{remedy}"):
             save_tree(given, tmp_path / f"a.{ending}")
     with pytest.raises(InputError, match="not a TreeNode"):
-        tree_dot.to_dot(given)
+        tree_to_dot(given)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pdfalearn.tree_nodes import TreeNode, numbered_nodes
+from pdfalearn.results.trees import TreeNode, numbered_nodes
 
 
 def deep(depth: int, *, last: float = 0.5) -> TreeNode:

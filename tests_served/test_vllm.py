@@ -22,6 +22,8 @@ from pdfalearn import (
     Words,
     learn,
 )
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import ask_words
 from pdfalearn.testing import check_model
 from tests_served.conftest import NAME, VLLM
 
@@ -56,9 +58,7 @@ def random_words(size: int, count: int, seed: int = 1) -> Words:
 
 
 def local_rows(model: TransformerModel, words: Words) -> tuple[np.ndarray, np.ndarray]:
-    from pdfalearn.models.asking import asked_rows
-
-    rows, _ = asked_rows(model, words)
+    rows = ask_words(model, words)
     assert rows.outside is not None
     return rows.to_dense(), rows.outside
 
@@ -69,7 +69,7 @@ def test_rows_agree_with_those_of_transformers(server: VLLM, folder: Path, name:
     assert served.prompt == local.prompt
     assert served.spelling.tokens == local.spelling.tokens
     words = random_words(len(served.alphabet), 60)
-    rows = served.answer(words)
+    rows = ask_words(served, words)
     expected, outside = local_rows(local, words)
     assert rows.outside is not None
     difference = max(np.abs(rows.values - expected).max(), np.abs(rows.outside - outside).max())
@@ -79,16 +79,17 @@ def test_rows_agree_with_those_of_transformers(server: VLLM, folder: Path, name:
 
 def test_words_a_second(server: VLLM, folder: Path) -> None:
     served, _ = models(server, folder, "prompt")
-    served.answer(Words.of([()]))
+    served.answer(Batch.of([()]))
     speeds = [measured_speed(served, random_words(10, 200, seed)) for seed in (2, 3, 4)]
     print("words/s:", ", ".join(f"{speed:.0f}" for speed in speeds))
     assert max(speeds) >= 20  # the best of three, as others may use the machine
 
 
 def measured_speed(model: ServedModel, words: Words) -> float:
+    batch = Batch.of(words)
     begin = time.monotonic()
-    model.answer(words)
-    return len(words) / (time.monotonic() - begin)
+    model.answer(batch)
+    return batch.count / (time.monotonic() - begin)
 
 
 def test_the_protocol_is_kept(server: VLLM, folder: Path) -> None:
@@ -112,7 +113,7 @@ def test_the_automaton_is_that_of_transformers(server: VLLM, folder: Path, name:
 def test_a_server_that_is_killed_and_started_again(server: VLLM, folder: Path) -> None:
     served, _ = models(server, folder, "prompt", patience=900.0)
     words = random_words(10, 200)
-    expected = served.answer(words).values
+    expected = ask_words(served, words).values
 
     def restart() -> None:
         time.sleep(2)
@@ -122,7 +123,7 @@ def test_a_server_that_is_killed_and_started_again(server: VLLM, folder: Path) -
     thread = Thread(target=restart)
     thread.start()
     with pytest.warns(UserWarning, match="sent again"):
-        rows = served.answer(words)
+        rows = ask_words(served, words)
     thread.join()
     difference = np.abs(rows.values - expected).max()
     print(f"killed and started again: largest difference {difference:.1e}")
@@ -135,18 +136,18 @@ def test_wrong_model_and_parameters(server: VLLM) -> None:
     with pytest.raises(InputError, match=r"the prompt is empty, and the server .* refused"):
         ServedModel(server.url, NAME, DIGITS, "")
     with pytest.raises(ModelError, match=r"400 .*out-of-vocab"):
-        ServedModel(server.url, NAME, {"a": [60000]}, "x").answer(Words.of([()]))
+        ServedModel(server.url, NAME, {"a": [60000]}, "x").answer(Batch.of([()]))
     with pytest.raises(ModelError, match=r"needs \d+ tokens.*, but the server's context has 512"):
-        ServedModel(server.url, NAME, DIGITS, "x").answer(Words.of([[1] * 511]))
+        ServedModel(server.url, NAME, DIGITS, "x").answer(Batch.of([[1] * 511]))
     with pytest.raises(ModelError, match=r"400 .*logprobs"):
-        ServedModel(server.url, NAME, DIGITS, "x", ["."], top=129).answer(Words.of([()]))
+        ServedModel(server.url, NAME, DIGITS, "x", ["."], top=129).answer(Batch.of([()]))
 
 
 def test_the_likeliest_tokens_bound_the_rows(server: VLLM, folder: Path) -> None:
     full, _ = models(server, folder, "chat")
     top, _ = models(server, folder, "chat", top=100)
     words = random_words(10, 20)
-    rows, expected = top.answer(words), full.answer(words).values
+    rows, expected = ask_words(top, words), ask_words(full, words).values
     assert rows.columns is not None
     values = expected[rows.row_numbers, rows.columns]
     rests = rows.rests[rows.row_numbers]

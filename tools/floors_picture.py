@@ -1,17 +1,20 @@
-"""Draw the floors of the package, from the table that a test holds: docs/floors.svg.
+"""Draw the floors of the package, from the list that a test checks: docs/floors.svg.
 
-``python -m tools.floors_picture`` writes it; ``tests/site/test_floors_picture.py`` says when it is
-stale.
+``python -m tools.floors_picture`` writes the picture, and the table in docs/architecture.md;
+``tests/site/test_floors_picture.py`` fails when they are stale.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tests.test_floors import FLOORS
+from tools.floors import FLOORS, floors_table
 
 PICTURE = Path(__file__).parents[1] / "docs" / "floors.svg"
+PAGE = PICTURE.with_name("architecture.md")
+_TABLE = re.compile(r"^\| floor \|.*?(?=\n\n)", re.DOTALL | re.MULTILINE)
 
 _WIDTH, _HEIGHT, _MARGIN, _GAP = 760, 30, 12, 6
 _CHARACTER = 7.6
@@ -24,7 +27,7 @@ _HEAD = (
 
 def picture() -> str:
     """Return the picture: the highest floor on top, each with its rooms."""
-    floors = [sorted(rooms) for rooms in reversed(FLOORS)]
+    floors = [floor.rooms for floor in reversed(FLOORS)]
     height = 2 * _MARGIN + len(floors) * (_HEIGHT + _GAP) + 20
     lines = [_HEAD.format(width=_WIDTH, height=height)]
     lines.append("<title>The floors of pdfalearn: a room imports only from floors below</title>")
@@ -36,7 +39,7 @@ def picture() -> str:
     return "\n".join([*lines, "</svg>\n"])
 
 
-def _floor(number: int, rooms: list[str], top: int) -> list[str]:
+def _floor(number: int, rooms: tuple[str, ...], top: int) -> list[str]:
     middle = top + _HEIGHT / 2 + 5
     lines = [f'<text x="{_MARGIN}" y="{middle}" fill="#4a5261">{number}</text>']
     left = 3.0 * _MARGIN
@@ -51,5 +54,11 @@ def _floor(number: int, rooms: list[str], top: int) -> list[str]:
     return lines
 
 
+def page() -> str:
+    """Return the page of the architecture with the table as it has to be."""
+    return _TABLE.sub(lambda _: floors_table(), PAGE.read_text(encoding="utf-8"), count=1)
+
+
 if __name__ == "__main__":
     PICTURE.write_text(picture(), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")

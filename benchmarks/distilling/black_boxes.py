@@ -8,13 +8,11 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import PDFA, Exact, LanguageModel, Words, is_weakly_minimal, random_pdfa
-from pdfalearn.arrays.growing import grown
+from pdfalearn import PDFA, Exact, LanguageModel, is_weakly_minimal, random_pdfa
 from pdfalearn.models.automaton import AutomatonModel
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import EVERY_STEP
-from pdfalearn.models.protocol import Handles, Session
 from pdfalearn.rows import Rows
-from pdfalearn.runs import states_along
 
 Floats = NDArray[np.float64]
 
@@ -24,8 +22,8 @@ REMEMBERED = 4
 """The last symbols, this many, decide the noise of a `NoisyAutomaton`."""
 
 
-class BlackBox(LanguageModel):
-    """A PDFA whose words have handles of their own, so that nobody sees its states.
+class BlackBox(AutomatonModel):
+    """A PDFA that is asked like a network: nobody sees its states, and symbols cost something.
 
     Parameters
     ----------
@@ -35,44 +33,28 @@ class BlackBox(LanguageModel):
     Examples
     --------
     >>> from pdfalearn import figure_3
-    >>> session = BlackBox(figure_3()).open()
-    >>> session.extend(np.array([0, 0]), Words.of([(1,), (1,)])).tolist()
-    [1, 2]
+    >>> BlackBox(figure_3()).open().answer(Batch.of([(1,)])).is_sparse
+    False
     """
 
-    cost = EVERY_STEP
-
     def __init__(self, pdfa: PDFA) -> None:
-        self.alphabet = pdfa.alphabet
-        self.fingerprint = f"black box {AutomatonModel(pdfa).fingerprint}"
-        self._pdfa = pdfa
+        super().__init__(pdfa, cost=EVERY_STEP)
 
-    def open(self) -> Session:
-        """Begin a conversation."""
-        return _Led(self._pdfa)
+    def open(self) -> LanguageModel:  # type: ignore[override]
+        """Return what answers the batches of one run."""
+        return _Hidden(super().open())
 
 
-class _Led(Session):
-    """Keeps the state of every word that it was led to."""
+class _Hidden(LanguageModel):
+    """Writes out the rows of states, so that equal ones are not known to be equal."""
 
-    def __init__(self, pdfa: PDFA) -> None:
-        self._pdfa = pdfa
-        self._states = np.full(64, pdfa.initial, dtype=np.int64)
-        self._size = 1
+    def __init__(self, inner: LanguageModel) -> None:
+        self.alphabet = inner.alphabet
+        self._inner = inner
 
-    def start(self) -> int:
-        return 0
-
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        states = states_along(self._pdfa.table, self._states[handles], words)
-        new = np.arange(self._size, self._size + len(states))
-        self._size += len(states)
-        self._states = grown(self._states, self._size)
-        self._states[new] = states
-        return np.where(states < 0, -1, new)
-
-    def read(self, handles: Handles) -> Rows:
-        return Rows.dense(self._pdfa.probabilities[self._states[handles]])
+    def answer(self, batch: Batch) -> Rows:
+        rows = self._inner.answer(batch)
+        return Rows.dense(rows.to_dense(), undefined=rows.undefined)
 
 
 def random_target(

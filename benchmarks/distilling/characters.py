@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn import Alphabet, LanguageModel, Words
+from pdfalearn.models.batch import Batch
 from pdfalearn.rows import Rows
 
 Singles = NDArray[np.float32]
@@ -191,9 +192,9 @@ class CharacterModel(LanguageModel):
         self._network = network
         self._tokens = np.array([vocabulary[name] for name in (META, *characters)])
 
-    def answer(self, words: Words) -> Rows:
+    def answer(self, batch: Batch) -> Rows:
         """Compute the window of every word."""
-        windows = self.windows(words)
+        windows = self.windows(batch.words)
         begins = range(0, len(windows), BATCH)
         parts = [self._network.probabilities(windows[at : at + BATCH]) for at in begins]
         rows = np.concatenate([part[:, self._tokens] for part in parts])

@@ -8,9 +8,11 @@ from __future__ import annotations
 import sys
 
 from benchmarks.replicas.simulation import simulate
-from benchmarks.replicas.throughput import learning, network, sleeping
+from benchmarks.replicas.throughput import burning, learning, network, overhead, sleeping
 
-_TABLES = {table.__name__: table for table in (sleeping, network, learning, simulate)}
+_TABLES = {
+    table.__name__: table for table in (sleeping, burning, overhead, network, learning, simulate)
+}
 
 
 def main() -> None:

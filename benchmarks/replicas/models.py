@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pdfalearn import FunctionModel, LanguageModel, RecurrentModel, random_pdfa
-from pdfalearn.models.asking import asked_rows
-from pdfalearn.rows import Rows
-from pdfalearn.words import Words
+from pdfalearn import FunctionModel, random_pdfa
+
+if TYPE_CHECKING:
+    from pdfalearn import RecurrentModel
 
 SYMBOLS = "abcd"
 HIDDEN = 512
@@ -26,6 +26,22 @@ def sleeping() -> FunctionModel:
     return FunctionModel(slow, TARGET.alphabet)
 
 
+def burning() -> FunctionModel:
+    """Make a model that keeps a processor busy for about a millisecond a word."""
+
+    def slow(words: Sequence[tuple[object, ...]]) -> Any:
+        for _ in range(len(words) * 20_000):
+            pass
+        return TARGET.next_distributions(words)
+
+    return FunctionModel(slow, TARGET.alphabet)
+
+
+def instant() -> FunctionModel:
+    """Make a model that takes hardly any time."""
+    return FunctionModel(lambda words: [[0.2] * 5] * len(words), SYMBOLS)
+
+
 def network() -> RecurrentModel:
     """Make a GRU of two layers of 512 with random weights, sharpened, and one thread."""
     return _network(1)
@@ -40,6 +56,8 @@ def _network(threads: int) -> RecurrentModel:
     import torch  # not for copies that only sleep
     from torch import nn
 
+    from pdfalearn import RecurrentModel
+
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     embedding, recurrent = nn.Embedding(len(SYMBOLS) + 1, HIDDEN), nn.GRU(HIDDEN, HIDDEN, 2)
@@ -47,15 +65,3 @@ def _network(threads: int) -> RecurrentModel:
     with torch.no_grad():
         head.weight *= 4
     return RecurrentModel.of_layers(embedding.eval(), recurrent.eval(), head.eval(), SYMBOLS)
-
-
-class WholeWordsOnly(LanguageModel):
-    """A network that is asked for whole words, and forgets them."""
-
-    def __init__(self) -> None:
-        self._model = network()
-        self.alphabet, self.cost = self._model.alphabet, self._model.cost
-
-    def answer(self, words: Words) -> Rows:
-        """Lead the network from the start."""
-        return asked_rows(self._model, words)[0]

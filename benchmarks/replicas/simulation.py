@@ -20,7 +20,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.replicas._parting import part_count
+from pdfalearn.models.parallel import part_count
 
 COPIES = (1, 2, 4, 8, 16, 32, 64)
 LATENCIES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ import numpy as np
 from benchmarks.replicas import models
 from benchmarks.support import print_header, print_row
 from pdfalearn import Budget, LanguageModel, PACOracle, Quantization, Replicas, UniformWords, learn
-from pdfalearn.models.asking import asked_rows
-from pdfalearn.models.replicas._requests import ANSWER, Request
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import ask_words, opened_model
 from pdfalearn.words import Words
 
 _RUNS = 5
+_TURNS = 200
 Setting = tuple[str, Callable[[], AbstractContextManager[Any]]]
 
 
@@ -57,7 +59,36 @@ def _compare(settings: Sequence[Setting], job: Callable[[Any], object], size: in
 def sleeping() -> None:
     """A function that sleeps for a millisecond a word; batches of 400 words."""
     words = _random_words(400, 8, 4)
-    _compare(_settings(models.sleeping, (1, 2, 4)), lambda model: asked_rows(model, words), 400)
+    _compare(_settings(models.sleeping, (1, 2, 4)), lambda model: ask_words(model, words), 400)
+
+
+def burning() -> None:
+    """A function that computes for a millisecond a word; batches of 400 words."""
+    words = _random_words(400, 8, 4)
+    _compare(_settings(models.burning, (1, 2)), lambda model: ask_words(model, words), 400)
+
+
+def overhead() -> None:
+    """What a batch costs beside its answers, in microseconds: a function that takes no time."""
+    sizes = (1, 10, 1000)
+    settings = _settings(models.instant, (1, 2))
+    print_header(["", *(f"{size} words" for size in sizes)])
+    with ExitStack() as stack:
+        for name, start in settings:
+            model = stack.enter_context(start())
+            batches = [Batch.of(_random_words(size, 8, 4)) for size in sizes]
+            print_row([name, *(round(1e6 * _median_seconds(model, batch)) for batch in batches)])
+
+
+def _median_seconds(model: LanguageModel, batch: Batch) -> float:
+    """Return the median time for a batch."""
+    seconds = []
+    with opened_model(model) as opened:
+        for _ in range(_TURNS):
+            started = time.perf_counter()
+            opened.answer(batch)
+            seconds.append(time.perf_counter() - started)
+    return median(seconds)
 
 
 def network() -> None:
@@ -65,47 +96,15 @@ def network() -> None:
     words = _random_words(2000, 10, 4)
     settings = _settings(models.network, (1, 2))
     settings.append(("1 copy, two threads", _copies(models.network_of_two_threads, 1)))
-    _compare(settings, lambda model: asked_rows(model, words), 2000)
+    _compare(settings, lambda model: ask_words(model, words), 2000)
 
 
 def learning() -> None:
-    """Learning the GRU, 500 words: led on where words are held, or asked for whole words."""
+    """Learning the GRU, 500 words."""
     budget = Budget(max_words=500)
 
     def job(model: LanguageModel) -> None:
         pac = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(max_length=30), seed=1)
         learn(model, by=Quantization(4), oracle=pac, budget=budget)
 
-    settings = _settings(models.network, (1, 2))
-    settings.append(("2 copies, whole words", _copies(models.WholeWordsOnly, 2)))
-    _compare(settings, job, 500)
-    print_header(["", "batches", "symbols that the copies were led along"])
-    for name, start in settings[1:]:
-        with start() as model:
-            model._pool = counted = _Counted(model._pool)
-            job(model)
-        print_row([name, counted.batches, counted.symbols])
-
-
-class _Counted:
-    """Copies, and how many symbols they were led along: this does not depend on the machine."""
-
-    def __init__(self, pool: Any) -> None:
-        self._pool = pool
-        self.batches = 0
-        self.symbols = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._pool, name)
-
-    def ask(self, requests: Sequence[tuple[int, Request]]) -> list[Any]:
-        """Ask, and count the new symbols, and those of words that the copy does not hold."""
-        self.batches += 1
-        for _, request in requests:
-            is_whole = request.kind == ANSWER
-            lost = np.arange(len(request.words)) if is_whole else (request.hints < 0).nonzero()[0]
-            if not is_whole:  # equal words are led to once
-                lost = lost[np.unique(request.names[lost], return_index=True)[1]]
-            self.symbols += int(request.words.lengths[lost].sum()) + len(request.more.symbols)
-        answers: list[Any] = self._pool.ask(requests)
-        return answers
+    _compare(_settings(models.network, (1, 2)), job, 500)

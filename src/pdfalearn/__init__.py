@@ -2,13 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from pdfalearn.registry import offer
-
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
-    from pdfalearn.analysis.bounds import Bounds as Bounds
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
     from pdfalearn.analysis.conditions import condition as condition
@@ -20,12 +17,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.entropies import expected_count as expected_count
     from pdfalearn.analysis.entropies import expected_visits as expected_visits
     from pdfalearn.analysis.interval_files import save_intervals as save_intervals
-    from pdfalearn.analysis.languages import BeginsWith as BeginsWith
-    from pdfalearn.analysis.languages import Contains as Contains
-    from pdfalearn.analysis.languages import EndsWith as EndsWith
-    from pdfalearn.analysis.languages import HasLength as HasLength
-    from pdfalearn.analysis.languages import Language as Language
-    from pdfalearn.analysis.languages import Not as Not
     from pdfalearn.analysis.lengths import Length as Length
     from pdfalearn.analysis.lengths import length as length
     from pdfalearn.analysis.likeliest import LikelyWord as LikelyWord
@@ -42,15 +33,8 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprises as surprises
     from pdfalearn.budgets import Budget as Budget
-    from pdfalearn.certificates import Certificate as Certificate
-    from pdfalearn.dfa import DFA as DFA
     from pdfalearn.distilling.fitting import fit as fit
-    from pdfalearn.distilling.frontier import Frontier as Frontier
-    from pdfalearn.distilling.frontier import Point as Point
     from pdfalearn.distilling.models import distill as distill
-    from pdfalearn.distilling.progress import DistillingInterrupted as DistillingInterrupted
-    from pdfalearn.distilling.progress import DistillingProgress as DistillingProgress
-    from pdfalearn.distilling.simplifying import Simplified as Simplified
     from pdfalearn.distilling.simplifying import simplify as simplify
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.equivalences import Equivalence as Equivalence
@@ -73,13 +57,13 @@ if TYPE_CHECKING:
     from pdfalearn.experiments.report import write_report as write_report
     from pdfalearn.experiments.running import Outcome as Outcome
     from pdfalearn.experiments.running import run_experiments as run_experiments
-    from pdfalearn.formats import check_can_save as check_can_save
-    from pdfalearn.formats import load as load
-    from pdfalearn.formats import load_pdfa as load_pdfa
-    from pdfalearn.formats import save as save
     from pdfalearn.formats.arpa import Ngram as Ngram
     from pdfalearn.formats.arpa import read_arpa as read_arpa
-    from pdfalearn.formats.trees import save_tree as save_tree
+    from pdfalearn.formats.saving import check_can_save as check_can_save
+    from pdfalearn.formats.saving import load as load
+    from pdfalearn.formats.saving import load_pdfa as load_pdfa
+    from pdfalearn.formats.saving import save as save
+    from pdfalearn.formats.tree_files import save_tree as save_tree
     from pdfalearn.generate.examples import chain as chain
     from pdfalearn.generate.examples import combination_lock as combination_lock
     from pdfalearn.generate.examples import figure_1 as figure_1
@@ -88,14 +72,17 @@ if TYPE_CHECKING:
     from pdfalearn.generate.examples import reber as reber
     from pdfalearn.generate.examples import tomita as tomita
     from pdfalearn.generate.targets import random_pdfa as random_pdfa
+    from pdfalearn.languages.dfa import DFA as DFA
+    from pdfalearn.languages.kinds import BeginsWith as BeginsWith
+    from pdfalearn.languages.kinds import Contains as Contains
+    from pdfalearn.languages.kinds import EndsWith as EndsWith
+    from pdfalearn.languages.kinds import HasLength as HasLength
+    from pdfalearn.languages.kinds import Language as Language
+    from pdfalearn.languages.kinds import Not as Not
     from pdfalearn.learners.lpstar import LPStar as LPStar
     from pdfalearn.learners.protocol import Learner as Learner
     from pdfalearn.learners.wlstar import WLStar as WLStar
     from pdfalearn.learning.loop import learn as learn
-    from pdfalearn.learning.results import LearningInterrupted as LearningInterrupted
-    from pdfalearn.learning.results import Progress as Progress
-    from pdfalearn.learning.results import Result as Result
-    from pdfalearn.learning.results import Statistics as Statistics
     from pdfalearn.learning.stability import Stability as Stability
     from pdfalearn.learning.stability import stability as stability
     from pdfalearn.metrics.distributions import distribution_differences as distribution_differences
@@ -103,26 +90,23 @@ if TYPE_CHECKING:
     from pdfalearn.metrics.distributions import l1_distances as l1_distances
     from pdfalearn.metrics.distributions import ndcg_scores as ndcg_scores
     from pdfalearn.metrics.distributions import word_errors as word_errors
-    from pdfalearn.metrics.divergences import DirectedDivergence as DirectedDivergence
-    from pdfalearn.metrics.divergences import Divergence as Divergence
     from pdfalearn.metrics.divergences import divergence as divergence
     from pdfalearn.metrics.evaluation import evaluate as evaluate
     from pdfalearn.metrics.exactly import evaluate_exactly as evaluate_exactly
-    from pdfalearn.metrics.results import Comparison as Comparison
-    from pdfalearn.metrics.results import Evaluation as Evaluation
     from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
+    from pdfalearn.models.batch import Batch as Batch
     from pdfalearn.models.constrained.guided import Guided as Guided
     from pdfalearn.models.constrained.temperature import Temperature as Temperature
     from pdfalearn.models.constrained.top import TopK as TopK
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.cost import QueryCost as QueryCost
     from pdfalearn.models.function import FunctionModel as FunctionModel
+    from pdfalearn.models.parallel import Replicas as Replicas
     from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
-    from pdfalearn.models.protocol import Session as Session
+    from pdfalearn.models.protocol import attach_answers as attach_answers
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
-    from pdfalearn.models.replicas.model import Replicas as Replicas
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models.served.model import ServedModel as ServedModel
     from pdfalearn.models.spelling import Spelling as Spelling
@@ -141,6 +125,26 @@ if TYPE_CHECKING:
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.reachability import reachable as reachable
     from pdfalearn.reachability import reachable_part as reachable_part
+    from pdfalearn.results.certificates import Bounds as Bounds
+    from pdfalearn.results.certificates import Certificate as Certificate
+    from pdfalearn.results.evaluations import Comparison as Comparison
+    from pdfalearn.results.evaluations import DirectedDivergence as DirectedDivergence
+    from pdfalearn.results.evaluations import Divergence as Divergence
+    from pdfalearn.results.evaluations import Evaluation as Evaluation
+    from pdfalearn.results.frontiers import DistillingInterrupted as DistillingInterrupted
+    from pdfalearn.results.frontiers import DistillingProgress as DistillingProgress
+    from pdfalearn.results.frontiers import Frontier as Frontier
+    from pdfalearn.results.frontiers import Point as Point
+    from pdfalearn.results.frontiers import Simplified as Simplified
+    from pdfalearn.results.learning_runs import LearningInterrupted as LearningInterrupted
+    from pdfalearn.results.learning_runs import Progress as Progress
+    from pdfalearn.results.learning_runs import Result as Result
+    from pdfalearn.results.learning_runs import Statistics as Statistics
+    from pdfalearn.results.sweeps import Sweep as Sweep
+    from pdfalearn.results.sweeps import SweepInterrupted as SweepInterrupted
+    from pdfalearn.results.sweeps import SweepProgress as SweepProgress
+    from pdfalearn.results.sweeps import SweepRow as SweepRow
+    from pdfalearn.results.trees import TreeNode as TreeNode
     from pdfalearn.rows import Rows as Rows
     from pdfalearn.samplers.corpus import Corpus as Corpus
     from pdfalearn.samplers.drawing import HypothesisWords as HypothesisWords
@@ -150,12 +154,7 @@ if TYPE_CHECKING:
     from pdfalearn.samplers.mixture import Mixture as Mixture
     from pdfalearn.stores import AnswerStore as AnswerStore
     from pdfalearn.stores import StoredModel as StoredModel
-    from pdfalearn.sweeping.results import Sweep as Sweep
-    from pdfalearn.sweeping.results import SweepInterrupted as SweepInterrupted
-    from pdfalearn.sweeping.results import SweepProgress as SweepProgress
-    from pdfalearn.sweeping.results import SweepRow as SweepRow
     from pdfalearn.sweeping.running import sweep as sweep
-    from pdfalearn.tree_nodes import TreeNode as TreeNode
     from pdfalearn.viewing.drawing import draw as draw
     from pdfalearn.viewing.page import Page as Page
     from pdfalearn.viewing.pictures import Picture as Picture
@@ -164,12 +163,11 @@ if TYPE_CHECKING:
 
 _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
-    "analysis.bounds": ["Bounds", "length_bounds", "probability_bounds"],
-    "analysis.interval_files": ["save_intervals"],
+    "analysis.bounds": ["length_bounds", "probability_bounds"],
     "analysis.conditions": ["condition"],
     "analysis.distances": ["Distances", "distances"],
     "analysis.entropies": ["Entropy", "Visits", "entropy", "expected_count", "expected_visits"],
-    "analysis.languages": ["BeginsWith", "Contains", "EndsWith", "HasLength", "Language", "Not"],
+    "analysis.interval_files": ["save_intervals"],
     "analysis.lengths": ["Length", "length"],
     "analysis.likeliest": ["LikelyWord", "most_likely", "most_likely_prefixes"],
     "analysis.monitoring": ["Monitor"],
@@ -177,13 +175,9 @@ _NAMES_BY_MODULE = {
     "analysis.probabilities": ["probability"],
     "analysis.scoring": ["ImpossibleWord", "Score", "score", "surprises"],
     "budgets": ["Budget"],
-    "certificates": ["Certificate"],
-    "dfa": ["DFA"],
-    "distilling.simplifying": ["Simplified", "simplify"],
-    "distilling.models": ["distill"],
     "distilling.fitting": ["fit"],
-    "distilling.frontier": ["Frontier", "Point"],
-    "distilling.progress": ["DistillingInterrupted", "DistillingProgress"],
+    "distilling.models": ["distill"],
+    "distilling.simplifying": ["simplify"],
     "equivalence.differences": ["distinguish"],
     "equivalence.equivalences": ["Equivalence", "Exact", "Quantization", "Rounded"],
     "equivalence.functions": ["same_function"],
@@ -201,9 +195,9 @@ _NAMES_BY_MODULE = {
     ],
     "experiments.report": ["Report", "write_report"],
     "experiments.running": ["Outcome", "run_experiments"],
-    "formats": ["check_can_save", "load", "load_pdfa", "save"],
     "formats.arpa": ["Ngram", "read_arpa"],
-    "formats.trees": ["save_tree"],
+    "formats.saving": ["check_can_save", "load", "load_pdfa", "save"],
+    "formats.tree_files": ["save_tree"],
     "generate.examples": [
         "chain",
         "combination_lock",
@@ -214,11 +208,12 @@ _NAMES_BY_MODULE = {
         "tomita",
     ],
     "generate.targets": ["random_pdfa"],
+    "languages.dfa": ["DFA"],
+    "languages.kinds": ["BeginsWith", "Contains", "EndsWith", "HasLength", "Language", "Not"],
     "learners.lpstar": ["LPStar"],
     "learners.protocol": ["Learner"],
     "learners.wlstar": ["WLStar"],
     "learning.loop": ["learn"],
-    "learning.results": ["LearningInterrupted", "Progress", "Result", "Statistics"],
     "learning.stability": ["Stability", "stability"],
     "metrics.distributions": [
         "distribution_differences",
@@ -227,20 +222,20 @@ _NAMES_BY_MODULE = {
         "ndcg_scores",
         "word_errors",
     ],
-    "metrics.divergences": ["DirectedDivergence", "Divergence", "divergence"],
+    "metrics.divergences": ["divergence"],
     "metrics.evaluation": ["evaluate"],
     "metrics.exactly": ["evaluate_exactly"],
-    "metrics.results": ["Comparison", "Evaluation"],
     "models.automaton": ["AutomatonModel"],
     "models.constrained.guided": ["Guided"],
     "models.constrained.temperature": ["Temperature"],
     "models.constrained.top": ["TopK", "TopP"],
     "models.function": ["FunctionModel"],
+    "models.batch": ["Batch"],
     "models.cost": ["QueryCost"],
     "models.program.model": ["ProgramModel"],
-    "models.protocol": ["LanguageModel", "Session"],
+    "models.protocol": ["LanguageModel", "attach_answers"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
-    "models.replicas.model": ["Replicas"],
+    "models.parallel": ["Replicas"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
     "models.spelling": ["Spelling"],
     "models.transformer": ["TransformerModel"],
@@ -255,14 +250,24 @@ _NAMES_BY_MODULE = {
     "oracles.weiss": ["WeissOracle"],
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],
+    "results.certificates": ["Bounds", "Certificate"],
+    "results.evaluations": ["Comparison", "DirectedDivergence", "Divergence", "Evaluation"],
+    "results.frontiers": [
+        "DistillingInterrupted",
+        "DistillingProgress",
+        "Frontier",
+        "Point",
+        "Simplified",
+    ],
+    "results.learning_runs": ["LearningInterrupted", "Progress", "Result", "Statistics"],
+    "results.sweeps": ["Sweep", "SweepInterrupted", "SweepProgress", "SweepRow"],
+    "results.trees": ["TreeNode"],
     "rows": ["Rows"],
     "samplers.corpus": ["Corpus"],
     "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "samplers.mixture": ["Mixture"],
     "stores": ["AnswerStore", "StoredModel"],
-    "sweeping.results": ["Sweep", "SweepInterrupted", "SweepProgress", "SweepRow"],
     "sweeping.running": ["sweep"],
-    "tree_nodes": ["TreeNode"],
     "viewing.drawing": ["draw"],
     "viewing.page": ["Page"],
     "viewing.pictures": ["Picture"],
@@ -287,39 +292,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted([*_MODULES, "__version__"])
-
-
-_OFFERS = {
-    ("picture", "PDFA"): "pdfalearn.viewing.drawing:default_picture",
-    ("networkx", "PDFA"): "pdfalearn.formats.frames:to_networkx",
-    ("frame", "PDFA"): "pdfalearn.formats.frames:to_frame",
-    ("notebook", "PDFA"): "pdfalearn.viewing.notebook_pictures:pdfa_bundle",
-    ("notebook", "TreeNode"): "pdfalearn.viewing.notebook_pictures:tree_bundle",
-    ("html", "Bounds"): "pdfalearn.viewing.notebooks:bounds_html",
-    ("html", "Certificate"): "pdfalearn.viewing.notebooks:certificate_html",
-    ("html", "Divergence"): "pdfalearn.viewing.notebooks:divergence_html",
-    ("html", "Evaluation"): "pdfalearn.viewing.notebooks:evaluation_html",
-    ("html", "Frontier"): "pdfalearn.viewing.notebooks:frontier_html",
-    ("html", "Result"): "pdfalearn.viewing.notebooks:result_html",
-    ("html", "Sweep"): "pdfalearn.viewing.notebooks:sweep_html",
-    ("html", "Simplified"): "pdfalearn.viewing.notebooks:simplified_html",
-    ("save", "TreeNode"): "pdfalearn.formats.trees:save_tree",
-    ("save", "Result"): "pdfalearn.learning.run_files:save_run",
-    ("save", "Frontier"): "pdfalearn.distilling.frontier_files:save_frontier",
-    ("check_can_save", "TreeNode"): "pdfalearn.formats.trees:check_can_save_tree",
-    ("check_can_save", "Result"): "pdfalearn.learning.run_files:check_can_save_run",
-    ("check_can_save", "Frontier"): "pdfalearn.distilling.frontier_files:check_can_save",
-    ("load", "run.json"): "pdfalearn.learning.run_files:read",
-    ("load", "frontier.json"): "pdfalearn.distilling.frontier_files:read",
-    ("page", "PDFA"): "pdfalearn.viewing.view:view",
-    ("page", "Result"): "pdfalearn.viewing.view:view",
-    ("page", "Frontier"): "pdfalearn.viewing.view:view",
-    ("pdfa", "Result"): "pdfalearn.learning.run_files:pdfa_of",
-    ("progress", "learning"): "pdfalearn.displays.kinds:learning",
-    ("progress", "distilling"): "pdfalearn.displays.kinds:distilling",
-    ("progress", "sweeping"): "pdfalearn.displays.kinds:sweeping",
-    ("progress", "experiments"): "pdfalearn.displays.kinds:experiments",
-    ("pdfa", "Frontier"): "pdfalearn.distilling.frontier_files:pdfa_of",
-}
-for (_verb, _kind), _place in _OFFERS.items():
-    offer(_verb, _kind, _place)

@@ -32,6 +32,8 @@ class Budget:
         The length of the words asked.
     max_equivalence_queries : int, optional
         Equivalence queries; 0 takes the first hypothesis.
+    max_bytes : int, optional
+        The memory that the words and their answers take; looked at before each batch of words.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Budget:
     max_states: int | None = None
     max_word_length: int | None = None
     max_equivalence_queries: int | None = None
+    max_bytes: int | None = None
 
     def __post_init__(self) -> None:
         least = {"max_words": 1, "max_states": 1}
@@ -75,8 +78,17 @@ class Budget:
 class BudgetReached(Exception):  # noqa: N818 (reaching a bound is not an error)
     """A bound is reached: what is asked next would go beyond it."""
 
-    def __init__(self, bound: str, limit: float, where: tuple[object, ...] | None = None) -> None:
+    def __init__(
+        self,
+        bound: str,
+        limit: float,
+        where: tuple[object, ...] | None = None,
+        *,
+        is_default: bool = False,
+    ) -> None:
         super().__init__(f"{bound}={limit} is reached")
+        self.is_default = is_default
+        """Whether nobody gave that bound."""
         self.bound = bound
         self.limit = limit
         self.where = where

@@ -19,7 +19,6 @@ from pdfalearn.checks import (
 )
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
-from pdfalearn.registry import shown
 from pdfalearn.runs import sampled_words, visited_states
 from pdfalearn.text import described
 from pdfalearn.words import Words
@@ -119,7 +118,9 @@ class PDFA(Frozen):
         return f"PDFA({states}, alphabet={symbols}, initial={self.initial})"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
-        return shown("notebook", self)
+        from pdfalearn.viewing.notebook_pictures import pdfa_bundle
+
+        return pdfa_bundle(self)
 
     def __eq__(self, other: object) -> bool:
         """Return whether two PDFA are the same to the last bit, state for state."""
@@ -285,7 +286,9 @@ class PDFA(Frozen):
         MissingExtraError
             If networkx is not installed.
         """
-        return shown("networkx", self)
+        from pdfalearn.formats.frames import to_networkx
+
+        return to_networkx(self)
 
     def to_frame(self) -> Any:
         """Make a table of pandas with a line for every state and symbol, the terminal first.
@@ -301,7 +304,9 @@ class PDFA(Frozen):
         MissingExtraError
             If pandas is not installed.
         """
-        return shown("frame", self)
+        from pdfalearn.formats.frames import to_frame
+
+        return to_frame(self)
 
     def _run(self, words: Words, state: int | None) -> States:
         start = self.initial if state is None else self.checked_state(state)

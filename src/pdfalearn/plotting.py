@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.errors import InputError
+from pdfalearn.extras import import_matplotlib
 from pdfalearn.text import described
 
 COLOUR = "#1f4e79"
@@ -30,23 +30,12 @@ def given_or_new_axes(axes: Any) -> Any:
         if not hasattr(axes, "plot"):
             raise InputError(f"axes {described(axes)} are not those of matplotlib")
         return axes
-    return _matplotlib("pyplot").subplots(figsize=_SIZE, layout="constrained")[1]
-
-
-def _matplotlib(name: str) -> Any:
-    """Import a module of matplotlib, or say how to install it."""
-    try:
-        import_module("matplotlib")
-        return import_module(f"matplotlib.{name}")
-    except ImportError as error:
-        raise MissingExtraError(
-            "a plot needs matplotlib: pip install 'pdfalearn[report]'"
-        ) from error
+    return import_matplotlib("pyplot").subplots(figsize=_SIZE, layout="constrained")[1]
 
 
 def new_figure() -> Any:
     """Make a figure for a file, which no window or notebook shows."""
-    return _matplotlib("figure").Figure(figsize=_SIZE, layout="constrained")
+    return import_matplotlib("figure").Figure(figsize=_SIZE, layout="constrained")
 
 
 def finish(axes: Any, **labels: Any) -> Any:

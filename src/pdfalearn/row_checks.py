@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.alphabet import shortened
-from pdfalearn.checks import ROUNDING, SUM_TOLERANCE
-from pdfalearn.rows import Flags, Floats, Numbers, Rows
+from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.checks import ROUNDING, SUM_TOLERANCE, row_fault, wrong_rows
+from pdfalearn.rows import Flags, Floats, Numbers, Rows, SharedRows
+from pdfalearn.text import described
 
 
 class BadRowError(ValueError):
@@ -42,50 +43,116 @@ def check_decided(rows: Rows, undecided: Flags, reason: str) -> None:
     )
 
 
-def given_rows(given: object, count: int, width: int) -> Rows:
-    """Return a model's answer as rows; refuse an answer of another form.
+def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> Rows:
+    """Return a model's answer as rows that are distributions; refuse anything else.
 
     Parameters
     ----------
     given : Rows, or array-like
-        Rows as they are, or a table of numbers. In a list, None stands for an undefined word; so
-        does a row that holds nothing but NaN.
+        Rows, or a table of numbers. In a list, None stands for an undefined word; so does a row of
+        an array that holds nothing but NaN. The table of shared rows has to be checked already.
     count, width : int
         How many rows there have to be, and how many columns.
+    alphabet : Alphabet
+        The symbols, which errors name.
+
+    Raises
+    ------
+    BadRowError
+        With the place of a bad row.
 
     Examples
     --------
-    >>> rows = given_rows([[0.5, 0.5], None], 2, 2)
+    >>> rows = check_answer([[0.5, 0.5], None], 2, 2, Alphabet("a"))
     >>> rows.undefined
     array([False,  True])
     """
-    rows = given if isinstance(given, Rows) else _table(given, width)
-    table = rows.values if rows.offsets is None else None
-    shape = (len(rows), rows.width) if table is None else table.shape
-    if shape != (count, width):
+    rows = given if isinstance(given, Rows) else _make_rows(given, width)
+    wrong = _wrong_form(rows, count, width)
+    if wrong is not None:
         raise BadRowError(
-            f"the array for {count} words has shape {shape}, not {(count, width)}: a row for each "
-            "word, in it the terminal first, then every symbol"
+            f"{wrong}: for {count} words there have to be {count} rows of {width} columns, the "
+            "terminal first, then every symbol"
         )
-    return rows
+    if isinstance(rows, SharedRows):
+        return rows
+    undefined = rows.undefined
+    if undefined is not None and undefined.any():
+        return _check_defined(rows, undefined, alphabet)
+    if rows.is_sparse:
+        return check_sparse(rows)
+    table = np.asarray(rows.values, dtype=np.float64)
+    check_distributions(table)
+    if rows.impossible is not None:
+        _check_impossible(table, rows.impossible, alphabet)
+    if table.size and not table.min() > 0:
+        table = np.maximum(table, 0.0) + 0.0  # what rounding left below 0; and no zero has a sign
+    return Rows(width, table, outside=_checked_outside(rows), impossible=rows.impossible)
 
 
-def _table(given: object, width: int) -> Rows:
+def check_table(rows: SharedRows, width: int, alphabet: Alphabet) -> None:
+    """Refuse a table of shared rows that are not distributions; the place is that of a word."""
+    table, impossible = rows.table, rows.impossible_after
+    if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype != np.float64:
+        raise BadRowError("the table of its shared rows is not an array of float64")
+    wrong = wrong_rows(table)
+    used = np.isin(rows.numbers, wrong.nonzero()[0])
+    if used.any():
+        place = int(used.argmax())
+        raise BadRowError(row_fault(table[rows.numbers[place]]), place)
+    if impossible is not None and impossible.shape == table[:, 1:].shape:
+        _check_impossible(table, impossible, alphabet)
+
+
+def _check_defined(rows: Rows, undefined: Flags, alphabet: Alphabet) -> Rows:
+    """Check the rows of words that are not undefined."""
+    defined = (~undefined).nonzero()[0]
+    part = rows.take(defined)
+    part.undefined = None
+    try:
+        part = check_answer(part, len(defined), rows.width, alphabet)
+    except BadRowError as error:
+        error.place = int(defined[error.place])
+        raise
+    outside = rows.outside
+    nothing = Rows.sparse(rows.width, [0, 1], [0], [1.0])
+    if not rows.is_sparse:
+        nothing = Rows.dense(nothing.to_dense())
+    places = np.full(len(rows), len(defined))
+    places[defined] = np.arange(len(defined))
+    checked = Rows.joined([part, nothing]).take(places)
+    checked.undefined, checked.outside = undefined, outside
+    return checked
+
+
+def _check_impossible(table: Floats, impossible: Flags, alphabet: Alphabet) -> None:
+    wrong = impossible & (table[:, 1:] > 0)
+    if wrong.any():
+        place, symbol = np.argwhere(wrong)[0].tolist()
+        raise BadRowError(
+            f"it gives the symbol {alphabet.symbols[symbol]!r} probability "
+            f"{table[place, symbol + 1]:.6g}, and says that no word goes on with it",
+            place,
+        )
+
+
+def _make_rows(given: object, width: int) -> Rows:
     """Make dense rows of a table."""
     if isinstance(given, list | tuple):
         given = [[np.nan] * width if row is None else row for row in given]
     try:
         table = np.asarray(given)
     except (TypeError, ValueError) as error:
-        raise BadRowError(f"it is not an array of numbers ({error})") from error
+        place = _first_misshapen(given, width)
+        raise BadRowError(f"it is not an array of numbers ({error})", place) from error
     if table.size and table.dtype.kind not in "iuf":
         raise BadRowError(f"it is not an array of numbers, but of {table.dtype}")
-    table = table.astype(np.float64, copy=False)
     if table.ndim != 2:
         raise BadRowError(
             f"it is an array of shape {table.shape}: it has to have a row for each word, in it the "
             "terminal first, then every symbol"
         )
+    table = table.astype(np.float64, copy=False)
     undefined = np.isnan(table[:, 0]) if table.shape[1] else None
     if undefined is None or not undefined.any():
         return Rows(table.shape[1], table)
@@ -93,37 +160,83 @@ def _table(given: object, width: int) -> Rows:
     return Rows(table.shape[1], table, undefined=undefined if undefined.any() else None)
 
 
-def check_distributions(rows: Floats, places: Numbers | None = None) -> None:
-    """Refuse dense rows that are not distributions.
+def _first_misshapen(given: object, width: int) -> int:
+    """Return the place of the first row that is not a row of numbers; 0 if there are no rows."""
+    for place, row in enumerate(given if isinstance(given, list) else []):
+        try:
+            if np.shape(row) != (width,):
+                return place
+        except ValueError:  # it is ragged itself
+            return place
+    return 0
 
-    Parameters
-    ----------
-    rows : array of float, shape (count, symbols + 1)
-        The rows.
-    places : array of int, optional
-        Where they stand in their batch, if they are not all of it.
+
+def _wrong_form(rows: Rows, count: int, width: int) -> str | None:
+    """Return which array of rows does not have the shape or the type that it needs."""
+    if isinstance(rows, SharedRows):
+        numbers, states = rows.numbers, len(rows.table)
+        if rows.width == width and isinstance(numbers, np.ndarray) and numbers.shape == (count,):
+            if count and not 0 <= int(numbers.min()) <= int(numbers.max()) < states:
+                return f"it has numbers of shared rows that are not from 0 to {states - 1}"
+            return _wrong_array(rows, "undefined", (count,), "b")
+        return "its shared rows have another shape"
+    if rows.offsets is None or rows.columns is None:
+        shape = getattr(rows.values, "shape", None)
+        if shape is not None and shape != (count, width):
+            return f"the array for {count} words has shape {shape}, not {(count, width)}"
+        needed: list[tuple[str, tuple[int, ...], str]] = [("values", (count, width), "iuf")]
+        needed.append(("impossible", (count, width - 1), "b"))
+    else:
+        if rows.width != width:
+            return f"it has rows of {rows.width} columns"
+        wrong = _wrong_array(rows, "offsets", (count + 1,), "iu")
+        if wrong is not None:
+            return wrong
+        if rows.offsets[0] != 0 or (np.diff(rows.offsets) < 0).any():
+            return "it has offsets that do not ascend from 0"
+        listed = (int(rows.offsets[-1]),)
+        needed = [("values", listed, "iuf"), ("columns", listed, "iu")]
+    beside = {"rest": "iuf", "ceiling": "iuf", "undefined": "b", "outside": "iuf"}
+    needed += [(name, (count,), kinds) for name, kinds in beside.items()]
+    return next(filter(None, (_wrong_array(rows, *array) for array in needed)), None)
+
+
+def _wrong_array(rows: Rows, name: str, shape: tuple[int, ...], kinds: str) -> str | None:
+    array = getattr(rows, name)
+    if array is None:
+        return None
+    if not isinstance(array, np.ndarray):
+        return f"it has rows whose {name} are {described(array)}, not an array"
+    if array.shape != shape:
+        return f"it has rows whose {name} have shape {array.shape}, not {shape}"
+    if array.size and array.dtype.kind not in kinds:
+        return f"it has rows whose {name} are an array of {array.dtype}"
+    return None
+
+
+def _checked_outside(rows: Rows) -> Floats | None:
+    """Return the mass outside of the alphabet; refuse what cannot be one."""
+    outside = rows.outside
+    if outside is not None:
+        wrong = (outside < 0) | (outside > 1 + SUM_TOLERANCE)
+        if wrong.any():
+            place = int(wrong.argmax())
+            raise BadRowError("the mass outside of the alphabet is not from 0 to 1", place)
+    return outside
+
+
+def check_distributions(rows: Floats) -> None:
+    """Refuse dense rows that are not distributions.
 
     Raises
     ------
     BadRowError
         With the place of a bad row.
     """
-    if not len(rows):
-        return
-    sums = rows.dot(np.ones(rows.shape[1]))  # faster than a sum of few columns
-    errors = np.abs(sums - 1)
-    if rows.min() >= -ROUNDING and errors.max() <= SUM_TOLERANCE:
-        return
-    is_negative: Flags = np.any(~(rows >= -ROUNDING), axis=1)
-    if is_negative.any():
-        place = int(is_negative.argmax())
-        wrong = "has NaN or negative values"
-    else:
-        place = int(np.argmax(~(errors <= SUM_TOLERANCE)))
-        hint = "" if sums[place] else ": what may follow has probability 0, or what a guide allows"
-        wrong = f"sums to {sums[place]:.9g}, not to 1{hint}"
-    message = f"{shortened(rows[place].tolist())} {wrong}"
-    raise BadRowError(message, place if places is None else int(places[place]))
+    wrong = wrong_rows(rows)
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise BadRowError(row_fault(rows[place]), place)
 
 
 def check_sparse(rows: Rows) -> Rows:
@@ -167,7 +280,7 @@ def check_sparse(rows: Rows) -> Rows:
             shown = shortened(list(zip(columns[row].tolist(), values[row].tolist(), strict=True)))
             raise BadRowError(f"the sparse row {shown}, rest {rests[place]:.9g}, {wrong}", place)
     kept = Rows(rows.width, np.maximum(values, 0.0), columns, offsets, rows.rest, rows.ceiling)
-    kept.undefined, kept.outside = rows.undefined, rows.outside
+    kept.undefined, kept.outside = rows.undefined, _checked_outside(rows)
     return kept
 
 

@@ -23,10 +23,11 @@ class Rows:
     terminal's always among them, in ascending order. For the symbols that it does not list, a
     sparse row says how much probability they have together (``rest``) and how much one of them
     can have at most (``ceiling``). Where the rest is 0, the symbols that are not listed are
-    undefined: no word goes on with them. A symbol listed with probability 0 is not undefined.
+    impossible: no word goes on with them. A symbol with probability 0 is not impossible by that
+    alone; dense rows say with ``impossible`` which symbols are.
 
-    Make rows with `Rows.dense` or `Rows.sparse`. Nothing is checked here: the observation tree,
-    which alone knows the words, checks every row and names the word of a bad one.
+    Make rows with `Rows.dense`, `Rows.sparse` or `Rows.shared`. Nothing is checked here: every row
+    is checked where a model's answer enters (`pdfalearn.models.opened`).
 
     Examples
     --------
@@ -38,7 +39,17 @@ class Rows:
            [1.  , 0.  , 0.  , 0.  , 0.  ]])
     """
 
-    __slots__ = ("ceiling", "columns", "offsets", "outside", "rest", "undefined", "values", "width")
+    __slots__ = (
+        "ceiling",
+        "columns",
+        "impossible",
+        "offsets",
+        "outside",
+        "rest",
+        "undefined",
+        "values",
+        "width",
+    )
 
     def __init__(
         self,
@@ -50,6 +61,7 @@ class Rows:
         ceiling: Floats | None = None,
         undefined: Flags | None = None,
         outside: Floats | None = None,
+        impossible: Flags | None = None,
     ) -> None:
         self.width = width
         """The number of symbols, and one for the terminal."""
@@ -68,10 +80,18 @@ class Rows:
         self.outside = outside
         """The mass beside each row that is outside of the alphabet, as of an LLM; NaN where it is
         not known, None if there is none."""
+        self.impossible = impossible
+        """Of dense rows: with which symbols no word goes on, a column less than there are values;
+        None if nothing is said about that."""
 
     @classmethod
     def dense(
-        cls, values: Floats, *, undefined: Flags | None = None, outside: Floats | None = None
+        cls,
+        values: Floats,
+        *,
+        undefined: Flags | None = None,
+        outside: Floats | None = None,
+        impossible: Flags | None = None,
     ) -> Rows:
         """Make dense rows of a table.
 
@@ -83,8 +103,43 @@ class Rows:
             Which words are undefined; what their rows hold does not matter.
         outside : array of float, shape (count,), optional
             The mass outside of the alphabet, beside each row.
+        impossible : array of bool, shape (count, symbols), optional
+            With which symbols, all of probability 0, no word goes on.
         """
-        return cls(values.shape[1], values, undefined=undefined, outside=outside)
+        width = values.shape[1]
+        return cls(width, values, undefined=undefined, outside=outside, impossible=impossible)
+
+    @classmethod
+    def shared(
+        cls,
+        table: Floats,
+        numbers: Numbers,
+        *,
+        impossible: Flags | None = None,
+        undefined: Flags | None = None,
+    ) -> Rows:
+        """Make dense rows of a table in which many words share a row, as those of a state do.
+
+        Parameters
+        ----------
+        table : array of float, shape (states, symbols + 1)
+            The distributions. A model that gives the same array in each answer has it checked
+            and classified only once.
+        numbers : array of int, shape (count,)
+            Which row of the table each word has.
+        impossible : array of bool, shape (states, symbols), optional
+            With which symbols no word goes on, for each row of the table.
+        undefined : array of bool, shape (count,), optional
+            Which words are undefined; their numbers have to be those of any row.
+
+        Examples
+        --------
+        >>> Rows.shared(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([1, 0, 1])).to_dense()
+        array([[1. , 0. ],
+               [0.5, 0.5],
+               [1. , 0. ]])
+        """
+        return SharedRows(table, numbers, impossible, undefined)
 
     @classmethod
     def sparse(
@@ -142,19 +197,6 @@ class Rows:
         """Whether rows list only some of their columns."""
         return self.offsets is not None
 
-    def is_plain(self, count: int, width: int) -> bool:
-        """Return whether these are dense rows of a shape, with nothing beside them."""
-        values = self.values
-        return (
-            self.offsets is None
-            and self.undefined is None
-            and self.outside is None
-            and self.width == width
-            and isinstance(values, np.ndarray)
-            and values.shape == (count, width)
-            and values.dtype == np.float64
-        )
-
     @property
     def rests(self) -> Floats:
         """The mass of what each row does not list; 0 for dense rows."""
@@ -201,7 +243,7 @@ class Rows:
         """
         beside = [
             None if part is None else part[places]
-            for part in (self.rest, self.ceiling, self.undefined, self.outside)
+            for part in (self.rest, self.ceiling, self.undefined, self.outside, self.impossible)
         ]
         if self.offsets is None or self.columns is None:
             return Rows(self.width, self.values[places], None, None, *beside)
@@ -231,14 +273,39 @@ class Rows:
         table[self.row_numbers, self.columns] = self.values
         return table
 
-    def to_sparse(self) -> Rows:
-        """Return rows that list what is not 0, and the terminal.
+    def to_signed(self) -> Rows:
+        """Return rows in which a zero with a sign, -0.0, marks what dense rows say is impossible.
 
-        That loses which symbols of probability 0 are not undefined, so it is only for keeping rows.
+        So one array of bytes holds all that a row says.
+        """
+        if self.impossible is None or not self.impossible.any():
+            return self
+        values = self.values.copy()
+        values[:, 1:][self.impossible] = -0.0
+        rest = self.undefined, self.outside
+        return Rows(self.width, values, undefined=rest[0], outside=rest[1])
+
+    def from_signed(self) -> Rows:
+        """Return rows that say by a mask what zeros with a sign have marked as impossible."""
+        if self.offsets is not None:
+            return self
+        signs = np.signbit(self.values[:, 1:])
+        if not signs.any():
+            return self
+        rest = self.undefined, self.outside
+        return Rows.dense(self.values + 0.0, undefined=rest[0], outside=rest[1], impossible=signs)
+
+    def to_sparse(self) -> Rows:
+        """Return rows that list what is not impossible, and the terminal.
+
+        Where nothing is said about that, what has probability 0 is left out, which then looks
+        impossible: so that is only for keeping rows.
         """
         if self.offsets is not None:
             return self
         listed = self.values != 0
+        if self.impossible is not None:
+            listed[:, 1:] = ~self.impossible
         listed[:, 0] = True
         rows, columns = listed.nonzero()
         offsets = offsets_of(listed.sum(axis=1))
@@ -262,7 +329,9 @@ class Rows:
         values = np.concatenate([part.values for part in parts])
         width = parts[0].width
         if not parts[0].is_sparse:
-            return cls(width, values, None, None, *beside)
+            whole = cls(width, values, None, None, *beside)
+            whole.impossible = _joined(parts, "impossible")
+            return whole
         columns = np.concatenate([part.columns for part in parts if part.columns is not None])
         lengths = np.concatenate([np.diff(part._offsets) for part in parts])
         return cls(width, values, columns, offsets_of(lengths), *beside)
@@ -273,12 +342,57 @@ def _joined(parts: Sequence[Rows], name: str) -> NDArray[Any] | None:
     given = [getattr(part, name) for part in parts]
     if all(array is None for array in given):
         return None
-    kind = bool if name == "undefined" else np.float64
+    kind = bool if name in ("undefined", "impossible") else np.float64
+    shape = next(array.shape[1:] for array in given if array is not None)
     return np.concatenate(
         [
-            (part.rests if name == "ceiling" else np.zeros(len(part), kind))
+            (part.rests if name == "ceiling" else np.zeros((len(part), *shape), kind))
             if array is None
             else array
             for part, array in zip(parts, given, strict=True)
         ]
     )
+
+
+class SharedRows(Rows):
+    """Dense rows of a table, given by their numbers; made by `Rows.shared`."""
+
+    __slots__ = ("impossible_after", "numbers", "table")
+
+    def __init__(
+        self,
+        table: Floats,
+        numbers: Numbers,
+        impossible: Flags | None = None,
+        undefined: Flags | None = None,
+    ) -> None:
+        self.width = table.shape[1]
+        self.table = table
+        self.numbers = numbers
+        self.impossible_after = impossible
+        """Of every row of the table: with which symbols no word goes on."""
+        self.undefined = undefined
+        self.columns = self.offsets = self.rest = self.ceiling = self.outside = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def values(self) -> Floats:  # type: ignore[override]
+        """The rows, written out."""
+        return self.table[self.numbers]
+
+    @property
+    def impossible(self) -> Flags | None:  # type: ignore[override]
+        """With which symbols no word goes on, written out."""
+        after = self.impossible_after
+        return None if after is None else after[self.numbers]
+
+    def take(self, places: NDArray[np.integer]) -> Rows:
+        """Return the rows at some places."""
+        undefined = None if self.undefined is None else self.undefined[places]
+        return SharedRows(self.table, self.numbers[places], self.impossible_after, undefined)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the rows and not the table, which may be larger."""
+        return Rows, (self.width, self.values, *[None] * 4, self.undefined, None, self.impossible)

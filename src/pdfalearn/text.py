@@ -1,4 +1,4 @@
-"""Words, symbols and numbers as people read them."""
+"""Words, symbols, numbers and the names of figures as people read them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,23 @@ import reprlib
 from collections.abc import Iterable, Sequence
 
 Symbols = Sequence[object]
+
+LABELS = {
+    "states": "states",
+    "words": "words asked",
+    "stored_words": "words taken from the store",
+    "audited_words": "words asked again (audit)",
+    "largest_difference": "largest difference in the audit",
+    "words_drawn": "words drawn",
+    "held_out_words": "of these held out",
+    "distributions": "distributions read",
+    "symbols": "symbols asked",
+    "cost": "cost",
+    "equivalence_queries": "equivalence queries",
+    "training_divergence": "training divergence",
+    "held_out_divergence": "held-out divergence",
+}
+"""What figures are called, on the way and in the end."""
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 60
@@ -96,3 +113,19 @@ def described(thing: object) -> str:
 def are_characters(symbols: Iterable[object]) -> bool:
     """Return whether every symbol is one character, so that words need no spaces."""
     return all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols)
+
+
+def count_text(count: int, name: str) -> str:
+    """Write how many there are of something whose name is in the plural.
+
+    Examples
+    --------
+    >>> count_text(1, "states"), count_text(1234, "words asked")
+    ('1 state', '1,234 words asked')
+    >>> count_text(1, "equivalence queries")
+    '1 equivalence query'
+    """
+    if count != 1:
+        return f"{count:,} {name}"
+    one = name.replace("queries", "query").replace("words", "word").replace("symbols", "symbol")
+    return f"1 {one.replace('states', 'state')}"

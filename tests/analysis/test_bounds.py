@@ -23,8 +23,10 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.analysis.boxes import Boxes
-from pdfalearn.analysis.flows import Flow
-from pdfalearn.analysis.languages import (
+from pdfalearn.analysis.probabilities import probability
+from pdfalearn.analysis.products import Product
+from pdfalearn.chains.flows import Flow
+from pdfalearn.languages.kinds import (
     BeginsWith,
     Contains,
     HasLength,
@@ -32,8 +34,6 @@ from pdfalearn.analysis.languages import (
     Not,
     language_dfa,
 )
-from pdfalearn.analysis.probabilities import probability
-from pdfalearn.analysis.products import Product
 from tests.strategies import pdfas
 from tests.support import examples
 

@@ -9,8 +9,8 @@ import pytest
 
 from pdfalearn import DFA, PDFA, Quantization, length_bounds, probability_bounds
 from pdfalearn.analysis.boxes import Boxes
-from pdfalearn.dfa_parts import trimmed
 from pdfalearn.formats import drn
+from pdfalearn.languages.dfa import trim_dfa
 from tests import storm
 from tests.support import mostly_slow
 
@@ -48,7 +48,7 @@ def test_bounds_are_those_of_all_corners(seed: int, tmp_path: Path) -> None:
     random, compared = np.random.default_rng(seed), 0
     for _ in range(30):
         pdfa, dfa, by = random_case(random, [1, 2, 4, 8, 16, 128, 1024])  # of exact boundaries
-        if trimmed(dfa) is None:
+        if trim_dfa(dfa) is None:
             continue
         ours = probability_bounds(pdfa, dfa, by=by)
         boxes, product = Boxes.of(pdfa, by), storm.Product(pdfa, dfa)

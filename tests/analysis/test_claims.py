@@ -24,9 +24,9 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.analysis.boxes import Boxes
-from pdfalearn.analysis.languages import HasLength
 from pdfalearn.analysis.probabilities import probability
-from pdfalearn.learning.results import Result
+from pdfalearn.languages.kinds import HasLength
+from pdfalearn.results.learning_runs import Result
 from tests.analysis.test_bounds import rows_in
 
 SHORT = HasLength(most=3)

@@ -9,9 +9,9 @@ from pdfalearn import PDFA
 from pdfalearn.analysis.conditions import condition
 from pdfalearn.analysis.distances import distances
 from pdfalearn.analysis.entropies import entropy
-from pdfalearn.analysis.languages import EndsWith, HasLength
 from pdfalearn.analysis.likeliest import most_likely
 from pdfalearn.analysis.probabilities import probability
+from pdfalearn.languages.kinds import EndsWith, HasLength
 
 
 def deep(size: int, share: float) -> PDFA:

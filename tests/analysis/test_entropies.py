@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA, random_pdfa
 from pdfalearn.analysis.entropies import entropy, expected_count, expected_visits
-from pdfalearn.analysis.languages import EndsWith, HasLength
 from pdfalearn.analysis.lengths import length
+from pdfalearn.languages.kinds import EndsWith, HasLength
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA, length, random_pdfa
-from pdfalearn.analysis import flows
-from pdfalearn.analysis.flows import Flow
+from pdfalearn.chains import flows
+from pdfalearn.chains.flows import Flow
 
 
 def edges_of(pdfa: PDFA) -> Flow:

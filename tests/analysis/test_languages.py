@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import DFA, Alphabet, InputError
-from pdfalearn.analysis.languages import (
+from pdfalearn.languages.kinds import (
     BeginsWith,
     Contains,
     EndsWith,

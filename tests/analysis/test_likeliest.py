@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, InputError, chain, random_pdfa
-from pdfalearn.analysis.languages import Contains, HasLength
 from pdfalearn.analysis.likeliest import most_likely, most_likely_prefixes
+from pdfalearn.languages.kinds import Contains, HasLength
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
 

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, InputError, random_pdfa
-from pdfalearn.analysis.languages import BeginsWith, Contains, EndsWith, HasLength, Not
 from pdfalearn.analysis.probabilities import probability
+from pdfalearn.languages.kinds import BeginsWith, Contains, EndsWith, HasLength, Not
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples, need_module
 

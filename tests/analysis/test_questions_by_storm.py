@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA, HasLength, InputError, length, probability, save
-from pdfalearn.analysis.languages import intersection, language_dfa
-from pdfalearn.dfa_parts import trimmed
 from pdfalearn.formats import drn
+from pdfalearn.languages.dfa import trim_dfa
+from pdfalearn.languages.kinds import intersection, language_dfa
 from tests import storm
 from tests.analysis.test_bounds_by_storm import random_case
 from tests.support import mostly_slow
@@ -23,7 +23,7 @@ def test_answers_are_those_of_storm(seed: int, tmp_path: Path) -> None:
     random, compared = np.random.default_rng(seed), 0
     for _ in range(40):
         pdfa, dfa, _ = random_case(random, [1])
-        if trimmed(dfa) is None:
+        if trim_dfa(dfa) is None:
             continue
         product = storm.Product(pdfa, dfa)
         with (tmp_path / "x.drn").open("wb") as stream:

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.distilling.characters import LSTM, CharacterModel, CharacterNetwork, Singles
 from benchmarks.distilling.textgenrnn import read_network, textgenrnn
 from pdfalearn import Words
+from pdfalearn.models.opened import ask_words
 from pdfalearn.testing import check_model
 from tests.support import need_module
 
@@ -94,7 +95,7 @@ def test_answers_are_those_of_the_formulas(seed: int) -> None:
     assert model.alphabet.symbols == ("a", "b", "c")
     random = np.random.default_rng(seed)
     words = [random.integers(3, size=length).tolist() for length in (0, 1, 7, 38, 39, 40, 55, 3)]
-    rows = model.answer(Words.of(words)).to_dense()
+    rows = ask_words(model, Words.of(words)).to_dense()
     for word, row in zip(words, rows, strict=True):
         tokens = [4, *(symbol + 1 for symbol in word)][-WINDOW:]
         padded = [0] * (WINDOW - len(tokens)) + tokens

@@ -38,7 +38,7 @@ old = Old()
 
 
 class Half(pdfalearn.LanguageModel):
-    def answer(self, words):
+    def answer(self, batch):
         return None
 
 
@@ -75,8 +75,8 @@ target = pdfalearn.load("target.json")
 class Own(pdfalearn.LanguageModel):
     alphabet = target.alphabet
 
-    def answer(self, words):
-        return target.next_distributions([target.alphabet.decode(codes) for codes in words])
+    def answer(self, batch):
+        return target.next_distributions([target.alphabet.decode(codes) for codes in batch.words])
 
 
 class Callable(Own):

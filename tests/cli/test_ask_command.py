@@ -26,7 +26,7 @@ from pdfalearn import (
     score,
     surprises,
 )
-from pdfalearn.analysis.languages import LanguageLike
+from pdfalearn.languages.kinds import LanguageLike
 from tests.cli.program import error_of, run, run_json
 from tests.support import need_module
 

@@ -11,45 +11,29 @@ import pytest
 from pdfalearn import PDFA, save
 from tests.cli.program import error_of, one_error, run, run_json, run_program
 
-SYMBOLS = 40
-"""From more than 32 symbols on, a session is asked which of them may follow."""
-
-HEAD = f"""
+HEAD = """
 import numpy as np
 from pdfalearn import Alphabet, AutomatonModel, LanguageModel
-from pdfalearn.models.protocol import Session
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
 
-SYMBOLS = {SYMBOLS}
-EVEN, ODD = np.full(SYMBOLS + 1, 0.5 / SYMBOLS), np.full(SYMBOLS + 1, 0.8 / SYMBOLS)
-EVEN[0], ODD[0] = 0.5, 0.2
+EVEN, ODD = [0.5, 0.25, 0.25], [0.2, 0.4, 0.4]
 
 
 class Plain(LanguageModel):
-    alphabet = Alphabet(range(SYMBOLS))
+    alphabet = Alphabet("ab")
+
+    def answer(self, batch):
+        return [ODD if len(word) % 2 else EVEN for word in batch.words]
+
+
+class Opened(Plain):
+    fingerprint = "opened"
+
+    def __init__(self, kind):
+        self.kind = kind
 
     def open(self):
-        return PlainSession()
-
-
-class PlainSession(Session):
-    def __init__(self):
-        self.lengths = [0]
-
-    def start(self):
-        return 0
-
-    def extend(self, handles, words):
-        new = []
-        for handle, codes in zip(handles, words, strict=True):
-            for place in range(len(codes)):
-                self.lengths.append(self.lengths[handle] + place + 1)
-                new.append(len(self.lengths) - 1)
-        return np.array(new, dtype=np.int64)
-
-    def read(self, handles):
-        return Rows.dense(np.array([ODD if self.lengths[h] % 2 else EVEN for h in handles]))
+        return self.kind()
 
 
 class Unshown:
@@ -71,66 +55,49 @@ MEMBERS = {
     "cost = None": "Own.cost is None",
     "cost = property(lambda self: {}['cost'])": "cost that raised KeyError",
     "cost = Unshown()": "failed with ValueError: cannot be shown",
+    "full_support = 'yes'": "Own.full_support is 'yes': set it to True or False",
+    "needs_prefixes = property(lambda self: 1 / 0)": "needs_prefixes that raised ZeroDivisionError",
     "alphabet = 'ab'": "Own.alphabet is 'ab': set it to an Alphabet",
     "alphabet = property(lambda self: 1 / 0)": "alphabet that raised ZeroDivisionError",
-    "def open(self): return None": "Own.open returned None: .*subclass of Session",
-    "def open(self): return self": "Own.open returned <",
+    "def open(self): return None": "Own.open returned None: .*LanguageModel",
+    "def open(self): return 'self'": "Own.open returned 'self'",
     "def open(self): return Unshown()": "failed with ValueError: cannot be shown",
     "def open(self): raise ConnectionError('gone')": "failed with ConnectionError: gone, line ",
     "def open(self): raise SystemExit(1)": "failed with SystemExit: 1, line ",
     "def open(self): raise Unsaid": "failed with Unsaid, line ",
     "def open(self): raise RuntimeError('two\\nlines\\x1b[31m')": r"two lines\\x1b\[31m, line ",
     "def open(self): raise MemoryError('8 TiB')": "failed with MemoryError: 8 TiB",
-    "open = LanguageModel.open": "NotImplementedError: Own has neither answer nor open",
-    "open = LanguageModel.open\ndef answer(self, words): return None": "not an array of numbers",
-    "open = LanguageModel.open\ndef answer(self, words): return [[1]]": "shape",
-    "open = LanguageModel.open\ndef answer(self, words): 1 / 0": "ZeroDivisionError.*, line ",
-    "open = LanguageModel.open\ndef answer(self, words): return [None] * len(words)": "empty word",
+    "answer = LanguageModel.answer": "NotImplementedError: Own has no method answer",
 }
 
-SESSIONS = {
-    "room = 3.5": "Own.room is 3.5: set it to None",
-    "room = 2": "Own.room is 2: set it to None",
-    "room = property(lambda self: 1 / 0)": "room that raised ZeroDivisionError",
-    "shared = 'no'": "Own.shared is 'no'",
-    "shared = property(lambda self: 1 / 0)": "shared that raised ZeroDivisionError",
-    "def start(self): return None": "Own.start returned None",
-    "def start(self): return -1": "Own.start returned -1",
-    "def start(self): return 0.5": "Own.start returned 0.5",
-    "def start(self): raise OSError(5, 'no line', 'modem')": r"OSError: .*no line.*, line ",
-    "def read(self, handles): raise IndexError": "failed with IndexError, line ",
-    "def read(self, handles): raise SystemExit": "failed with SystemExit, line ",
-    "def read(self, handles): return None": "not an array of numbers",
-    "def read(self, handles): return 'x'": "not an array of numbers",
-    "def read(self, handles): return Rows.dense(np.ones((len(handles), 2)))": "2 columns",
-    "def read(self, handles): return Rows(SYMBOLS + 1, [EVEN.tolist()])": "not an array",
-    "def read(self, handles): return Rows.dense(np.array([EVEN - EVEN] * len(handles)))": "to 0",
-    "def read(self, handles): return Rows.dense(np.array([EVEN * np.nan] * len(handles)))": "NaN",
-    "def read(self, handles): return Rows.sparse(SYMBOLS + 1, [0, 1], [7], [1])": "terminal first",
-    """
-    def read(self, handles):
-        return Rows.dense(np.array([EVEN] * len(handles)), undefined='x')
-    """: "undefined",
+ANSWERS = {
+    "raise IndexError": "failed with IndexError, line ",
+    "raise SystemExit": "failed with SystemExit, line ",
+    "raise GeneratorExit": "failed with GeneratorExit, line ",
+    "raise KeyError('word')": "failed with KeyError: 'word', line ",
+    "raise OSError(5, 'no line', 'modem')": r"OSError: .*no line.*, line ",
+    "raise Unsaid": "failed with Unsaid, line ",
+    "1 / 0": "ZeroDivisionError.*, line ",
+    "return None": "it is not an array of numbers",
+    "return 'x'": "not an array of numbers",
+    "return Unshown()": "not an array of numbers",
+    "return [[1]]": "shape",
+    "return [[0.5, 0.5]] * batch.count": r"shape \(\d, 2\), not \(\d, 3\)",
+    "return Rows.dense(np.ones((batch.count, 2)))": r"shape \(\d, 2\), not \(\d, 3\)",
+    "return Rows(3, [EVEN])": "not an array",
+    "return [[0.0] * 3] * batch.count": "sums to 0",
+    "return [[np.nan, 0.5, 0.5]] * batch.count": "NaN",
+    "return [None] * batch.count": "empty word",
+    "return Rows.sparse(3, [0, 1], [2], [1])": "terminal first",
+    "return Rows.dense(np.array([EVEN] * batch.count), undefined='x')": "undefined",
+    "return Rows.dense(np.tile(EVEN, (batch.count, 1)), impossible=batch.ids)": "impossible",
+    "return Rows.shared(np.array([EVEN]), np.full(batch.count, 7))": "numbers of shared rows",
 }
 
 LONGER_WORDS = {
-    "def extend(self, handles, words): raise KeyError('word')": "failed with KeyError: 'word'",
-    "def extend(self, handles, words): raise GeneratorExit": "failed with GeneratorExit, line ",
-    "def extend(self, handles, words): return None": "extend returned None",
-    "def extend(self, handles, words): return np.zeros(1)": "extend returned an array of shape",
-    "def extend(self, handles, words): return words.symbols * 0.5": "an array of float64",
-    "def extend(self, handles, words): return words.symbols - 100": "returned the handle -",
-    "room = 4\ndef release(self, handles): 1 / 0": "failed with ZeroDivisionError.*, line ",
-}
-
-POSSIBLE = {
-    "def possible(self, handles): 1 / 0": "failed with ZeroDivisionError.*, line ",
-    "def possible(self, handles): return 'x'": "possible gave 'x'",
-    "def possible(self, handles): return np.ones((1, 1), bool)": "possible gave an array",
-    "def possible(self, handles): return Words('x', np.arange(len(handles) + 1))": "do not fit",
-    "def possible(self, handles): return Words(np.array([99]), np.array([0, 1]))": "do not fit",
-    "def possible(self, handles): return Words(np.array([1]), np.array([0, 3]))": "do not fit",
-    "def possible(self, handles): return Words(np.array([0.5]), np.array([0, 1]))": "do not fit",
+    "return 1 / 0 if len(batch.words.symbols) else [EVEN]": "ZeroDivisionError.*, line ",
+    "return [[0.5, 0.5, 0.4] if word else EVEN for word in batch.words]": "to the word .* to 1",
+    "return [EVEN]": r"the array for \d+ words has shape",
 }
 
 OBJECTS = {
@@ -153,9 +120,12 @@ def of_model(body: str) -> str:
     return f"{HEAD}\n\nclass Own(Plain):\n{_indented(body)}\n\n\nmodel = Own()\n"
 
 
-def of_session(body: str) -> str:
-    opening = "Plain.open = lambda self: Own()\nmodel = Plain()\n"
-    return f"{HEAD}\n\nclass Own(PlainSession):\n{_indented(body)}\n\n\n{opening}"
+def of_answer(body: str) -> str:
+    return of_model(f"def answer(self, batch):\n    {body}")
+
+
+def of_opened(body: str) -> str:
+    return of_model(body).replace("model = Own()", "model = Opened(Own)")
 
 
 def _indented(body: str) -> str:
@@ -165,11 +135,7 @@ def _indented(body: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    uniform = PDFA(
-        alphabet=range(SYMBOLS),
-        transitions=[[0] * SYMBOLS],
-        probabilities=[[0.2, *[0.8 / SYMBOLS] * SYMBOLS]],
-    )
+    uniform = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.2, 0.4, 0.4]])
     save(uniform, tmp_path / "uniform.json")
     return tmp_path
 
@@ -189,23 +155,20 @@ def check(folder: Path, source: str, culprit: str, *commands: tuple[object, ...]
 
 
 @pytest.mark.parametrize("body", MEMBERS)
-def test_members_and_whole_words(body: str, folder: Path) -> None:
+def test_members(body: str, folder: Path) -> None:
     check(folder, of_model(body), MEMBERS[body], *COMMANDS)
 
 
-@pytest.mark.parametrize("body", SESSIONS)
-def test_sessions(body: str, folder: Path) -> None:
-    check(folder, of_session(body), SESSIONS[body], *COMMANDS, (*LEARN, "--top-k", 3))
+@pytest.mark.parametrize("body", ANSWERS)
+def test_answers(body: str, folder: Path) -> None:
+    check(folder, of_answer(body), ANSWERS[body], *COMMANDS, (*LEARN, "--top-k", 3))
+    opened = of_answer(body).replace("model = Own()", "model = Opened(Own)")
+    check(folder, opened, ANSWERS[body], LEARN)
 
 
 @pytest.mark.parametrize("body", LONGER_WORDS)
 def test_longer_words(body: str, folder: Path) -> None:
-    check(folder, of_session(body), LONGER_WORDS[body], LEARN, EVALUATE_LAST)
-
-
-@pytest.mark.parametrize("body", POSSIBLE)
-def test_which_symbols_may_follow(body: str, folder: Path) -> None:
-    check(folder, of_session(body), POSSIBLE[body], LEARN)
+    check(folder, of_answer(body), LONGER_WORDS[body], LEARN, EVALUATE_LAST)
 
 
 @pytest.mark.parametrize("body", OBJECTS)
@@ -224,7 +187,7 @@ def test_objects(body: str, folder: Path) -> None:
 def test_the_program_itself(folder: Path) -> None:
     for source in (
         of_model("cost = Unshown()"),
-        of_session("def start(self): raise SystemExit(1)"),
+        of_answer("raise SystemExit(1)"),
     ):
         (folder / "broken.py").write_text(source)
         done = run_program(*LEARN, folder=folder)
@@ -232,8 +195,8 @@ def test_the_program_itself(folder: Path) -> None:
         one_error(done.stderr)
 
 
-def test_a_session_that_cannot_be_closed_costs_nothing(folder: Path) -> None:
-    (folder / "broken.py").write_text(of_session("def close(self): raise OSError('still busy')"))
+def test_a_model_that_cannot_be_closed_costs_nothing(folder: Path) -> None:
+    (folder / "broken.py").write_text(of_opened("def close(self): raise OSError('still busy')"))
     result = run(*LEARN, "--audit", 0, "-o", "learnt.json")
     assert re.fullmatch(r"note: .*OSError: still busy, line .*broken.py\n", result.stderr)
     assert "learnt.json: the learnt PDFA" in result.stdout

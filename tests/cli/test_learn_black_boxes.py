@@ -20,7 +20,7 @@ from pdfalearn import (
     distinguish,
     load,
 )
-from pdfalearn.models.asking import asked_rows
+from pdfalearn.models.opened import ask_words
 from tests.cli.program import error_of, run, run_json
 from tests.support import need_module
 
@@ -99,7 +99,7 @@ def test_constraints(
     run("learn", "target.json", *COMMON, *constraint, "-o", "out.json")
     learnt, model = load("out.json"), wrapped(load("target.json"))
     words = learnt.sample(50, max_length=12, seed=1).words[:20]
-    rows, _ = asked_rows(model, learnt.alphabet.encode_words(words))
+    rows = ask_words(model, learnt.alphabet.encode_words(words))
     assert rows.undefined is None or not rows.undefined.any()
     assert np.abs(rows.to_dense() - learnt.next_distributions(words)).max() < 0.01
 

@@ -25,7 +25,6 @@ import time
 from pathlib import Path
 
 import pdfalearn
-from pdfalearn.models.protocol import Session
 from pdfalearn.rows import Rows
 
 TARGET = pdfalearn.load("target.json")
@@ -43,26 +42,18 @@ def step(name):
 class Slow(pdfalearn.AutomatonModel):
     def open(self):
         step("open")
-        return SlowSession(super().open())
+        return SlowRun(super().open())
 
 
-class SlowSession(Session):
-    def __init__(self, session):
-        self.session, self.calls = session, 0
+class SlowRun(pdfalearn.LanguageModel):
+    def __init__(self, inner):
+        self.alphabet, self.inner, self.calls = inner.alphabet, inner, 0
 
-    def start(self):
-        step("start")
-        return self.session.start()
-
-    def extend(self, handles, words):
-        step("extend")
-        return self.session.extend(handles, words)
-
-    def read(self, handles):
+    def answer(self, batch):
         self.calls += 1
-        step(f"read-{self.calls}")
+        step(f"answer-{self.calls}")
         Path("began").touch()
-        return self.session.read(handles)
+        return self.inner.answer(batch)
 
     def close(self):
         step("close")
@@ -154,14 +145,14 @@ def wait_for(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "moment", ["import", "make", "open", "start", "read-1", "extend", "read-2", "read-9", "close"]
+    "moment", ["import", "make", "open", "answer-1", "answer-2", "answer-9", "close"]
 )
 def test_certain_moments(moment: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTERRUPT_AT", moment)
     result = run(*COMMAND, exit_code=130)
     if moment in ("import", "make"):
         assert one_error(result.stderr.lstrip("\n")) == "interrupted"
-    elif moment in ("open", "start", "read-1"):
+    elif moment in ("open", "answer-1"):
         assert result.stderr == NOTHING
     else:
         check_saved(result.stderr, folder)
@@ -173,7 +164,7 @@ def test_certain_moments(moment: str, folder: Path, monkeypatch: pytest.MonkeyPa
 def test_before_the_first_hypothesis_there_is_an_automaton(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("INTERRUPT_AT", "read-2")
+    monkeypatch.setenv("INTERRUPT_AT", "answer-2")
     run(*COMMAND, exit_code=130)
     learnt = load(folder / "learnt.json")
     assert len(learnt) == 1
@@ -213,6 +204,6 @@ def test_a_second_time_it_ends_at_once(folder: Path, monkeypatch: pytest.MonkeyP
 def test_once_more_while_what_was_learnt_is_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("INTERRUPT_AT", "read-9")
+    monkeypatch.setenv("INTERRUPT_AT", "answer-9")
     monkeypatch.setattr(pdfalearn, "save", saving(presses=1))
     check_saved(run(*COMMAND, exit_code=130).stderr, folder)

@@ -22,7 +22,7 @@ from pdfalearn import (
 from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli._models import Described, model_of
 from pdfalearn.cli.models import KINDS
-from pdfalearn.models.asking import asked_rows
+from pdfalearn.models.opened import ask_words
 from tests.cli.llms import save_tiny_llm
 from tests.cli.program import error_of, run, run_json
 from tests.cli.test_help_examples import examples_of
@@ -92,7 +92,7 @@ def test_every_command_takes_a_folder() -> None:
     learnt = run_json("learn", *named, *learning, "-o", "learnt.json")
     assert learnt["certificate"]["outside"]["distributions"] == learnt["statistics"]["words"]
     words = [(), (0,), (1, 0), (1, 1, 0)]
-    rows, _ = asked_rows(model, Words.of(words))
+    rows = ask_words(model, Words.of(words))
     pdfa = load("learnt.json")
     assert isinstance(pdfa, PDFA)
     found = pdfa.next_distributions([pdfa.alphabet.decode(word) for word in words])

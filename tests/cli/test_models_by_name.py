@@ -205,7 +205,7 @@ def test_the_samples_of_a_model_are_those_of_its_automaton(folder: Path) -> None
 @pytest.mark.slow
 def test_what_a_model_prints_is_not_part_of_the_output(folder: Path) -> None:
     loud = NAMED.replace(
-        "    def answer(self, words):\n", "    def answer(self, words):\n        print(1)\n"
+        "    def answer(self, batch):\n", "    def answer(self, batch):\n        print(1)\n"
     )
     (folder / "loud.py").write_text(f"print('hello')\n{loud}")
     expected = run_program("sample", "target.json", "--seed", 1, folder=folder).stdout

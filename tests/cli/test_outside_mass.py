@@ -16,9 +16,9 @@ from pdfalearn import Alphabet, LanguageModel, Rows
 class Leaking(LanguageModel):
     alphabet = Alphabet("ab")
 
-    def answer(self, words):
-        outside = np.array([{unknown} if len(word) == 1 else 0.25 for word in words])
-        return Rows.dense(np.full((len(words), 3), 1 / 3), outside=outside)
+    def answer(self, batch):
+        outside = np.array([{unknown} if len(word) == 1 else 0.25 for word in batch.words])
+        return Rows.dense(np.full((batch.count, 3), 1 / 3), outside=outside)
 
 
 model = Leaking()

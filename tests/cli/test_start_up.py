@@ -10,6 +10,7 @@ import click
 import pytest
 
 import pdfalearn
+from pdfalearn import figure_1, load, save
 from pdfalearn.cli import COMMANDS, cli
 from tests.cli.program import run, run_program
 from tests.support import mostly_slow
@@ -45,6 +46,34 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout
     assert done.stderr == "\n"
+
+
+def test_learning_a_small_automaton_needs_no_scipy(tmp_path: Path) -> None:
+    save(figure_1(), tmp_path / "target.json")
+    command = [sys.executable, "-c", MODULES_AFTER, "learn", "target.json", "-o", "learnt.json"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, cwd=tmp_path)
+    assert done.stderr.split() == ["numpy", "rich"]
+    assert load(tmp_path / "learnt.json") == figure_1()
+
+
+SHOWN = """
+import sys
+import pdfalearn
+names = lambda: {name for name in sys.modules if name.partition(".")[0] in ("pdfalearn", "scipy")}
+print(len(names()))
+pdfalearn.figure_1()._repr_mimebundle_()
+print(len(names()), "scipy" in names())
+"""
+
+
+def test_showing_a_small_automaton_imports_little() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SHOWN], capture_output=True, encoding="utf-8", check=True
+    )
+    first, modules, has_scipy = done.stdout.split()
+    assert int(first) == 1
+    assert int(modules) < 40
+    assert has_scipy == "False"
 
 
 def test_the_program_and_the_module_are_the_same(tmp_path: Path) -> None:

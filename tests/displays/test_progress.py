@@ -14,7 +14,7 @@ import pytest
 from pdfalearn import Budget, InputError, Progress, distill, figure_3, learn, run_experiments
 from pdfalearn.displays.lines import DistillingLine, LearningLine, RunsLine
 from pdfalearn.displays.showing import logged
-from pdfalearn.distilling.progress import DistillingProgress
+from pdfalearn.results.frontiers import DistillingProgress
 from tests.displays.terminals import shown_by
 
 SLOW = """

@@ -48,7 +48,7 @@ def test_no_symbol_beyond_the_budget(symbols: int, audit: int) -> None:
     model = watched()
     frontier = distill(model, budget=Budget(max_symbols=symbols), sizes=FEW, audit=audit)
     assert 0.85 * symbols < model.symbols <= symbols
-    assert not model.open_sessions
+    assert not model.open_count
     details = frontier.certificate.details
     assert details["audited_words"] == 0 or audit
     assert details["answers"] == len(set(model.asked))
@@ -234,7 +234,7 @@ def test_an_interrupt_in_every_phase(phase: str, reports: int) -> None:
     with pytest.raises(DistillingInterrupted) as caught:
         distill(model, budget=SMALL, sizes=FEW, progress=fuse)
     assert fuse.is_burnt
-    assert not model.open_sessions
+    assert not model.open_count
     frontier = caught.value.frontier
     if phase == "words":
         assert frontier is None
@@ -277,7 +277,7 @@ def test_an_interrupt_in_the_model() -> None:
     with pytest.raises(DistillingInterrupted) as caught:
         distill(model, budget=SMALL, sizes=FEW)
     assert caught.value.frontier is not None
-    assert not model.open_sessions
+    assert not model.open_count
 
 
 def test_progress_is_told_in_order() -> None:
@@ -307,4 +307,4 @@ def test_a_failing_callback_is_an_error() -> None:
 
     with pytest.raises(LookupError, match="words"):
         distill(model, budget=SMALL, progress=fail)
-    assert not model.open_sessions
+    assert not model.open_count

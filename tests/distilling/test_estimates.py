@@ -12,17 +12,11 @@ from scipy.stats import t as students_t
 
 from pdfalearn import PDFA, Exact, ObservationTree, evaluate, random_pdfa
 from pdfalearn.alphabet import Word
-from pdfalearn.distilling.estimates import (
-    HeldOut,
-    interval,
-    not_worse,
-    smallest_good,
-    standard_error,
-)
+from pdfalearn.distilling.estimates import HeldOut, interval
 from pdfalearn.distilling.gathering import positions_of
-from pdfalearn.distilling.knees import knee
 from pdfalearn.distilling.sizes import default_sizes
 from pdfalearn.models.automaton import as_model
+from pdfalearn.results.choices import knee, not_worse, smallest_good, standard_error
 from tests.support import examples
 
 

@@ -13,7 +13,7 @@ from benchmarks import showcases
 from examples import llm_bits, llm_numbers
 from examples.llms import LLM, enumerated, learnt, outside, variation, words_of
 from pdfalearn import AllWordsOracle, Quantization, Words, distinguish
-from pdfalearn.models.asking import asked_rows
+from pdfalearn.models.opened import ask_words
 from tests.cli.llms import tiny_llm
 from tests.support import need_module, need_program
 
@@ -37,7 +37,7 @@ def test_every_word_is_enumerated_with_its_probability(llm: LLM) -> None:
     assert np.isclose(probabilities.sum(), 1)
     for word, probability in zip(words, probabilities, strict=True):
         codes = [model.alphabet.index(symbol) for symbol in word]
-        rows, _ = asked_rows(model, Words.of([codes[:end] for end in range(len(codes) + 1)]))
+        rows = ask_words(model, Words.of([codes[:end] for end in range(len(codes) + 1)]))
         steps = rows.to_dense()[range(len(codes) + 1), [1 + code for code in codes] + [0]]
         assert np.isclose(probability, steps.prod(), rtol=1e-4)
     assert cost.words == 7, "the empty word, and what begins with 1 or 2 and may go on"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pdfalearn import Quantization, figure_3, learn
-from pdfalearn.tree_nodes import TreeNode
+from pdfalearn.results.trees import TreeNode
 
 FIGURE_3 = learn(figure_3(), by=Quantization(10)).tree
 

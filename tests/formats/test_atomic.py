@@ -11,8 +11,9 @@ from typing import BinaryIO, NoReturn
 
 import pytest
 
-from pdfalearn import PDFA, formats, load, save
+from pdfalearn import PDFA, load, save
 from pdfalearn.files.atomic import replacing
+from pdfalearn.formats import saving
 from tests.formats.samples import ENDINGS, SMALL, load_bytes
 from tests.support import without_privileges
 
@@ -37,7 +38,7 @@ def test_a_failure_in_the_middle_leaves_the_old_file(
         stream.flush()
         raise error
 
-    monkeypatch.setitem(formats._WRITERS, ".json", write)
+    monkeypatch.setitem(saving._WRITERS, ".json", write)
     with pytest.raises(error):
         save(SMALL, old)
     with pytest.raises(error):

@@ -7,15 +7,20 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import InputError, save_tree
-from pdfalearn.formats.tree_dot import MOST_LEAVES, MOST_LEAVES_DOWNWARDS, render, to_dot
-from pdfalearn.tree_nodes import TreeNode
+from pdfalearn.formats.tree_files import (
+    MOST_LEAVES,
+    MOST_LEAVES_DOWNWARDS,
+    render_tree,
+    tree_to_dot,
+)
+from pdfalearn.results.trees import TreeNode
 from tests.formats.sample_trees import FIGURE_3, deep, leaf, star
 from tests.support import need_program
 from tests.viewing.picture_samples import SIGNATURES, texts_of
 
 
 def test_figure_3_as_in_the_paper() -> None:
-    text = to_dot(FIGURE_3)
+    text = tree_to_dot(FIGURE_3)
     nodes = dict(re.findall(r'^ *(\d+) \[label="([^"]*)"', text, re.MULTILINE))
     arcs = re.findall(r'^ *(\d+) -> (\d+) \[label=" ([^"]*) "', text, re.MULTILINE)
     assert {(nodes[a], label, nodes[b]) for a, b, label in arcs} == {
@@ -35,8 +40,10 @@ def test_pictures_are_saved(kind: str, tmp_path: Path) -> None:
 
 
 def test_symbols_of_several_characters_have_spaces_between_them() -> None:
-    assert r'"up a\n(0.25, 0.75)"' in to_dot(TreeNode(suffix=(), children={(): leaf("up", "a")}))
-    assert r'"ba\n(0.25, 0.75)"' in to_dot(TreeNode(suffix=(), children={(): leaf("b", "a")}))
+    assert r'"up a\n(0.25, 0.75)"' in tree_to_dot(
+        TreeNode(suffix=(), children={(): leaf("up", "a")})
+    )
+    assert r'"ba\n(0.25, 0.75)"' in tree_to_dot(TreeNode(suffix=(), children={(): leaf("b", "a")}))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +52,7 @@ def test_symbols_of_several_characters_have_spaces_between_them() -> None:
 def test_symbols_are_seen_as_they_are(symbol: str, shown: str) -> None:
     need_program("dot")
     tree = TreeNode(suffix=(symbol,), children={(1,): leaf(symbol)})
-    assert [text.strip() for text in texts_of(render(tree, "svg").decode())] == [
+    assert [text.strip() for text in texts_of(render_tree(tree, "svg").decode())] == [
         shown,
         shown,
         "(0.25, 0.75)",
@@ -55,7 +62,7 @@ def test_symbols_are_seen_as_they_are(symbol: str, shown: str) -> None:
 
 def test_long_words_and_wide_distributions_are_cut() -> None:
     wide = TreeNode(access_word=("a",) * 1000, distribution=(0.01,) * 100)
-    text = to_dot(TreeNode(suffix=("b",) * 1000, children={tuple(range(100)): wide}))
+    text = tree_to_dot(TreeNode(suffix=("b",) * 1000, children={tuple(range(100)): wide}))
     assert f'"{"b" * 15}…985 more"' in text
     assert f'"{"a" * 15}…985 more\\n(' in text
     assert '" (0, 1, 2, 3, 4, 5, 6, …93 more) "' in text
@@ -63,12 +70,12 @@ def test_long_words_and_wide_distributions_are_cut() -> None:
 
 def test_large_intervals_are_whole_and_probabilities_short() -> None:
     tree = TreeNode(suffix=(), children={(1234567, 1 / 3): leaf()})
-    assert '" (1234567, 0.3333) "' in to_dot(tree)
+    assert '" (1234567, 0.3333) "' in tree_to_dot(tree)
 
 
 def test_trees_of_many_leaves_grow_to_the_right() -> None:
-    assert "rankdir=TB" in to_dot(star(MOST_LEAVES_DOWNWARDS))
-    assert "rankdir=LR" in to_dot(star(MOST_LEAVES_DOWNWARDS + 1))
+    assert "rankdir=TB" in tree_to_dot(star(MOST_LEAVES_DOWNWARDS))
+    assert "rankdir=LR" in tree_to_dot(star(MOST_LEAVES_DOWNWARDS + 1))
 
 
 @pytest.mark.parametrize("make", [star, deep])
@@ -84,4 +91,4 @@ def test_pictures_of_many_leaves_are_refused(
 
 def test_pictures_of_many_leaves_are_drawn_up_to_the_limit() -> None:
     need_program("dot")
-    assert render(star(MOST_LEAVES), "svg").count(b"<polygon") > MOST_LEAVES
+    assert render_tree(star(MOST_LEAVES), "svg").count(b"<polygon") > MOST_LEAVES

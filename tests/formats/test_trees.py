@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pdfalearn import InputError, check_can_save, learn, random_pdfa, save_tree
-from pdfalearn.formats.tree_dot import to_dot
-from pdfalearn.tree_nodes import TreeNode
+from pdfalearn.formats.tree_files import tree_to_dot
+from pdfalearn.results.trees import TreeNode
 from tests.formats.sample_trees import FIGURE_3, deep, leaf
 
 
@@ -37,7 +37,7 @@ def test_json(tmp_path: Path) -> None:
 
 def test_undefined_arcs(tmp_path: Path) -> None:
     tree = TreeNode(suffix=("a",), children={None: leaf("a"), (1, 2): leaf("b")})
-    (line,) = re.findall(r".*undefined.*", to_dot(tree))
+    (line,) = re.findall(r".*undefined.*", tree_to_dot(tree))
     assert "style=dashed" in line
     assert [node["class"] for node in saved_json(tree, tmp_path)["nodes"]] == [None, None, [1, 2]]
 
@@ -45,7 +45,7 @@ def test_undefined_arcs(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_trees_may_be_deeper_than_recursion_goes(tmp_path: Path) -> None:
     tree = deep(3000)
-    assert to_dot(tree).count("->") == 2 * 2999
+    assert tree_to_dot(tree).count("->") == 2 * 2999
     assert len(saved_json(tree, tmp_path)["nodes"]) == 2 * 3000 - 1
 
 

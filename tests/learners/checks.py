@@ -12,7 +12,7 @@ import numpy as np
 from pdfalearn import PDFA, Progress, quotient
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners.protocol import Learner
-from pdfalearn.tree_nodes import ArcLabel, TreeNode, Word
+from pdfalearn.results.trees import ArcLabel, TreeNode, Word
 
 Path = dict[Word, ArcLabel]
 """The arcs from the root to a leaf: distinguishing suffix and label."""
@@ -61,7 +61,7 @@ def assert_tree_is_sound(learner: Learner, smallest: PDFA, by: Equivalence) -> N
     alphabet, kept = smallest.alphabet, learner.tree()
     assert kept is not None
     access_words = learner.access_words().decoded(alphabet)
-    tree = kept.shown(alphabet, access_words, np.empty((0, len(alphabet) + 1)))
+    tree = kept.to_nodes(alphabet, access_words, np.empty((0, len(alphabet) + 1)))
     found = list(leaves(tree))
     words = [leaf.access_word for leaf, _ in found if leaf.access_word is not None]
     assert tree.suffix == ()

@@ -7,7 +7,8 @@ from zlib import crc32
 
 import numpy as np
 
-from pdfalearn import Alphabet, LanguageModel, Rows, Words
+from pdfalearn import Alphabet, LanguageModel, Rows
+from pdfalearn.models.batch import Batch
 
 Codes = tuple[int, ...]
 
@@ -32,9 +33,9 @@ class EndlessModel(LanguageModel):
         symbols = len(self.alphabet)
         return np.append(0.1, 0.9 * random.dirichlet(np.full(symbols, 0.4)))
 
-    def answer(self, words: Words) -> Rows:
+    def answer(self, batch: Batch) -> Rows:
         """Return the distributions after words."""
-        return Rows.dense(np.array([self.row(tuple(codes)) for codes in words]))
+        return Rows.dense(np.array([self.row(tuple(codes)) for codes in batch.words]))
 
     def probability(self, codes: Codes) -> float:
         """Return the probability that a word begins so."""

@@ -7,7 +7,7 @@ import pytest
 
 from pdfalearn import AutomatonModel, Quantization, learn, random_pdfa
 from pdfalearn.learners.arc_labels import ArcLabels
-from pdfalearn.observations import _questions, tree
+from pdfalearn.observations import planning, tree
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.families import FAMILIES, drawn
 from tests.models.watched import COSTS, WatchedModel
@@ -20,7 +20,7 @@ from tests.support import mostly_slow
 def test_labels_are_equal_iff_classes_are(
     family: str, prefixes_free: bool, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (tree, _questions):
+    for module in (tree, planning):
         monkeypatch.setattr(module, "FEW", few)
     for seed in range(6):
         target, by = drawn(family, 12, seed)

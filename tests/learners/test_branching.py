@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.learners._branching import branches
+from pdfalearn.results.trees import branches
 
 
 @given(

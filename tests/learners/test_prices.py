@@ -14,12 +14,12 @@ from pdfalearn import (
     QueryCost,
     Result,
     Rows,
-    Session,
     learn,
     random_pdfa,
 )
 from pdfalearn.learners.quant import Quant
-from pdfalearn.models.protocol import Handles
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.protocol import LanguageModel
 from tests.models.hooked import HookedModel
 
 TARGET = random_pdfa(200, 2, distributions=2, seed=3)
@@ -71,9 +71,9 @@ def test_a_bound_on_the_cost_is_kept() -> None:
 
 def test_a_slower_model_is_asked_the_same_batches() -> None:
     class Slow(HookedModel):
-        def read(self, inner: Session, handles: Handles) -> Rows:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             time.sleep(0.002)
-            return super().read(inner, handles)
+            return super().answer_batch(inner, batch)
 
     budget = Budget(max_words=100_000)
     target = random_pdfa(120, 2, distributions=4, seed=1)

@@ -27,8 +27,10 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.equivalence.relations import Relation
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.learners.checks import untimed
 from tests.learners.tables import (
@@ -126,7 +128,7 @@ def test_functions_and_models_with_few_handles(name: str) -> None:
     function = FunctionModel(TARGET.next_distributions, TARGET.alphabet)
     assert learn(function, learner=name, by=BY, oracle=oracle).pdfa == expected
     for capacity in (None, 3, 40):
-        model = WatchedModel(AutomatonModel(TARGET), room=capacity, cost=COSTS[False])
+        model = WatchedModel(AutomatonModel(TARGET), capacity=capacity, cost=COSTS[False])
         assert learn(model, learner=name, by=BY, oracle=oracle, audit=0).pdfa == expected
         assert len(set(model.asked)) == len(model.asked)
 
@@ -170,11 +172,11 @@ def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
             super().__init__(target)
             self.calls = calls
 
-        def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             self.calls -= 1
             if self.calls < 0:
                 raise KeyboardInterrupt
-            return inner.extend(handles, words)
+            return inner.answer(batch)
 
     oracle, sizes = ExactOracle(target, by=BY), []
     for calls in range(1000):

@@ -8,7 +8,8 @@ from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn, runs
 from pdfalearn.arrays import int_map, spelling
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners import _counterexamples, quant
-from pdfalearn.observations import _nodes, _questions, tree
+from pdfalearn.models import batch
+from pdfalearn.observations import nodes, planning, tree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
@@ -21,11 +22,12 @@ BORDERS = [
     (runs, "_FEW"),
     (spelling, "_FEW"),
     (tree, "FEW"),
-    (_questions, "FEW"),
+    (batch, "FEW"),
+    (planning, "FEW"),
     (int_map, "_FEW"),
     (int_map, "_MANY"),
     (int_map, "_SMALL"),
-    (_nodes, "_LONG"),
+    (nodes, "_LONG"),
 ]
 FEW = pytest.mark.parametrize("few", [1, 5, 10**9], ids=["all at once", "mixed", "one by one"])
 EVERY_FAMILY = pytest.mark.parametrize("family", mostly_slow(FAMILIES))
@@ -74,7 +76,9 @@ def test_prefixes_may_cost_and_handles_be_few(
     for seed in range(8):
         target, by = drawn(family, 12, seed)
         for capacity in (None, 4, 15):
-            model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[bool(seed % 2)])
+            model = WatchedModel(
+                AutomatonModel(target), capacity=capacity, cost=COSTS[bool(seed % 2)]
+            )
             result = learn(model, by=by, oracle=ExactOracle(target, by=by), audit=0)
             assert_is_quotient(result.pdfa, target, by)
             assert len(set(model.asked)) == len(model.asked)

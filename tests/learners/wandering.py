@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn import PDFA, ExactOracle
-from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.tree_nodes import Word
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
 

@@ -20,7 +20,7 @@ from pdfalearn import (
     figure_3,
     random_pdfa,
 )
-from pdfalearn.metrics import visits
+from pdfalearn.chains import visits
 from tests.metrics import slow
 from tests.metrics.test_evaluate import reordered
 from tests.strategies import all_words, pdfas, shuffled

@@ -122,7 +122,7 @@ def test_any_language_model(capacity: int | None, prefixes_free: bool) -> None:
     candidate = random_pdfa(15, 3, distributions=4, zero_probability=0.3, undefined=True, seed=2)
     words = [*target.sample(40, seed=3).words, *candidate.sample(40, seed=4).words]
     models = [
-        WatchedModel(AutomatonModel(pdfa), room=capacity, cost=COSTS[prefixes_free])
+        WatchedModel(AutomatonModel(pdfa), capacity=capacity, cost=COSTS[prefixes_free])
         for pdfa in (target, candidate)
     ]
     by = Quantization(10)
@@ -130,12 +130,12 @@ def test_any_language_model(capacity: int | None, prefixes_free: bool) -> None:
     check_same(evaluate(models[0], models[1], words, by=by), expected)
     for model in models:
         assert len(set(model.asked)) == len(model.asked)
-        assert model.live == 0
+        assert model.open_count == 0
 
 
 @pytest.mark.slow
 def test_one_model_on_both_sides_keeps_to_its_capacity() -> None:
-    model = WatchedModel(AutomatonModel(random_pdfa(20, 3, seed=1)), room=3)
+    model = WatchedModel(AutomatonModel(random_pdfa(20, 3, seed=1)), capacity=3)
     assert evaluate(model, model).over_prefixes.l1 == 0
 
 
@@ -146,7 +146,7 @@ def test_words_are_drawn_from_the_target(capacity: int | None) -> None:
     longest = sum(len(word) == 6 for word in drawn.words)
     assert longest
     expected = evaluate(target, candidate, drawn.words)
-    model = WatchedModel(AutomatonModel(target), room=capacity)
+    model = WatchedModel(AutomatonModel(target), capacity=capacity)
     for source in (target, model):
         result = evaluate(source, candidate, count=200, seed=9, max_length=6)
         assert result.cut_words == longest

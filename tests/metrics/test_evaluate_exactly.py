@@ -21,7 +21,7 @@ from pdfalearn import (
     figure_1,
     random_pdfa,
 )
-from pdfalearn.metrics import solving, visits
+from pdfalearn.chains import systems, visits
 from tests.metrics import slow
 from tests.metrics.test_evaluate import RELATIONS, reordered
 from tests.strategies import pdfas
@@ -186,8 +186,8 @@ def test_a_cycle_with_words_of_a_thousand_million_symbols(
     target = PDFA(alphabet="a", transitions=onwards, probabilities=[[stop, 1 - stop]] * size)
     assert evaluate_exactly(target, target).mean_length == pytest.approx(1 / stop, rel=1e-6)
     monkeypatch.setattr(visits, "_MOST_WORK", 10**7)
-    monkeypatch.setattr(solving, "_DIRECT", 0)
-    monkeypatch.setattr(solving, "_MOST_DIRECT", 0)
+    monkeypatch.setattr(systems, "_DIRECT", 0)
+    monkeypatch.setattr(systems, "_MOST_DIRECT", 0)
     with pytest.raises(InputError, match="too long to evaluate exactly; draw words"):
         evaluate_exactly(target, target)
 

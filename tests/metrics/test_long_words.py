@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn import PDFA, AutomatonModel, Evaluation, FunctionModel, evaluate, random_pdfa
 from pdfalearn.metrics import _asking, _tally
-from pdfalearn.models import whole_words
+from pdfalearn.observations import asking
 from tests.metrics.test_evaluate import check_same, reordered
 from tests.models.watched import COSTS, WatchedModel
 
@@ -61,7 +61,7 @@ def peak(call: Callable[[], Evaluation]) -> int:
 
 
 def test_batches_for_a_function_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_words, "_MOST_SYMBOLS", 3000)
+    monkeypatch.setattr(asking, "_MOST_SYMBOLS", 3000)
     words = mixed_words(300, OTHER.alphabet.symbols, 400)
     function = Recorded(ENDLESS)
     check_same(evaluate(function.model(), OTHER, words), evaluate(ENDLESS, OTHER, words))
@@ -73,7 +73,7 @@ def test_batches_for_a_function_are_small(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_batches_are_small_while_words_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = evaluate(ENDLESS, OTHER, count=200, seed=1, max_length=60)
-    monkeypatch.setattr(whole_words, "_MOST_SYMBOLS", 1000)
+    monkeypatch.setattr(asking, "_MOST_SYMBOLS", 1000)
     function = Recorded(ENDLESS)
     check_same(evaluate(function.model(), OTHER, count=200, seed=1, max_length=60), expected)
     assert max(function.symbols) <= 1000 + 60
@@ -90,21 +90,21 @@ def test_parts_change_nothing(
     for module, name in ((_asking, "_MOST_PREFIXES"), (_tally, "_PART")):
         monkeypatch.setattr(module, name, 50)
     models = [
-        WatchedModel(AutomatonModel(pdfa), room=capacity, cost=COSTS[prefixes_free])
+        WatchedModel(AutomatonModel(pdfa), capacity=capacity, cost=COSTS[prefixes_free])
         for pdfa in (TARGET, other)
     ]
     check_same(evaluate(models[0], models[1], words), expected)
     check_same(evaluate(TARGET, other, words), expected)
     for model in models:
         assert len(set(model.asked)) == len(model.asked)
-        assert model.live == 0
+        assert model.open_count == 0
 
 
 @pytest.mark.slow
 def test_a_long_word_takes_memory_by_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     word = mixed_words(0, OTHER.alphabet.symbols, 20_000)[1]
     assert peak(lambda: evaluate(ENDLESS, OTHER, [word])) < 250 * len(word)
-    monkeypatch.setattr(whole_words, "_MOST_SYMBOLS", 2**15)
+    monkeypatch.setattr(asking, "_MOST_SYMBOLS", 2**15)
     model = FunctionModel(lambda words: np.tile([0.5, 0.25, 0.25], (len(words), 1)), "01")
     long = word[:3000]  # whose prefixes together have 4.5 million symbols
     assert peak(lambda: evaluate(model, OTHER, [long])) < 1000 * len(long)

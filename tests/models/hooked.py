@@ -1,47 +1,35 @@
-"""An automaton as a model with hooks into its sessions, to count, delay, lie and fail."""
+"""An automaton as a model with a hook into its answers, to count, delay, lie and fail."""
 
 from __future__ import annotations
 
 from pdfalearn import AutomatonModel
-from pdfalearn.models.protocol import Handles, Mask, Session
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
 
 
 class HookedModel(AutomatonModel):
     """Passes everything on; tests override what they want to tamper with."""
 
-    def open(self) -> HookedSession:  # type: ignore[override]
-        return HookedSession(self, super().open())
+    def open(self) -> LanguageModel:  # type: ignore[override]
+        return OpenedHooked(self, super().open())
 
-    def start(self, inner: Session) -> int:
-        return inner.start()
+    def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
+        return inner.answer(batch)
 
-    def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
-        return inner.extend(handles, words)
-
-    def read(self, inner: Session, handles: Handles) -> Rows:
-        return inner.read(handles)
-
-    def possible(self, inner: Session, handles: Handles) -> Mask | Words | None:
-        return inner.possible(handles)
+    def close_run(self, inner: LanguageModel) -> None:
+        inner.close()
 
 
-class HookedSession(Session):
+class OpenedHooked(LanguageModel):
     """Asks the model's hooks."""
 
-    def __init__(self, model: HookedModel, inner: Session) -> None:
-        self.shared, self.room = inner.shared, inner.room
+    def __init__(self, model: HookedModel, inner: LanguageModel) -> None:
+        self.alphabet, self.cost = model.alphabet, model.cost
         self._model, self._inner = model, inner
 
-    def start(self) -> int:
-        return self._model.start(self._inner)
+    def answer(self, batch: Batch) -> Rows:
+        return self._model.answer_batch(self._inner, batch)
 
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        return self._model.extend(self._inner, handles, words)
-
-    def read(self, handles: Handles) -> Rows:
-        return self._model.read(self._inner, handles)
-
-    def possible(self, handles: Handles) -> Mask | Words | None:
-        return self._model.possible(self._inner, handles)
+    def close(self) -> None:
+        self._model.close_run(self._inner)

@@ -59,7 +59,7 @@ FORMS: dict[str, tuple[Form, Form]] = {
         lambda x: (x.repeat(3, 1, 1), x.double()[None]),
         lambda state: (state[0][2] + state[1][0]) / 2,
     ),
-    "a nest": (
+    "nested": (
         lambda x: {"a": [x.float(), (x.argmax(dim=1), x[:, None, :, None])]},
         lambda state: state["a"][1][1][:, 0, :, 0] * (state["a"][0] > 0),
     ),
@@ -67,9 +67,9 @@ FORMS: dict[str, tuple[Form, Form]] = {
 """Forms of states, and back."""
 
 
-def memory_for(words: int, bytes_of_a_state: int, symbols: int) -> int:
-    """Return how many bytes make room for a number of words."""
-    return -(-words * 3 * (bytes_of_a_state + 8 * (symbols + 1) + 8) // 2)
+def memory_for(words: int, bytes_of_a_state: int) -> int:
+    """Return how many bytes a cache of the states of a number of words needs."""
+    return -(-words * 3 * (bytes_of_a_state + 16) // 2)
 
 
 def layers(kind: str, symbols: int, seed: int = 3, **options: Any) -> tuple[Any, Any, Any]:

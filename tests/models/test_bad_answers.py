@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn import (
     AllWordsOracle,
+    AutomatonModel,
+    Budget,
     ExactOracle,
     FunctionModel,
+    LanguageModel,
     ModelError,
     Quantization,
     learn,
@@ -21,15 +24,13 @@ from pdfalearn import (
 )
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models import whole_words
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.batch import Batch
 from pdfalearn.rows import Rows
-from tests.models.hooked import HookedModel
 from tests.support import mostly_slow
 
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 ORACLE = ExactOracle(TARGET, by=Quantization(1000))
-Batch = list[tuple[Symbol, ...]]
+Words = list[tuple[Symbol, ...]]
 
 BAD_ROWS = {
     "NaN or negative values": [[np.nan, 0.5, 0.5], [0.5, np.nan, np.nan], [-0.1, 0.6, 0.5]],
@@ -37,11 +38,11 @@ BAD_ROWS = {
 }
 
 
-def asked_words(name: str) -> Batch:
+def asked_words(name: str) -> Words:
     """Every word that a learner asks of the target, in order."""
-    asked: Batch = []
+    asked: Words = []
 
-    def function(words: Batch) -> ArrayLike:
+    def function(words: Words) -> ArrayLike:
         asked.extend(words)
         return TARGET.next_distributions(words)
 
@@ -60,7 +61,7 @@ def test_a_bad_row_is_named_with_its_word(
     words = asked_words(name)
     bad = words[int(when * len(words)) if isinstance(when, float) else when]
 
-    def function(words: Batch) -> ArrayLike:
+    def function(words: Words) -> ArrayLike:
         rows = TARGET.next_distributions(words)
         rows[[word == bad for word in words]] = row
         return rows
@@ -109,9 +110,9 @@ SHAPES = {
 def test_a_wrong_shape_is_named(
     spoilt: Callable[[NDArray[np.float64]], ArrayLike], complaint: str, calls_before: int
 ) -> None:
-    batches: list[Batch] = []
+    batches: list[Words] = []
 
-    def function(words: Batch) -> ArrayLike:
+    def function(words: Words) -> ArrayLike:
         batches.append(words)
         rows = TARGET.next_distributions(words)
         return rows if len(batches) <= calls_before else spoilt(rows)
@@ -145,12 +146,21 @@ def test_a_word_of_positive_probability_cannot_be_undefined(undefined: list[floa
 @pytest.mark.parametrize("symbols", [2, 70])
 def test_the_word_is_found_in_large_batches_and_alphabets(symbols: int) -> None:
     target = random_pdfa(60, symbols, seed=1)
+    alphabet = target.alphabet
 
-    class OneBadState(HookedModel):
-        def read(self, inner: Session, handles: Handles) -> Rows:
-            rows = inner.read(handles)
-            rows.values[handles == 40, 0] = np.nan
-            return rows
+    class OneBadState(AutomatonModel):
+        def open(self) -> Any:
+            inner, opened = super().open(), LanguageModel()
+
+            def answer(batch: Batch) -> Rows:
+                rows = inner.answer(batch)
+                states = [target.state_after(word) for word in alphabet.decode_words(batch.words)]
+                table = np.array(rows.values)
+                table[[state == 40 for state in states], 0] = np.nan
+                return Rows.dense(table)
+
+            opened.answer = answer  # type: ignore[method-assign]
+            return opened
 
     with pytest.raises(ModelError) as caught:
         learn(OneBadState(target), oracle=ExactOracle(target, by=Quantization(1000)))
@@ -161,7 +171,7 @@ def test_the_word_is_found_in_large_batches_and_alphabets(symbols: int) -> None:
 def test_rounding_is_no_error() -> None:
     noise = np.array([-1e-15, 5e-10, 5e-10])
 
-    def function(words: Batch) -> ArrayLike:
+    def function(words: Words) -> ArrayLike:
         return [np.array([0.0, 0.25, 0.75]) + noise for _ in words]
 
     pdfa = learn(FunctionModel(function, "01"), by=Quantization(2), oracle=_always_right()).pdfa
@@ -173,12 +183,11 @@ def _always_right() -> ExactOracle:
     return ExactOracle(loop, by=Quantization(1))
 
 
-def test_the_word_is_named_where_a_batch_is_asked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_words, "_MOST_SYMBOLS", 8)
-
-    def model(words: Batch) -> list[list[float]]:
+@pytest.mark.parametrize("budget", [Budget(), Budget(max_words=100)])
+def test_the_word_is_named_where_rows_are_of_different_lengths(budget: Budget) -> None:
+    def model(words: Words) -> list[list[float]]:
         return [[0.2, 0.8] if word == ("b", "b", "b") else [0.2, 0.4, 0.4] for word in words]
 
     oracle = AllWordsOracle(max_length=3)
     with pytest.raises(ModelError, match=r"\('b', 'b', 'b'\)"):
-        learn(FunctionModel(model, "ab"), oracle=oracle)
+        learn(FunctionModel(model, "ab"), oracle=oracle, budget=budget)

@@ -16,11 +16,14 @@ from pdfalearn import (
     ModelError,
     PACOracle,
     RecurrentModel,
+    Result,
     UniformWords,
     learn,
     random_pdfa,
 )
-from pdfalearn.models.asking import asked_rows
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import ask_words
+from pdfalearn.models.protocol import attached_answers
 from pdfalearn.words import Words
 from tests.models.networks import OneHotNetwork, gru, layers, memory_for, needed_torch
 
@@ -44,10 +47,10 @@ class Changed(OneHotNetwork):
         return answer
 
 
-def learn_changed(change: Any) -> None:
+def learn_changed(change: Any) -> Result:
     model = RecurrentModel(Changed(TARGET, change), TARGET.alphabet)
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(5))
-    learn(model, oracle=oracle)
+    return learn(model, oracle=oracle)
 
 
 @pytest.mark.usefixtures("torch")
@@ -79,7 +82,7 @@ def test_nan_logits_name_the_word() -> None:
 def test_answers_of_the_wrong_form(change: Any, culprit: str) -> None:
     model = RecurrentModel(Changed(TARGET, change), TARGET.alphabet)
     with pytest.raises(InputError, match=culprit):
-        asked_rows(model, Words.of([[0], [1]]))
+        ask_words(model, Words.of([[0], [1]]))
 
 
 @pytest.mark.parametrize(
@@ -128,8 +131,9 @@ def test_dropout_of_ones_own_is_noticed_by_the_audit() -> None:
     def restless(logits: Any, state: Any) -> tuple[Any, Any]:
         return logits * (1 + 0.01 * (next(answers) % 7)), state
 
-    with pytest.raises(ModelError, match="is anything in it random"):
-        learn_changed(restless)
+    certificate = learn_changed(restless).certificate
+    assert certificate.kind == "unsteady"
+    assert "is anything in it random" in certificate.statement
 
 
 def test_layers_that_do_not_fit(torch: Any) -> None:
@@ -170,32 +174,39 @@ def test_an_embedding_of_ones_own_that_is_too_small(torch: Any) -> None:
 
 @pytest.mark.usefixtures("torch")
 def test_memory() -> None:
-    with pytest.raises(InputError, match="memory of 100 bytes is too little: a word takes 88"):
+    with pytest.raises(InputError, match="memory of 100 bytes is too little: a word takes 64"):
         gru(memory=100)
     with pytest.raises(InputError, match="memory 'much' is not an integer"):
         gru(memory="much")  # type: ignore[arg-type]
-    session = gru(memory=500).open()
-    assert session.room == 3
-    for _ in range(3):
-        session.start()
-    with pytest.raises(InputError, match="room for the states of 3 words is to hold 4"):
-        session.start()
+    with pytest.raises(InputError, match="and 3 must fit in"):
+        gru(memory=memory_for(3, 48) - 2)
+    assert gru(memory=memory_for(3, 48)).open().capacity == 3
 
 
 @pytest.mark.usefixtures("torch")
-def test_a_step_that_fails_takes_no_room() -> None:
-    def interrupted(*_: Any) -> None:
-        raise KeyboardInterrupt
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError, RuntimeError])
+@pytest.mark.parametrize("capacity", [3, 7, 100])
+def test_answers_before_a_step_that_fails_are_attached(
+    kind: type[BaseException], capacity: int
+) -> None:
+    steps = iter(range(100))
 
-    memory = memory_for(5, 8 * len(TARGET), 2)
-    model = RecurrentModel(Changed(TARGET, interrupted), TARGET.alphabet, memory=memory)
-    session = model.open()
-    start = np.array([session.start()])
-    for _ in range(3):
-        with pytest.raises(KeyboardInterrupt):
-            session.extend(start, Words.of([[0, 1, 0, 1]]))
-    session.release(start)
-    assert len({session.start() for _ in range(5)}) == 5
+    def fail_late(logits: Any, state: Any) -> tuple[Any, Any]:
+        if next(steps) == 3:
+            raise kind("no more")
+        return logits, state
+
+    memory = memory_for(capacity, 8 * len(TARGET))
+    model = RecurrentModel(Changed(TARGET, fail_late), TARGET.alphabet, memory=memory)
+    way = (0, 1, 0, 1, 1)
+    batch = Batch.of([(1,), *(way[:end] for end in range(6)), (0, 0), (0, 0, 1)])
+    with pytest.raises(kind, match="no more") as raised:
+        model.open().answer(batch)
+    partial = attached_answers(raised.value)
+    assert partial is not None
+    assert 4 <= len(partial.ids) < batch.count  # three steps, and the empty word
+    words = [TARGET.alphabet.decode(batch.spell(word)) for word in partial.ids.tolist()]
+    assert np.allclose(partial.rows.to_dense(), TARGET.next_distributions(words), atol=1e-14)
 
 
 def test_torch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,13 @@ from pdfalearn import (
     FunctionModel,
     InputError,
     ModelError,
-    Words,
     evaluate,
     figure_3,
     learn,
 )
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import ask_words, open_model
+from pdfalearn.models.protocol import attached_answers
 from pdfalearn.testing import check_model
 from tests.strategies import pdfas
 from tests.support import examples
@@ -38,7 +40,7 @@ def by_word(pdfa: PDFA, word: tuple[Any, ...]) -> dict[Any, float] | None:
 def test_it_answers_as_the_automaton_does(pdfa: PDFA) -> None:
     model = FunctionModel.of_words(lambda word: by_word(pdfa, word), pdfa.alphabet)
     words = [(), *((symbol,) for symbol in pdfa.alphabet), tuple(pdfa.alphabet) * 3]
-    rows = model.answer(pdfa.alphabet.encode_words(words))
+    rows = ask_words(model, pdfa.alphabet.encode_words(words))
     expected = pdfa.next_distributions(words)
     is_undefined = np.isnan(expected).any(axis=1)
     found = np.zeros(len(words), dtype=bool) if rows.undefined is None else rows.undefined
@@ -55,7 +57,7 @@ def test_it_is_learnt_from() -> None:
 
 def test_another_terminal() -> None:
     model = FunctionModel.of_words(lambda word: {"stop": 1}, "ab", terminal="stop")
-    assert model.answer(Words.of([[]])).to_dense().tolist() == [[1, 0, 0]]
+    assert model.answer(Batch.of([()])).tolist() == [[1, 0, 0]]  # type: ignore[union-attr]
     same = FunctionModel.of_words(lambda word: {"stop": 1}, Alphabet("ab", "stop"))
     assert same.alphabet == model.alphabet
 
@@ -79,6 +81,24 @@ def test_bad_answers_are_named_with_the_word(message: str) -> None:
     with pytest.raises(ModelError, match=message) as caught:
         learn(FunctionModel.of_words(function, "ab"))
     assert "('a', 'b')" in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [OSError("gone"), KeyboardInterrupt()])
+def test_words_that_were_answered_are_not_lost(error: BaseException) -> None:
+    def function(word: tuple[Any, ...]) -> dict[Any, float] | None:
+        if word == ("b", "a"):
+            raise error
+        return None if word == ("b",) else {"a": 0.5, "$": 0.5}
+
+    batch = Batch.of([(), (0,), (1,), (1, 0), (1, 1)])
+    with pytest.raises(type(error)):
+        open_model(FunctionModel.of_words(function, "ab")).answer(batch)
+    answered = attached_answers(error)
+    assert answered is not None
+    assert batch.wanted_ids[: len(answered.ids)].tolist() == answered.ids.tolist()
+    assert answered.rows.undefined is not None
+    assert answered.rows.undefined.tolist() == [False, False, True]
+    assert answered.rows.values[:2].tolist() == [[0.5, 0.5, 0]] * 2
 
 
 def test_what_is_not_a_function() -> None:

@@ -1,4 +1,4 @@
-"""Models that hold few handles at once are learnt as any other."""
+"""Models that remember few words are learnt as any other."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pdfalearn import (
     PDFA,
     AutomatonModel,
     ExactOracle,
-    FunctionModel,
-    ModelError,
     Quantization,
     chain,
     combination_lock,
@@ -34,28 +32,29 @@ TARGETS = [
 @pytest.mark.parametrize("target", mostly_slow(TARGETS), ids=repr)
 @pytest.mark.parametrize("prefixes_free", [True, False])
 @pytest.mark.parametrize("capacity", mostly_slow([3, 4, 7, 50]))
-def test_few_handles_give_the_same_automaton(
+def test_few_words_give_the_same_automaton(
     capacity: int, prefixes_free: bool, target: PDFA
 ) -> None:
     by = Quantization(1000)
-    model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
+    model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=COSTS[prefixes_free])
     oracle = ExactOracle(target, by=by)
     result = learn(model, by=by, oracle=oracle)
     unbounded = WatchedModel(AutomatonModel(target), cost=COSTS[prefixes_free])
     assert result.pdfa == learn(unbounded, by=by, oracle=oracle).pdfa
     assert_is_quotient(result.pdfa, target, by)
-    assert model.most_live == capacity
 
 
 @pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 @pytest.mark.parametrize("name", LEARNERS)
-def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
+def test_few_words_on_targets_of_every_kind(name: str, family: str) -> None:
     for seed in range(12):
         target, by = drawn(family, 10, seed)
         oracle = ExactOracle(target, by=by)
         learnt = []
         for capacity in (None, 3, 6):
-            model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[bool(seed % 2)])
+            model = WatchedModel(
+                AutomatonModel(target), capacity=capacity, cost=COSTS[bool(seed % 2)]
+            )
             learnt.append(learn(model, by=by, oracle=oracle, learner=name).pdfa)
         assert learnt == [learnt[0]] * 3
         assert_is_quotient(learnt[0], target, by)
@@ -65,22 +64,6 @@ def test_few_handles_on_targets_of_every_kind(name: str, family: str) -> None:
 @pytest.mark.parametrize("capacity", mostly_slow([None, 3, 20]))
 def test_no_word_is_asked_twice(capacity: int | None, prefixes_free: bool) -> None:
     for target in TARGETS:
-        model = WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
+        model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=COSTS[prefixes_free])
         learn(model, oracle=ExactOracle(target, by=Quantization(1000)), audit=0)
         assert len(set(model.asked)) == len(model.asked)
-
-
-@pytest.mark.parametrize("capacity", [0, 1, 2])
-def test_a_capacity_that_is_too_small_is_refused(capacity: int) -> None:
-    target = chain(3)
-    model = WatchedModel(AutomatonModel(target), room=capacity)
-    refusal = rf"WatchedSession\.room is {capacity}: .*at least 3"
-    with pytest.raises(ModelError, match=refusal):
-        learn(model, oracle=ExactOracle(target, by=Quantization(1000)))
-
-
-def test_released_handles_are_forgotten_by_a_function() -> None:
-    model = FunctionModel(lambda words: [[0.5, 0.5] for _ in words], "a")
-    watched = WatchedModel(model, room=3)
-    loop = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
-    assert learn(watched, oracle=ExactOracle(loop, by=Quantization(1000))).pdfa == loop

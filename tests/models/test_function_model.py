@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pdfalearn import (
@@ -23,8 +22,9 @@ from pdfalearn import (
 )
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.asking import asked_rows
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import QueryCost
+from pdfalearn.models.opened import ask_words, open_model
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 
@@ -76,53 +76,32 @@ def test_the_function_sees_words_of_symbols() -> None:
         return [[0.2, 0.3, 0.5] for _ in words]
 
     model = FunctionModel(function, ["left", "right"], "stop")
-    session = model.open()
-    start = np.array([session.start()])
-    handles = session.extend(start, Words.of([(0, 1)]))
-    assert seen == []
-    rows = session.read(np.append(start, handles)).to_dense()
-    assert rows.tolist() == [[0.2, 0.3, 0.5]] * 3
+    rows = open_model(model).answer(Batch.of([(), (0,), (0, 1)]))
+    assert rows.to_dense().tolist() == [[0.2, 0.3, 0.5]] * 3
     assert seen == [(), ("left",), ("left", "right")]
     assert model.alphabet == Alphabet(["left", "right"], "stop")
 
 
-def test_words_of_sessions_are_kept_apart() -> None:
-    model = FunctionModel(lambda words: [[0.5, 0.5] for _ in words], "a")
-    one, other = model.open(), model.open()
-    start = np.array([0])
-    one.extend(start, Words.of([(0, 0, 0)]))
-    assert other.extend(start, Words.of([(0,)])).tolist() == [1]
-    assert one.extend(start, Words.of([(0,)])).tolist() == [4]
+def test_the_function_is_reached_at_once() -> None:
+    depths: list[int] = []
 
+    def function(given: object) -> Any:
+        depths.append(len(inspect.stack(0)))
+        return {"$": 1.0} if given == () else [[1.0, 0.0]]
 
-@settings(max_examples=40)
-@given(st.lists(st.tuples(st.integers(0, 99), st.lists(st.integers(0, 1), max_size=4))))
-def test_words_are_put_together_from_their_parts(parts: list[tuple[int, list[int]]]) -> None:
-    seen: list[tuple[Symbol, ...]] = []
-
-    def function(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
-        seen.extend(words)
-        return [[1.0, 0.0, 0.0] for _ in words]
-
-    session = FunctionModel(function, "ab").open()
-    known: list[tuple[str, int]] = [("", session.start())]
-    for at, codes in parts:
-        word, handle = known[at % len(known)]
-        handles = session.extend(np.array([handle]), Words.of([codes])).tolist()
-        spelt = word + "".join("ab"[code] for code in codes)
-        known += [(spelt[: len(word) + 1 + i], handles[i]) for i in range(len(codes))]
-    session.read(np.array([handle for _, handle in known]))
-    assert ["".join(map(str, word)) for word in seen] == [word for word, _ in known]
+    batch = Batch.of([()])
+    FunctionModel(function, "a").answer(batch)
+    FunctionModel.of_words(function, "a").answer(batch)
+    assert depths == [len(inspect.stack(0)) + 2] * 2
 
 
 def test_none_and_nan_say_that_a_word_is_undefined() -> None:
     def function(words: list[tuple[Symbol, ...]]) -> Any:
         return [None if len(word) > 1 else [0.5, 0.5] for word in words]
 
-    rows, symbols = asked_rows(FunctionModel(function, "a"), Words.of([(), (0, 0), (0,)]))
+    rows = ask_words(FunctionModel(function, "a"), Words.of([(), (0, 0), (0,)]))
     assert rows.undefined is not None
     assert rows.undefined.tolist() == [False, True, False]
-    assert symbols == 3
 
 
 def test_fingerprint_and_cost_are_given() -> None:

@@ -6,62 +6,49 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA, AutomatonModel, FunctionModel
+from pdfalearn.models.batch import Batch, Lineage
 from pdfalearn.models.cost import EVERY_SYMBOL, FREE
-from pdfalearn.words import Words
 from tests.models.watched import WatchedModel
 
 TARGET = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=[[0.5, 0.5, 0.0]])
 
 
 def test_questions_are_written_down() -> None:
-    model = WatchedModel(AutomatonModel(TARGET), room=4)
+    model = WatchedModel(AutomatonModel(TARGET), capacity=4)
     assert model.cost == FREE
     assert WatchedModel(AutomatonModel(TARGET), cost=EVERY_SYMBOL).cost == EVERY_SYMBOL
-    session = model.open()
-    assert session.room == 4
-    start = np.array([session.start()])
-    handles = session.extend(start, Words.of([[0, 0, 1]]))
-    assert handles[-1] == -1
-    session.read(handles[:2])
-    session.read(start)
-    assert model.batches == [[(0,), (0, 0)], [()]]
-    assert model.asked == [(0,), (0, 0), ()]
-    assert (model.symbols, model.most_live, model.live) == (3, 3, 3)
-    session.release(handles[:1])
-    assert (model.most_live, model.live) == (3, 2)
-    session.close()
-    assert (model.live, model.open_sessions) == (0, 0)
+    opened = model.open()
+    opened.answer(Batch.of([[0, 0], [0, 0, 1], []]))
+    assert model.batches == [[(), (0, 0), (0, 0, 1)]]
+    assert model.asked == [(), (0, 0), (0, 0, 1)]
+    assert (model.symbols, model.undefined, model.open_count) == (3, 1, 1)
+    opened.close()
+    assert model.open_count == 0
+    with pytest.raises(AssertionError, match="closed"):
+        opened.answer(Batch.of([[0]]))
+    with pytest.raises(AssertionError, match="closed"):
+        opened.close()
 
 
-def test_handles_are_watched() -> None:
-    model = WatchedModel(AutomatonModel(TARGET), room=3)
-    session, other = model.open(), model.open()
-    start = np.array([session.start()])
-    with pytest.raises(AssertionError, match="another session's"):
-        other.read(start)
-    (handle,) = session.extend(start, Words.of([[0]]))
-    session.release(np.array([handle]))
-    with pytest.raises(AssertionError, match="were released"):
-        session.read(np.array([handle]))
+def test_batches_are_watched() -> None:
+    opened = WatchedModel(AutomatonModel(TARGET)).open()
+    opened.answer(Batch.of([[0]]))
+    with pytest.raises(AssertionError, match="another word"):
+        opened.answer(Batch.of([[1]]))
+    batch = Batch.of([[0, 0]])
+    lineage = Lineage(batch.lineage.parents, batch.lineage.symbols)
+    wrong = Batch(batch.ids, batch.parents, batch.symbols + 1, batch.wanted, lineage)
     with pytest.raises(AssertionError):
-        session.extend(start, Words.of([[0, 0, 0]]))  # no room
-    session.close()
-    with pytest.raises(AssertionError, match="closed"):
-        session.start()
-    with pytest.raises(AssertionError, match="closed"):
-        session.read(start)
+        WatchedModel(AutomatonModel(TARGET)).open().answer(wrong)
+    backwards = Batch.of_ids(batch.ids[::-1].copy(), np.ones(2, dtype=bool), lineage)
+    with pytest.raises(AssertionError):
+        WatchedModel(AutomatonModel(TARGET)).open().answer(backwards)
 
 
 def test_undefined_words_are_watched() -> None:
-    session = WatchedModel(AutomatonModel(TARGET)).open()
-    start = np.array([session.start()])
-    session.extend(np.repeat(start, 2), Words.of([[1], [1]]))
+    function = FunctionModel(lambda words: [None if word else [1, 0, 0] for word in words], "ab")
+    opened = WatchedModel(function).open()
+    batch = Batch.of([[1, 0], [1]])
+    opened.answer(batch.select(np.array([0])))
     with pytest.raises(AssertionError):
-        session.extend(start, Words.of([[1, 0]]))
-    function = FunctionModel(lambda words: [[np.nan] * 3 for _ in words], "ab")
-    session = WatchedModel(function).open()
-    start = np.array([session.start()])
-    after = session.extend(start, Words.of([[1]]))
-    session.read(after)
-    with pytest.raises(AssertionError):
-        session.extend(after, Words.of([[1]]))
+        opened.answer(batch.select(np.array([1])))

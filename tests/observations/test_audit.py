@@ -14,15 +14,16 @@ from pdfalearn import (
     FunctionModel,
     ModelError,
     Quantization,
+    distinguish,
     learn,
     random_pdfa,
 )
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
 from tests.models.hooked import HookedModel
 from tests.models.watched import Codes, WatchedModel
 from tests.support import mostly_slow
@@ -30,20 +31,21 @@ from tests.support import mostly_slow
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 BY = Quantization(100)
 ORACLE = ExactOracle(TARGET, by=BY)
-Batch = list[tuple[Symbol, ...]]
+Asked = list[tuple[Symbol, ...]]
 
 
 class MoodyModel(WatchedModel):
     """Answers words that it is asked again otherwise, by a function of the right answers."""
 
     def __init__(self, capacity: int | None, second: NDArray[np.float64]) -> None:
-        super().__init__(AutomatonModel(TARGET), room=capacity)
+        super().__init__(AutomatonModel(TARGET), capacity=capacity)
         self._second = second
 
     def answered(self, batch: list[Codes], rows: Rows) -> Rows:
         known = {word for earlier in self.batches[:-1] for word in earlier}
-        rows.values[[word in known for word in batch]] = self._second
-        return rows
+        values = rows.to_dense()
+        values[[word in known for word in batch]] = self._second
+        return Rows.dense(values)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -54,15 +56,24 @@ class MoodyModel(WatchedModel):
 )
 def test_another_answer_is_caught(second: list[float], capacity: int | None, name: str) -> None:
     model = MoodyModel(capacity, np.array(second))
-    with pytest.raises(ModelError, match="differently the second time to the word") as caught:
-        learn(model, by=BY, oracle=ORACLE, learner=name)
-    assert str(second) in str(caught.value)
+    result = learn(model, by=BY, oracle=ORACLE, learner=name)
+    assert result.certificate.kind == "unsteady"
+    statement = result.certificate.statement
+    assert "differently the second time to the word" in statement
+    assert str(second) in statement
+    assert "audit=0" in statement
+    assert result.certificate.details["otherwise"] == {
+        "kind": "exact",
+        "statement": "equivalent to the target",
+        "details": {"by": repr(BY)},
+    }
+    assert result.pdfa == learn(TARGET, by=BY, learner=name).pdfa
 
 
 def test_the_audit_can_be_switched_off() -> None:
     model = MoodyModel(None, np.array([0.98, 0.01, 0.01]))
     result = learn(model, by=BY, oracle=ORACLE, audit=0)
-    assert result.pdfa == learn(TARGET, by=BY).pdfa
+    assert distinguish(result.pdfa, TARGET, by=BY) is None
     assert result.statistics.audited_words == 0
     assert set(Counter(model.asked).values()) == {1}
 
@@ -70,7 +81,7 @@ def test_the_audit_can_be_switched_off() -> None:
 def test_another_answer_of_the_same_class_will_do() -> None:
     seen: set[tuple[Symbol, ...]] = set()
 
-    def function(words: Batch) -> ArrayLike:
+    def function(words: Asked) -> ArrayLike:
         rows = np.array([[0.052, 0.303, 0.645] for _ in words])
         rows[[word in seen for word in words]] += [0.001, 0.001, -0.002]
         seen.update(words)
@@ -87,12 +98,12 @@ def test_a_word_that_becomes_undefined_is_caught(capacity: int | None) -> None:
     class Vanishing(HookedModel):
         gone = False
 
-        def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
-            found = inner.extend(handles, words)
-            return np.full_like(found, -1) if self.gone else found
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
+            undefined = np.full(batch.count, self.gone)
+            return Rows.dense(inner.answer(batch).to_dense(), undefined=undefined)
 
     inner = Vanishing(TARGET)
-    tree = ObservationTree(WatchedModel(inner, room=capacity), BY)
+    tree = ObservationTree(WatchedModel(inner, capacity=capacity), BY)
     tree.ask(np.array([tree.node([0])]))
     tree.audit(10, seed=0)
     inner.gone = True
@@ -104,22 +115,24 @@ def test_a_word_that_becomes_undefined_is_caught(capacity: int | None) -> None:
 def test_another_shape_the_second_time_is_caught(spoilt: ArrayLike) -> None:
     seen: set[tuple[Symbol, ...]] = set()
 
-    def function(words: Batch) -> ArrayLike:
+    def function(words: Asked) -> ArrayLike:
         if words[0] in seen:
             return spoilt
         seen.update(words)
         return TARGET.next_distributions(words)
 
-    with pytest.raises(ModelError, match="second time"):
-        learn(FunctionModel(function, "01"), by=BY, oracle=ORACLE)
+    result = learn(FunctionModel(function, "01"), by=BY, oracle=ORACLE)
+    assert result.certificate.kind == "unsteady"
+    assert "second time" in result.certificate.statement
+    assert distinguish(result.pdfa, TARGET, by=BY) is None
 
 
 @pytest.mark.parametrize("capacity", [None, 3])
 @pytest.mark.parametrize("audit", mostly_slow([1, 16, 10**5]))
 def test_audited_words_are_counted_apart(audit: int, capacity: int | None) -> None:
-    plain = WatchedModel(AutomatonModel(TARGET), room=capacity)
+    plain = WatchedModel(AutomatonModel(TARGET), capacity=capacity)
     unaudited = learn(plain, by=BY, oracle=ORACLE, audit=0).statistics
-    model = WatchedModel(AutomatonModel(TARGET), room=capacity)
+    model = WatchedModel(AutomatonModel(TARGET), capacity=capacity)
     statistics = learn(model, by=BY, oracle=ORACLE, audit=audit).statistics
     again = model.asked[len(plain.asked) :]
     assert model.asked[: len(plain.asked)] == plain.asked

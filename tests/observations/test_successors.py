@@ -14,15 +14,16 @@ from pdfalearn import (
     AutomatonModel,
     Budget,
     ExactOracle,
-    LanguageModel,
     ModelError,
     Quantization,
     TopK,
     learn,
     random_pdfa,
 )
-from pdfalearn.models.protocol import Handles, Mask, Session
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.rows import Rows
 from tests.learners.checks import assert_is_quotient
 from tests.learners.noted import Noted
 from tests.models.hooked import HookedModel
@@ -56,8 +57,9 @@ def test_a_model_that_does_not_say_is_led_to_all() -> None:
     target = random_pdfa(6, 40, zero_probability=0.8, undefined=True, seed=3)
 
     class Silent(HookedModel):
-        def possible(self, inner: Session, handles: Handles) -> None:
-            return None
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
+            rows = inner.answer(batch)
+            return Rows.dense(rows.to_dense(), undefined=rows.undefined)
 
     tree = ObservationTree(Silent(target), BY)
     tree.classes(np.array([0]), np.array([0]))
@@ -67,12 +69,13 @@ def test_a_model_that_does_not_say_is_led_to_all() -> None:
 
 def test_undefined_with_a_positive_probability_is_an_error() -> None:
     class Lying(HookedModel):
-        def possible(self, inner: Session, handles: Handles) -> Mask:
-            return np.tile(np.arange(60) < 59, (len(handles), 1))
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
+            impossible = np.tile(np.arange(60) == 59, (batch.count, 1))
+            return Rows.dense(inner.answer(batch).to_dense(), impossible=impossible)
 
     target = random_pdfa(6, 60, seed=3)
     with pytest.raises(
-        ModelError, match=r"after the word \(\) the model gives the symbol '59' pro"
+        ModelError, match=r"answer to the word \(\): it gives the symbol '59' probability"
     ):
         learn(Lying(target), by=BY, oracle=ExactOracle(target, by=BY))
 

@@ -72,10 +72,10 @@ def test_undefined_words_are_learnt(
     for seed in range(2):
         target = random_pdfa(15, symbols, zero_probability=0.5, undefined=True, seed=seed)
         function = FunctionModel(partial(answered, target), target.alphabet)
-        model = WatchedModel(function, room=room, cost=cost)
+        model = WatchedModel(function, capacity=room, cost=cost)
         with one_by_one(few):
             result = learn(model, by=BY, oracle=ExactOracle(target, by=BY), audit=0)
         assert_is_quotient(result.pdfa, target, BY)
         assert result.notes == ()
-        assert not model.open_sessions
+        assert not model.open_count
         assert len(set(model.asked)) == len(model.asked)

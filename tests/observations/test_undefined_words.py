@@ -18,8 +18,10 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 from tests.models.hooked import HookedModel
@@ -43,13 +45,10 @@ def stopping(symbols: int = 2) -> PDFA:
 class LyingModel(HookedModel):
     """Claims that words are undefined after the last symbol, whatever its probability."""
 
-    def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
-        found = inner.extend(handles, words)
-        for begin, end in zip(words.offsets[:-1], words.offsets[1:], strict=True):
-            last = (words.symbols[begin:end] == len(self.alphabet) - 1).nonzero()[0]
-            if len(last):
-                found[begin + last[0] : end] = -1
-        return found
+    def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
+        last = len(self.alphabet) - 1
+        undefined = np.array([last in codes for codes in batch.words])
+        return Rows.dense(inner.answer(batch).to_dense(), undefined=undefined)
 
 
 @pytest.mark.parametrize("symbols", [2, 40])
@@ -59,7 +58,7 @@ def test_undefined_words_are_never_asked_further(
     symbols: int, prefixes_free: bool, capacity: int | None
 ) -> None:
     model = WatchedModel(
-        AutomatonModel(stopping(symbols)), cost=COSTS[prefixes_free], room=capacity
+        AutomatonModel(stopping(symbols)), cost=COSTS[prefixes_free], capacity=capacity
     )
     tree = ObservationTree(model, BY)
 
@@ -107,7 +106,7 @@ def test_the_error_comes_whenever_the_word_before_is_asked(
     words: list[tuple[int, ...]], capacity: int | None, prefixes_free: bool, few: bool
 ) -> None:
     lying = LyingModel(random_pdfa(5, 2, seed=1))
-    model = WatchedModel(lying, room=capacity, cost=COSTS[prefixes_free])
+    model = WatchedModel(lying, capacity=capacity, cost=COSTS[prefixes_free])
     tree = ObservationTree(model, BY)
     suffixes = [tree.suffixes.add_word(word) for word in words]
 
@@ -123,8 +122,9 @@ def test_the_error_comes_whenever_the_word_before_is_asked(
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_empty_word_must_be_defined(name: str) -> None:
     class Nothing(HookedModel):
-        def start(self, inner: Session) -> int:
-            return -1
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
+            rows = inner.answer(batch).to_dense()
+            return Rows.dense(rows, undefined=batch.words.lengths == 0)
 
     target = stopping()
     with pytest.raises(ModelError, match="the empty word is undefined"):

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from pdfalearn.observations import _questions, tree
+from pdfalearn.models import batch
+from pdfalearn.observations import planning, tree
 
 
 @contextmanager
 def one_by_one(few: bool) -> Iterator[None]:
-    """Have trees take any number of words for few, or for many."""
+    """Have trees and batches take any number of words for few, or for many."""
     border = 10**9 if few else 0
-    with patch.object(tree, "FEW", border), patch.object(_questions, "FEW", border):
+    with (
+        patch.object(tree, "FEW", border),
+        patch.object(planning, "FEW", border),
+        patch.object(batch, "FEW", border),
+    ):
         yield

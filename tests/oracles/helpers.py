@@ -5,7 +5,7 @@ from __future__ import annotations
 from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.tree_nodes import Word
+from pdfalearn.results.trees import Word
 from tests.learners.checks import label_after
 
 BY = Quantization(10)

@@ -15,11 +15,11 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.tree_nodes import Word
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient, label_after
 from tests.strategies import all_words

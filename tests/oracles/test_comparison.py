@@ -12,7 +12,7 @@ from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import comparison as comparing
 from pdfalearn.oracles.comparison import comparison, differing, first_differences
-from pdfalearn.tree_nodes import Word
+from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
 from tests.models.watched import COSTS, WatchedModel
@@ -20,7 +20,7 @@ from tests.strategies import equivalences, pdfas
 
 
 def watched(target: PDFA, capacity: int | None = None, prefixes_free: bool = True) -> WatchedModel:
-    return WatchedModel(AutomatonModel(target), room=capacity, cost=COSTS[prefixes_free])
+    return WatchedModel(AutomatonModel(target), capacity=capacity, cost=COSTS[prefixes_free])
 
 
 def shortest_wrong(word: Word, target: PDFA, hypothesis: PDFA, by: Equivalence) -> Word | None:

@@ -26,8 +26,10 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.models.hooked import HookedModel
 from tests.models.watched import COSTS, WatchedModel
@@ -132,10 +134,10 @@ def test_a_query_that_is_broken_off_counts_and_certifies_nothing() -> None:
     class Failing(HookedModel):
         fails = False
 
-        def extend(self, inner: Session, handles: Handles, words: Words) -> Handles:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             if self.fails:
                 raise KeyboardInterrupt
-            return inner.extend(handles, words)
+            return inner.answer(batch)
 
     model = Failing(TARGET)
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(30))
@@ -180,7 +182,7 @@ def test_runs_with_one_seed_are_the_same() -> None:
 
 @pytest.mark.parametrize("prefixes_free", [True, False])
 def test_models_of_little_capacity_are_learnt(prefixes_free: bool) -> None:
-    model = WatchedModel(AutomatonModel(TARGET), room=4, cost=COSTS[prefixes_free])
+    model = WatchedModel(AutomatonModel(TARGET), capacity=4, cost=COSTS[prefixes_free])
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(6))
     assert len(learn(model, by=BY, oracle=oracle).pdfa) == 4
 

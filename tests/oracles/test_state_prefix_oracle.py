@@ -40,7 +40,7 @@ def test_walks_begin_in_every_state(walks: int) -> None:
     oracle = StatePrefixOracle(walks_per_state=walks, walk_length=5)
     assert len(oracle.counterexamples(target, ObservationTree(model, BY))) == 0
     asked = [target.alphabet.decode(word) for word in model.asked]
-    assert set(target.states_after(asked).tolist()) == set(range(len(target)))
+    assert set(target.states_after(asked).tolist()) - {-1} == set(range(len(target)))
     assert oracle.certificate.details == {
         "walks_per_state": walks,
         "walk_length": 5,

@@ -74,7 +74,7 @@ def test_stored_answers_are_counted_and_cost_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_stored_answers_save_questions() -> None:
+def test_stored_answers_saveplanning() -> None:
     target = random_pdfa(300, distributions=2, seed=1)
 
     def words_asked(*first: EquivalenceOracle) -> int:

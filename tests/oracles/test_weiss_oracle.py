@@ -14,7 +14,7 @@ from pdfalearn import (
     random_pdfa,
     tomita,
 )
-from pdfalearn.tree_nodes import Word
+from pdfalearn.results.trees import Word
 from tests.oracles.helpers import differs, tree
 
 BY = Tolerance(0.1)

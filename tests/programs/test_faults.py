@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import AllWordsOracle, ModelError, Quantization, Words, learn, random_pdfa
+from pdfalearn import AllWordsOracle, ModelError, Quantization, learn, random_pdfa
+from pdfalearn.models.batch import Batch
 from tests.learners.checks import assert_is_quotient
 from tests.programs.programs import FaultyProgram
 
@@ -92,7 +93,7 @@ def test_the_memory_of_a_flood_is_bounded(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(ModelError, match="cannot be the answer"):
-            model.answer(Words.of([[0]] * 100))
+            model.answer(Batch.of([0] * length for length in range(100)))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -37,8 +37,11 @@ from pdfalearn import (
     quotient,
     random_pdfa,
 )
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import ask_words, open_model
 from pdfalearn.models.program._answers import read_rows
 from pdfalearn.models.program._exchange import FaultError
+from pdfalearn.models.protocol import attached_answers
 from pdfalearn.row_checks import BadRowError
 from pdfalearn.testing import check_model
 from tests.learners.checks import assert_is_quotient
@@ -86,7 +89,7 @@ def test_the_examples(name: str) -> None:
         need_program("perl")
     expected = [[0.4, 0.3, 0.3], [0.0, 0.5, 0.5], [0.4, 0.3, 0.3]]
     with ProgramModel([str(EXAMPLES / name)], "ab") as model:
-        rows = model.answer(Words.of([(), (0, 1, 0), (1, 0, 1)]))
+        rows = ask_words(model, Words.of([(), (0, 1, 0), (1, 0, 1)]))
         assert rows.to_dense().tolist() == expected
         assert len(learn(model, by=BY, oracle=AllWordsOracle(4)).pdfa) == 2
         check_model(model)
@@ -103,7 +106,7 @@ def test_any_text_may_be_a_symbol() -> None:
         """
     )
     with ProgramModel(lengths, symbols) as model:
-        table = model.answer(Words.of([(code,) for code in range(8)])).to_dense()
+        table = model.answer(Batch.of([(code,) for code in range(8)])).to_dense()
     assert table[:, 0].tolist() == [1 / len(symbol) for symbol in symbols]
     assert table[:, 2].tolist() == [ord(symbol[0]) for symbol in symbols]
 
@@ -121,7 +124,7 @@ def test_a_program_may_write_before_it_has_read_all() -> None:
         """
     )
     with ProgramModel(early, "a", timeout=20, tries=1) as model:
-        words = Words.of([[0] * 500] * 1000)
+        words = Batch.of([0] * length for length in range(1000))
         assert model.answer(words).to_dense().tolist() == [[0.5, 0.5]] * 1000
 
 
@@ -137,38 +140,61 @@ def test_much_on_the_standard_error_is_no_hindrance() -> None:
     )
     with ProgramModel(loud, "a", timeout=20, tries=1) as model:
         for _ in range(3):
-            model.answer(Words.of([[0]]))
+            model.answer(Batch.of([[0]]))
         with pytest.raises(ModelError, match=r"exit status 7; .* ends with '.*x \| \\x1b\[1mlast'"):
-            model.answer(Words.of([[0] * 100]))
+            model.answer(Batch.of([[0] * 100]))
 
 
 def test_what_was_not_asked_for_is_refused() -> None:
     twice = "while read line; do echo '{\"rows\": [[0.5, 0.5]]}'; sleep 0.05; echo log; done"
     with ProgramModel(["sh", "-c", twice], "a", tries=1) as model:
-        model.answer(Words.of([[0]]))
+        model.answer(Batch.of([[0]]))
         process = model._program._process
         assert process is not None
         select.select([process.output], [], [], 10)
         with pytest.raises(ModelError, match="it wrote 'log' without being asked; a program"):
-            model.answer(Words.of([[0]]))
+            model.answer(Batch.of([[0]]))
 
 
 def test_threads_take_turns(tmp_path: Path) -> None:
     words = [
-        Words.of([[code, code ^ 1, code] for _ in range(length)])
+        Batch.of([[code, code ^ 1] * more for more in range(length)])
         for code, length in [(0, 3), (1, 5), (0, 9), (1, 1)]
     ]
     with FaultyProgram(TARGET, tmp_path).model(batch=2) as model, ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda asked: model.answer(asked).to_dense(), words * 10))
     for asked, table in zip(words * 10, answers, strict=True):
-        expected = TARGET.next_distributions(TARGET.alphabet.decode_words(asked))
+        expected = TARGET.next_distributions(TARGET.alphabet.decode_words(asked.words))
         assert np.array_equal(table, expected)
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [("sys.exit(7)", "exit status 7"), ("rows[0] = [0.5]", r"the word \('a', 'a', 'a', 'a'\)")],
+)
+def test_lines_that_were_answered_are_not_lost(fault: str, told: str) -> None:
+    failing = f"""
+        for line in sys.stdin:
+            words = json.loads(line)["words"]
+            rows = [[1 / (1 + len(word)), len(word) / (1 + len(word))] for word in words]
+            if ["a"] * 4 in words: {fault}
+            print(json.dumps({{"rows": rows}}), flush=True)
+    """
+    batch = Batch.of([0] * length for length in range(10))
+    with ProgramModel(python(failing), "a", tries=1, batch=2) as model:
+        opened = open_model(model)
+        with pytest.raises(ModelError, match=told) as caught:
+            opened.answer(batch)
+    answered = attached_answers(caught.value)
+    assert answered is not None
+    assert answered.ids.tolist() == [0, 1, 2, 3]
+    assert answered.rows.values[:, 0].tolist() == [1, 1 / 2, 1 / 3, 1 / 4]
 
 
 def test_a_forgotten_model_ends_its_program(tmp_path: Path) -> None:
     program = FaultyProgram(TARGET, tmp_path)
     model = program.model()
-    model.answer(Words.of([[0]]))
+    model.answer(Batch.of([[0]]))
     assert program.left()
     del model
     gc.collect()
@@ -180,9 +206,10 @@ def test_the_end_of_python_ends_the_program(tmp_path: Path) -> None:
     for faults, how in (("none", "pass"), ("none", "1 / 0"), ("hang@1", "model.answer(words)")):
         program = FaultyProgram(TARGET, tmp_path, faults)
         code = f"""
-            from pdfalearn import ProgramModel, Words
+            from pdfalearn import ProgramModel
+            from pdfalearn.models.batch import Batch
             model = ProgramModel({program.command!r}, "01", timeout=2, tries=1)
-            words = Words.of([[0]])
+            words = Batch.of([[0]])
             model.answer(words)
             {how}
         """
@@ -205,7 +232,7 @@ def is_there(group: int) -> bool:
 def test_a_program_that_ignores_all_is_killed() -> None:
     deaf = "trap '' TERM; while read line; do echo '{\"rows\": [[0.5, 0.5]]}'; done; sleep 600"
     model = ProgramModel(["sh", "-c", deaf], "a")
-    model.answer(Words.of([[0]]))
+    model.answer(Batch.of([[0]]))
     process = model._program._process
     assert process is not None
     model.close()
@@ -219,7 +246,7 @@ def test_after_the_end_it_is_started_again(tmp_path: Path) -> None:
     program = FaultyProgram(TARGET, tmp_path)
     model = program.model()
     for _ in range(2):
-        model.answer(Words.of([[0]]))
+        model.answer(Batch.of([[0]]))
         model.close()
         model.close()
     assert program.events().count("start") == 2
@@ -228,10 +255,10 @@ def test_after_the_end_it_is_started_again(tmp_path: Path) -> None:
 def test_copies_have_programs_of_their_own(tmp_path: Path) -> None:
     program = FaultyProgram(TARGET, tmp_path)
     with program.model(fingerprint="mine", cost=QueryCost(call=3)) as model:
-        expected = model.answer(Words.of([[0]])).to_dense()
+        expected = model.answer(Batch.of([[0]])).to_dense()
         for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):  # noqa: S301
             assert (other.fingerprint, other.cost) == ("mine", QueryCost(call=3))
-            assert np.array_equal(other.answer(Words.of([[0]])).to_dense(), expected)
+            assert np.array_equal(other.answer(Batch.of([[0]])).to_dense(), expected)
             other.close()
         assert len(program.left()) == 1
 
@@ -240,15 +267,15 @@ def test_a_fork_starts_its_own_and_leaves_the_other_alone(tmp_path: Path) -> Non
     program = FaultyProgram(TARGET, tmp_path)
     with program.model() as model, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = model.answer(Words.of([[0]])).to_dense()
+        expected = model.answer(Batch.of([[0]])).to_dense()
         child = os.fork()
         if child == 0:
-            same = np.array_equal(model.answer(Words.of([[0]])).to_dense(), expected)
+            same = np.array_equal(model.answer(Batch.of([[0]])).to_dense(), expected)
             model.close()
             os._exit(0 if same else 1)
         assert os.waitpid(child, 0)[1] == 0
         assert program.events().count("start") == 2
-        assert np.array_equal(model.answer(Words.of([[0]])).to_dense(), expected)
+        assert np.array_equal(model.answer(Batch.of([[0]])).to_dense(), expected)
     assert program.events().count("start") == 2
     program.check_end()
 
@@ -274,7 +301,7 @@ def test_large_alphabets_go_in_short_lines() -> None:
         """
     )
     with ProgramModel(zeros, map(str, range(500_000))) as model:
-        assert model.answer(Words.of([[0]] * 3)).values.shape == (3, 500_001)
+        assert model.answer(Batch.of([[0], [1], [2]])).values.shape == (3, 500_001)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +409,7 @@ def test_scripts_without_interpreters(text: str, tmp_path: Path) -> None:
     script.chmod(0o755)
     model = ProgramModel([str(script)], "ab")
     with pytest.raises(InputError, match=r"cannot be started \(.*begin with a line that names"):
-        model.answer(Words.of([[0]]))
+        model.answer(Batch.of([[0]]))
 
 
 @pytest.mark.parametrize(

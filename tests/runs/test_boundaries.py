@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pdfalearn import Exact, InputError, Quantization, Rounded, Tolerance
-from pdfalearn.learning import boundaries
-from pdfalearn.learning.boundaries import POWERS_OF_TEN, BoundaryDistances
+from pdfalearn.results import boundaries
+from pdfalearn.results.boundaries import POWERS_OF_TEN, BoundaryDistances
 
 
 def distances_of(kappa: int, rows: np.ndarray) -> BoundaryDistances:

@@ -6,13 +6,14 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import pdfalearn
 from pdfalearn import (
     PDFA,
     Certificate,
@@ -26,8 +27,9 @@ from pdfalearn import (
     load_pdfa,
     save,
     save_tree,
+    view,
 )
-from pdfalearn.tree_nodes import TreeNode
+from pdfalearn.results.trees import TreeNode
 from tests.cli.program import run, run_json
 from tests.formats.samples import zipped
 from tests.runs.samples import RUNS, TARGET, Halves, bytes_of, load_bytes, members_of, run_of
@@ -159,12 +161,33 @@ def test_every_thing_has_its_endings(tmp_path: Path) -> None:
         InputError, match=r"^3 cannot be saved; what can: PDFA, TreeNode, Result, F"
     ):
         save(3, tmp_path / "x.json")
-    with pytest.raises(InputError, match=r"^<.*> is not a Result, such as learn"):
-        save(type("Result", (), {})(), tmp_path / "x.zip")
     assert list(tmp_path.iterdir()) == []
     save(result.tree, tmp_path / "a.json")
     save_tree(result.tree, tmp_path / "b.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["PDFA", "TreeNode", "Result", "Frontier"])
+def test_a_class_of_the_same_name_is_not_taken_for_ours(name: str, tmp_path: Path) -> None:
+    kind = type(name, (), {})
+    for ending in (".zip", ".json", ".html", ".svg"):
+        with pytest.raises(InputError, match=r"^<.*> cannot be saved; what can: PDFA, TreeNode"):
+            save(kind(), tmp_path / f"x{ending}")
+    with pytest.raises(InputError, match=r"^there is no page of <"):
+        view(kind())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_class_below_ours_is_saved_and_shown_as_ours(tmp_path: Path) -> None:
+    class Result(pdfalearn.Result):
+        """Its name does not matter, only the class above it."""
+
+    result = run_of("figure 3")
+    own = Result(**{field.name: getattr(result, field.name) for field in fields(result)})
+    save(own, tmp_path / "run.zip")
+    assert load(tmp_path / "run.zip").pdfa == result.pdfa
+    assert own._repr_html_() == result._repr_html_()
+    assert view(own).title == view(result).title
 
 
 def test_checks_before_learning(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from pdfalearn import (
     quotient,
     random_pdfa,
 )
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import ask_words
 from pdfalearn.models.served._answers import Logs
 from pdfalearn.models.served._top_rows import top_rows
 from pdfalearn.models.spelling import Spelling
@@ -67,7 +69,7 @@ def test_rows_are_those_of_the_automaton() -> None:
     target = spelled_target(30, seed=1)
     words = random_words(4, 200, seed=2)
     with WatchedServer(AutomatonLLM(target, waste=0.25)) as server:
-        rows = served(server).answer(words)
+        rows = ask_words(served(server), words)
     assert np.allclose(rows.values, target.probabilities[states_after(target, words)], atol=1e-12)
     assert rows.outside is not None
     assert np.allclose(rows.outside, 0.25, atol=1e-12)
@@ -95,7 +97,7 @@ def test_all_prefixes_of_a_word_go_into_one_request() -> None:
     with WatchedServer(AutomatonLLM(spelled_target(5, seed=1))) as server:
         model = served(server)
         server.requests.clear()
-        model.answer(Words.of([(1, 0)]))
+        model.answer(Batch.of([(1, 0)]))
     (request,) = server.requests
     letters = {character: server.model.tokens(character, special=False)[0] for character in "abcd:"}
     word = [letters["b"], letters["b"], letters["a"]]
@@ -109,7 +111,7 @@ def test_prompts_that_begin_alike_are_next_to_each_other() -> None:
     with WatchedServer(AutomatonLLM(spelled_target(5, seed=1, symbols="abcd"))) as server:
         model = served(server, "abcd", batch=4, in_flight=1)
         server.requests.clear()
-        model.answer(random_words(4, 30, seed=5))
+        model.answer(Batch.of(random_words(4, 30, seed=5)))
     prompts = [prompt for request in server.requests for prompt in request["prompt"]]
     assert prompts == sorted(prompts)
     assert max(len(request["prompt"]) for request in server.requests) == 4
@@ -122,7 +124,7 @@ def test_more_tokens_than_a_request_may_ask_for_are_parted() -> None:
     words = random_words(300, 10, seed=1)
     with WatchedServer(AutomatonLLM(target)) as server:
         model = served(server, symbols)
-        rows = model.answer(words)
+        rows = ask_words(model, words)
         sizes = {len(request["logprob_token_ids"]) for request in server.requests[1:]}
     assert sizes == {128, 45}
     assert np.allclose(rows.values, target.probabilities[states_after(target, words)], atol=1e-12)
@@ -132,7 +134,7 @@ def test_more_tokens_than_a_request_may_ask_for_are_parted() -> None:
 def test_the_rest_ends_words() -> None:
     target = spelled_target(5, seed=4, symbols="abcd")
     with WatchedServer(AutomatonLLM(target, waste=0.25)) as server:
-        rows = served(server, "abcd", ends="rest").answer(Words.of([()]))
+        rows = served(server, "abcd", ends="rest").answer(Batch.of([()]))
     start = 0.75 * target.probabilities[target.initial]
     assert np.allclose(rows.values[0], [0.25 + start[0], *start[1:]])
 
@@ -140,7 +142,7 @@ def test_the_rest_ends_words() -> None:
 def test_mass_outside_can_be_a_symbol() -> None:
     target = spelled_target(5, seed=4, symbols="abcd")
     with WatchedServer(AutomatonLLM(target, waste=0.25)) as server:
-        rows = served(server, "abcd", outside="?").answer(Words.of([(), (4,)]))
+        rows = served(server, "abcd", outside="?").answer(Batch.of([(), (4,)]))
     assert np.allclose(rows.values[0], [*(0.75 * target.probabilities[target.initial]), 0.25])
     assert rows.values[1].tolist() == [1, 0, 0, 0, 0, 0]
 
@@ -181,7 +183,7 @@ def test_a_transformer_is_read_node_by_node() -> None:
     with WatchedServer(llm) as server:
         model = served(server, texts, prompt="a:", ends=["$", "f"])
         words = random_words(4, 40, seed=6)
-        rows = model.answer(words)
+        rows = ask_words(model, words)
         check_model(model)
     assert rows.outside is not None
     for row, outside, codes in zip(rows.values, rows.outside, words, strict=True):
@@ -226,7 +228,7 @@ def test_older_servers_list_the_likeliest_tokens(refuses: bool, most: int) -> No
         with pytest.warns(LikeliestTokensWarning, match=f"{most} likeliest tokens only"):
             model = served(server)
         assert model.top == most
-        rows = model.answer(words)
+        rows = ask_words(model, words)
         check_model(model)
         with pytest.raises(InputError, match="ends='rest' is the mass of tokens beside"):
             served(server, ends="rest")
@@ -288,7 +290,7 @@ def test_wished_likeliest_tokens_do_not_warn() -> None:
     with WatchedServer(AutomatonLLM(target, waste=0)) as server:
         model = served(server, "abcd", top=20)
         full = served(server, "abcd")
-        rows, expected = (asked.answer(Words.of([(), (0, 1)])) for asked in (model, full))
+        rows, expected = (asked.answer(Batch.of([(), (0, 1)])) for asked in (model, full))
     assert model.top == 20
     assert model.fingerprint != full.fingerprint
     assert not rows.is_open.any()
@@ -358,8 +360,8 @@ def test_a_store_keeps_the_answers(tmp_path: Path) -> None:
 def test_a_full_context_names_the_word_and_the_limit() -> None:
     with WatchedServer(AutomatonLLM(spelled_target(5, seed=1, symbols="abcd"))) as server:
         model = served(server, "abcd")
-        model.answer(Words.of([[0] * 505]))
+        model.answer(Batch.of([[0] * 505]))
         server.requests.clear()
         with pytest.raises(ModelError, match=r"'a'.* needs 513 tokens.* context has 512"):
-            model.answer(Words.of([[1], [0] * 506]))
+            model.answer(Batch.of([[1], [0] * 506]))
         assert not server.requests

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from examples.served_automaton import Answer, AutomatonLLM, Body, Handler, refusal
-from pdfalearn import ExactOracle, InputError, ModelError, Quantization, ServedModel, Words, learn
+from pdfalearn import ExactOracle, InputError, ModelError, Quantization, ServedModel, learn
 from pdfalearn.errors import MissingExtraError
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.served import _client
 from tests.served.servers import WatchedServer, spelled_target
 from tests.support import need_module
@@ -206,7 +207,7 @@ def test_a_server_without_tokenizer_takes_tokens() -> None:
             served(server)
         tokens = {text: llm.tokens(text, special=False) for text in "abcd"}
         model = served(server, symbols=tokens, prompt=[0], ends=[1])
-        assert model.answer(Words.of([()])).values.shape == (1, 5)
+        assert model.answer(Batch.of([()])).values.shape == (1, 5)
 
 
 def test_httpx_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:

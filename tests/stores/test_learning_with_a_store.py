@@ -37,8 +37,9 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import FREE, QueryCost
-from pdfalearn.models.protocol import Handles, Session
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.rows import Rows
 from tests.models.hooked import HookedModel
 from tests.models.watched import COSTS, WatchedModel
@@ -53,11 +54,11 @@ def run(
     store: Path | None,
     *,
     cost: QueryCost = FREE,
-    room: int | None = None,
+    capacity: int | None = None,
     learner: str = "quant",
     budget: Budget | None = None,
 ) -> tuple[Result, WatchedModel]:
-    model = WatchedModel(AutomatonModel(target), room=room, cost=cost)
+    model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=cost)
     oracle = ExactOracle(target, by=BY)
     result = learn(
         model, by=BY, oracle=oracle, learner=learner, store=store, model_id="m",
@@ -83,7 +84,7 @@ def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
     store = tmp_path_factory.mktemp("store") / "answers.db"
     enough = Budget(max_words=10**6)
     whole, watched = run(
-        target, None, cost=COSTS[prefixes_free], room=capacity, learner=learner, budget=enough
+        target, None, cost=COSTS[prefixes_free], capacity=capacity, learner=learner, budget=enough
     )
     asked = []
     for _ in range(200):
@@ -91,7 +92,7 @@ def test_a_run_in_pieces_learns_the_same_and_asks_nothing_twice(
             target,
             store,
             cost=COSTS[prefixes_free],
-            room=capacity,
+            capacity=capacity,
             learner=learner,
             budget=Budget(max_words=piece) if data.draw(st.booleans()) else enough,
         )
@@ -184,14 +185,14 @@ def test_failures_at_any_call_change_nothing(
     class Failing(HookedModel):
         calls = 0
 
-        def read(self, inner: Session, handles: Handles) -> Rows:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             self.calls += 1
             if self.calls == fails_at:
                 raise ConnectionError("the line is dead")
-            return inner.read(handles)
+            return inner.answer(batch)
 
     def once(model: AutomatonModel, store: Path | None) -> Result:
-        watched = WatchedModel(model, room=capacity, cost=COSTS[prefixes_free])
+        watched = WatchedModel(model, capacity=capacity, cost=COSTS[prefixes_free])
         sampler = UniformWords(max_length=8)
         oracle = ChainOracle(
             StoredAnswersOracle(), PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=2)
@@ -272,11 +273,11 @@ def test_ctrl_c_keeps_all_answers(tmp_path: Path) -> None:
     class Interrupted(HookedModel):
         calls = 0
 
-        def read(self, inner: Session, handles: Handles) -> Rows:
+        def answer_batch(self, inner: LanguageModel, batch: Batch) -> Rows:
             self.calls += 1
             if self.calls == 8:
                 raise KeyboardInterrupt
-            return inner.read(handles)
+            return inner.answer(batch)
 
     with pytest.raises(LearningInterrupted):
         learn(Interrupted(target), by=BY, oracle=ExactOracle(target, by=BY), store=store)

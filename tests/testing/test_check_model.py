@@ -15,7 +15,9 @@ from pdfalearn import (
     AutomatonModel,
     FunctionModel,
     InputError,
+    ModelError,
     RecurrentModel,
+    TopK,
     chain,
     figure_1,
     random_pdfa,
@@ -23,16 +25,16 @@ from pdfalearn import (
     tomita,
 )
 from pdfalearn.alphabet import Symbol
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.rows import Rows
 from pdfalearn.testing import check_model
-from pdfalearn.words import Words
 from tests.models.networks import FORMS, OneHotNetwork, gru, layers, memory_for, needed_torch
-from tests.models.owning import Owning, OwningSession, sparse_rows
 from tests.strategies import pdfas
+from tests.testing.keeping import Keeping, sparse_rows
 
 TARGETS = [random_pdfa(30, 3, seed=1), chain(12), figure_1(), reber(), tomita(3)]
-ROOMS = [3, 4, 5, 9, 40, 1000, None]
+ROOMS = [1, 2, 9, None]
 
 
 @settings(max_examples=15)
@@ -45,48 +47,48 @@ def test_automata(pdfa: PDFA, seed: int) -> None:
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(pdfas(), st.sampled_from(ROOMS), st.booleans(), st.integers(0, 9))
-def test_owned_handles(pdfa: PDFA, room: int | None, sparse: bool, seed: int) -> None:
-    model = Owning(pdfa, room, sparse=sparse)
+def test_models_that_keep_states(pdfa: PDFA, room: int | None, sparse: bool, seed: int) -> None:
+    model = Keeping(pdfa, room, sparse=sparse)
     check_model(model, seed=seed)
-    assert all(session.closed == 1 for session in model.sessions)
+    assert all(each.closed == 1 for each in model.opened)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("max_length", [1, 3, 8])
 @pytest.mark.parametrize("words", [14, 20, 21, 47, 200])
-def test_no_more_words_are_asked_than_may_be(target: PDFA, room: int | None, words: int) -> None:
-    model = Owning(target, room)
-    check_model(model, words=words)
-    assert sum(sum(session.batches) for session in model.sessions) <= words
-    if room is not None and room <= 4 * (words // 7) and words > 40:
-        assert max(session.most_alive for session in model.sessions) == room
+def test_no_more_words_are_asked_than_may_be(target: PDFA, max_length: int, words: int) -> None:
+    model = Keeping(target)
+    check_model(model, words=words, max_length=max_length)
+    assert sum(sum(each.counts) for each in model.opened) <= words
 
 
 def test_most_of_the_words_are_used() -> None:
-    model = Owning(random_pdfa(50, 4, seed=1))
+    model = Keeping(random_pdfa(50, 4, seed=1))
     check_model(model)
-    assert sum(sum(session.batches) for session in model.sessions) > 150
-    assert sum(session.symbols for session in model.sessions) < 200 * 8
+    assert sum(sum(each.counts) for each in model.opened) > 150
 
 
 class Whole(LanguageModel):
-    """A PDFA that is asked for whole words, and says of some that they are undefined."""
+    """A PDFA that is asked for whole words, and says what is undefined or impossible."""
+
+    fingerprint = "whole"
 
     def __init__(self, pdfa: PDFA, *, sparse: bool = False) -> None:
         self.alphabet = pdfa.alphabet
-        self.fingerprint = "whole"
         self._pdfa = pdfa
         self._sparse = sparse
 
-    def answer(self, words: Words) -> Rows:
-        found = [self._pdfa.state_after(word) for word in self.alphabet.decode_words(words)]
+    def answer(self, batch: Batch) -> Rows:
+        found = [self._pdfa.state_after(word) for word in self.alphabet.decode_words(batch.words)]
         undefined = np.array([state is None for state in found])
-        states = [state or 0 for state in found]
+        states = np.array([state or 0 for state in found])
         if self._sparse:
             rows = sparse_rows(self._pdfa, states)
             rows.undefined = undefined
             return rows
-        return Rows.dense(self._pdfa.probabilities[states], undefined=undefined)
+        impossible = self._pdfa.transitions[states] < 0
+        table = self._pdfa.probabilities[states]
+        return Rows.dense(table, undefined=undefined, impossible=impossible)
 
 
 @pytest.mark.slow
@@ -105,10 +107,36 @@ def test_functions() -> None:
     check_model(FunctionModel(lambda words: [[0, 1] for _ in words], ["only"]))
 
 
-def top_rows(words: Words) -> Rows:
+class Cut(LanguageModel):
+    """A model that answers beyond what it calls impossible; it says that it needs prefixes."""
+
+    alphabet = Alphabet("abc")
+
+    def answer(self, batch: Batch) -> Rows:
+        rows = np.array(
+            [[0, 0.5, 0.5, 0] if len(word) % 2 else [0.5, 0, 0, 0.5] for word in batch.words]
+        )
+        return Rows.dense(rows, impossible=rows[:, 1:] == 0)
+
+
+def test_models_that_need_prefixes_are_not_asked_beyond_what_is_impossible() -> None:
+    with pytest.raises(ModelError, match=r"is impossible, but the word .* is defined"):
+        check_model(Cut())
+    cut = Cut()
+    cut.needs_prefixes = True
+    check_model(cut)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_wrappers(target: PDFA) -> None:
+    check_model(TopK(target, 1))
+    check_model(TopK(Whole(target), 2))
+
+
+def top_rows(batch: Batch) -> Rows:
     """Answer as a server does that says only which two of a thousand symbols are likeliest."""
-    count = len(words)
-    columns = np.array([[0, 1 + length % 900, 950] for length in words.lengths.tolist()])
+    count = batch.count
+    columns = np.array([[0, 1 + length % 900, 950] for length in batch.words.lengths.tolist()])
     return Rows.sparse(
         1001,
         3 * np.arange(count + 1),
@@ -125,6 +153,8 @@ def test_answers_that_list_only_the_likeliest_symbols() -> None:
     model.alphabet = Alphabet(range(1000))
     model.answer = top_rows  # type: ignore[method-assign]
     check_model(model)
+    model.full_support = True
+    check_model(model)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -137,10 +167,7 @@ def test_networks_of_every_form(form: str) -> None:
 @pytest.mark.parametrize("room", [3, 4, 17, None])
 def test_networks_in_little_room(room: int | None) -> None:
     needed_torch()
-    memory = memory_for(room, 48, 3) if room else 2**20
-    model = gru(memory=memory)
-    assert room is None or model.open().room == room
-    check_model(model)
+    check_model(gru(memory=memory_for(room, 48) if room else 2**20))
 
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
@@ -148,23 +175,6 @@ def test_networks_in_single_precision(kind: str) -> None:
     needed_torch()
     embedding, recurrent, head = (part.float() for part in layers(kind, 3, num_layers=2))
     check_model(RecurrentModel.of_layers(embedding, recurrent, head, "abc"))
-
-
-class SaysPossible(OwningSession):
-    """Returns which symbols may follow, as lists."""
-
-    def possible(self, handles: Any) -> Words:
-        table = self.model.pdfa.transitions[[self.states[handle] for handle in handles.tolist()]]
-        return Words.of([np.flatnonzero(row >= 0).tolist() for row in table])
-
-
-@pytest.mark.slow
-@settings(max_examples=20)
-@given(pdfas(), st.sampled_from(ROOMS))
-def test_lists_of_what_is_possible(pdfa: PDFA, room: int | None) -> None:
-    model = Owning(pdfa, room)
-    model.open = lambda: SaysPossible(model)  # type: ignore[method-assign]
-    check_model(model)
 
 
 def test_tolerance() -> None:
@@ -175,7 +185,7 @@ def test_tolerance() -> None:
         return [[0.5 + noise, 0.5 - noise] for _ in words]
 
     check_model(FunctionModel(function, "a"), tolerance=1e-3)
-    with pytest.raises(InputError, match="larger tolerance"):
+    with pytest.raises(InputError, match=r"larger tolerance|dropout"):
         check_model(FunctionModel(function, "a"))
 
 
@@ -191,10 +201,10 @@ def test_the_same_seed_asks_the_same() -> None:
         check_model(FunctionModel(function, "ab"), seed=seed)
     assert asked[0] == asked[1] != asked[2]
     assert () in asked[0]
-    assert max(map(len, asked[0])) == 32
+    assert max(map(len, asked[0])) in (32, 33)
     asked.append([])
     check_model(FunctionModel(function, "ab"), max_length=2)
-    assert max(map(len, asked[-1])) == 8
+    assert max(map(len, asked[-1])) in (8, 9)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pdfalearn import Budget, Progress, Result, chain, learn, random_pdfa
-from pdfalearn.learning.results import History
-from pdfalearn.tree_nodes import numbered_nodes
+from pdfalearn.results.learning_runs import History
+from pdfalearn.results.trees import numbered_nodes
 from pdfalearn.viewing import tree_data as trees
 from pdfalearn.viewing.run_data import MEANINGS, MOST_ROWS, run_data, statistics_rows
 from pdfalearn.viewing.tree_data import tree_data

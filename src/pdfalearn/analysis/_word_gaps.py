@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.analysis.completions import least_costs, minus_logs
-from pdfalearn.analysis.pairs import Pairs, Side
+from pdfalearn.chains.walks import Pairs, Side
+from pdfalearn.chains.ways import least_costs, minus_logs
 from pdfalearn.words import offsets_of
 
 Floats = NDArray[np.float64]

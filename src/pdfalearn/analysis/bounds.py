@@ -2,69 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 import numpy as np
 
-from pdfalearn.analysis.boxes import Boxes
+from pdfalearn.analysis.boxes import Boxes, interval_chain
 from pdfalearn.analysis.claims import Claim
-from pdfalearn.analysis.components import end_components
-from pdfalearn.analysis.extremes import greatest_reach, greatest_steps, least_reach, least_steps
-from pdfalearn.analysis.interval_chains import IntervalChain
-from pdfalearn.analysis.languages import HasLength, LanguageLike, intersection, language_dfa
 from pdfalearn.analysis.products import Product
-from pdfalearn.dfa import DFA
-from pdfalearn.dfa_parts import complement
-from pdfalearn.distilling.frontier import Frontier
+from pdfalearn.chains.extremes import greatest_reach, greatest_steps, least_reach, least_steps
+from pdfalearn.chains.intervals import IntervalChain, end_components
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
-from pdfalearn.learning.results import Result
+from pdfalearn.languages.dfa import DFA, complement
+from pdfalearn.languages.kinds import HasLength, LanguageLike, intersection, language_dfa
 from pdfalearn.pdfa import PDFA
-from pdfalearn.registry import shown
+from pdfalearn.results.certificates import Bounds
+from pdfalearn.results.frontiers import Frontier
+from pdfalearn.results.learning_runs import Result
 from pdfalearn.text import described
 
 _NEARLY = 1e-9
 _FAR = 0.5
 """A bound at 0 or 1 says nothing if the other bound is at least this far from it."""
-_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What a value is at least and at most, and for which models that holds.
-
-    Examples
-    --------
-    >>> from pdfalearn import Quantization, figure_1
-    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
-    >>> round(bounds.low, 9), round(bounds.high, 9), bounds.confidence
-    (0.75, 0.8125, 1.0)
-    """
-
-    low: float
-    high: float
-    holds_for: str
-    """For which models."""
-    confidence: float
-    """1, or for a PAC certificate 1 - δ."""
-    blamed: tuple[int, ...]
-    """Where a bound says nothing (it is 0, 1 or infinite, and the other far from it), the states to
-    blame: those in which the classes allow words to go on for ever, or if there are none, those
-    whose classes leave the most open."""
-
-    def _repr_html_(self) -> Any:
-        return shown("html", self)
-
-    def __str__(self) -> str:
-        text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
-        if not self.blamed:
-            return text
-        more = f" and {len(self.blamed) - _SHOWN} more" if len(self.blamed) > _SHOWN else ""
-        states = "states" if len(self.blamed) > 1 else "state"
-        blamed = ", ".join(map(str, self.blamed[:_SHOWN]))
-        return f"{text}; it says so little because of the {states} {blamed}{more}"
 
 
 def probability_bounds(
@@ -173,7 +132,7 @@ def _reach(pdfa: PDFA, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
     if dfa is None:
         return 0.0, 0.0
     product = Product.of(pdfa, dfa, followed=boxes.highs[:, 1:] > 0)
-    chain = IntervalChain.of(product, boxes)
+    chain = interval_chain(product, boxes)
     return least_reach(chain), greatest_reach(chain)
 
 
@@ -211,7 +170,7 @@ def _whole_chain(pdfa: PDFA, boxes: Boxes) -> tuple[IntervalChain, Product]:
     """Return the chain of all words."""
     everything = language_dfa(HasLength(), pdfa.alphabet)
     product = Product.of(pdfa, everything, followed=boxes.highs[:, 1:] > 0)
-    return IntervalChain.of(product, boxes), product
+    return interval_chain(product, boxes), product
 
 
 def _blamed(pdfa: PDFA, boxes: Boxes) -> tuple[int, ...]:

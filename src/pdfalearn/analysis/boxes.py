@@ -1,4 +1,4 @@
-"""Which distributions a state's class allows: an interval for every probability."""
+"""Which distributions a state's class allows: an interval for every probability, as a chain."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.analysis.products import Product
+from pdfalearn.chains.intervals import IntervalChain
 from pdfalearn.equivalence.equivalences import Exact, Quantization, Rounded
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.equivalence.tolerance import Tolerance
@@ -17,6 +19,8 @@ Floats = NDArray[np.float64]
 
 _MARGIN = 2.0**-49
 """More than the shift by 2⁻⁵⁰ and all rounding can move a probability across a boundary."""
+_PART = 2**14
+"""Rows are added up in parts of this many pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,3 +81,41 @@ def _check_not_empty(lows: Floats, highs: Floats, by: Relation) -> None:
             f"state {int(empty.argmax())}: no distribution that sums to 1 is in its class by "
             f"{by!r}, as its own row does not; divide the rows by their sums"
         )
+
+
+def interval_chain(product: Product, boxes: Boxes) -> IntervalChain:
+    """Return the chain of a product: words of the language end in ``yes``, others in ``no``.
+
+    Parameters
+    ----------
+    product : Product
+        Pairs of states, along all symbols that may have a probability.
+    boxes : Boxes
+        Those of the PDFA.
+    """
+    walk, size = product.walk, len(product)
+    places = np.arange(size)
+    lefts = walk.lefts[walk.sources]
+    lows, highs = (
+        np.concatenate(
+            (table[lefts, walk.symbols + 1], table[walk.lefts, 0], _sum_lost(product, table))
+        )
+        for table in (boxes.lows, boxes.highs)
+    )
+    ends_in = np.where(product.accepting, size, size + 1)
+    sources = np.concatenate((walk.sources, places, places))
+    targets = np.concatenate((walk.successors, ends_in, np.full(size, size + 1)))
+    rounding = boxes.lows.shape[1] * 2.0**-51
+    return IntervalChain.of_cells(size, sources, targets, lows, highs, rounding)
+
+
+def _sum_lost(product: Product, table: Floats) -> Floats:
+    """Add up what goes with symbols that lead out of the language for good, for every pair."""
+    lost, walk = np.zeros(len(product)), product.walk
+    ways = product.dfa.table >= 0
+    if not ways[:-1].all():
+        for begin in range(0, len(product), _PART):
+            part = slice(begin, begin + _PART)
+            here = table[walk.lefts[part], 1:]
+            lost[part] = np.where(ways[walk.rights[part]], 0.0, here).sum(axis=1)
+    return lost

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.equivalence.relations import Relation, check_relation
 from pdfalearn.equivalence.tolerance import Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.learning.results import Result
 from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.results.frontiers import Frontier
+from pdfalearn.results.learning_runs import Result
 
 _NO_CLAIM = {
     "tested": "testing found no difference, and no more is known",

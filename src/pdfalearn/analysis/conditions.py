@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.analysis.completions import minus_logs
-from pdfalearn.analysis.languages import LanguageLike, language_dfa
 from pdfalearn.analysis.probabilities import Successes, checked_successes
+from pdfalearn.chains.ways import minus_logs
+from pdfalearn.languages.kinds import LanguageLike, language_dfa
 from pdfalearn.memory import check_fits
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.reachability import reachable_part

@@ -8,10 +8,9 @@ from math import inf, log1p, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.analysis.flows import Flow, sums_by
-from pdfalearn.analysis.pairs import Pairs
+from pdfalearn.chains.flows import Flow, sums_by
+from pdfalearn.chains.walks import MOST_PAIRS, Pairs
 from pdfalearn.checks import checked_integer
-from pdfalearn.metrics.walks import MOST_PAIRS
 from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from pdfalearn.analysis.flows import sums_by
-from pdfalearn.analysis.languages import LanguageLike, language_dfa
 from pdfalearn.analysis.products import Product
-from pdfalearn.analysis.reached import Reached
-from pdfalearn.metrics.visits import Chain, normalised, visits_and_weights
+from pdfalearn.chains.flows import Reached, sums_by
+from pdfalearn.chains.visits import Chain, visits_and_weights
+from pdfalearn.chains.walks import normalise_rows
+from pdfalearn.languages.kinds import LanguageLike, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 Floats = NDArray[np.float64]
@@ -77,7 +77,7 @@ def entropy(pdfa: PDFA) -> Entropy:
     (1.386294, 0.462098)
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
-    by_state = np.asarray(entr(normalised(pdfa.probabilities)).sum(axis=1))
+    by_state = np.asarray(entr(normalise_rows(pdfa.probabilities)).sum(axis=1))
     by_state.setflags(write=False)
     reached = Reached.of(pdfa)
     gains = by_state[reached.states] * reached.sums
@@ -117,7 +117,7 @@ def expected_visits(pdfa: PDFA) -> Visits:
     chain = Chain.of(pdfa, pdfa)
     visits, _ = visits_and_weights(chain)
     states = sums_by(chain.lefts, np.where(chain.components < 0, visits, inf), len(pdfa))
-    rows = normalised(pdfa.probabilities)[:, 1:]
+    rows = normalise_rows(pdfa.probabilities)[:, 1:]
     with np.errstate(invalid="ignore"):
         transitions = np.where(rows > 0, states[:, None] * rows, 0.0)
     endless = Reached.of(pdfa).endless_states
@@ -144,7 +144,7 @@ def expected_count(pdfa: PDFA, language: LanguageLike) -> float:
     Examples
     --------
     >>> from pdfalearn import figure_1
-    >>> from pdfalearn.analysis.languages import EndsWith
+    >>> from pdfalearn.languages.kinds import EndsWith
     >>> round(expected_count(figure_1(), EndsWith("a")), 12)
     2.0
     """

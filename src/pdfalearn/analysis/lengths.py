@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pdfalearn.analysis.completions import least_costs
-from pdfalearn.analysis.flows import sums_by
-from pdfalearn.analysis.reached import Reached
+from pdfalearn.chains.flows import Reached, sums_by
+from pdfalearn.chains.ways import least_costs
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, checked_pdfa

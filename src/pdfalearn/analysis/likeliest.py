@@ -9,10 +9,10 @@ from itertools import islice
 import numpy as np
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis.graphs import WordGraph, heaviest
-from pdfalearn.analysis.languages import HasLength, LanguageLike, language_dfa
 from pdfalearn.analysis.products import Product
+from pdfalearn.chains.ways import WordGraph, heaviest_words
 from pdfalearn.checks import checked_integer
+from pdfalearn.languages.kinds import HasLength, LanguageLike, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 
@@ -108,5 +108,5 @@ def _found(pdfa: PDFA, graph: WordGraph, count: int | None) -> Iterator[LikelyWo
     most = None if count is None else checked_integer(count, "count", 0)
     return (
         LikelyWord(pdfa.alphabet.decode(way.codes), way.weight, 0.0 - way.cost)
-        for way in islice(heaviest(graph), most)
+        for way in islice(heaviest_words(graph), most)
     )

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import entr
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis.completions import minus_logs
-from pdfalearn.metrics.visits import normalised
+from pdfalearn.chains.walks import normalise_rows
+from pdfalearn.chains.ways import minus_logs
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 
@@ -42,7 +42,7 @@ class Monitor:
 
     def __init__(self, pdfa: PDFA) -> None:
         self._pdfa = checked_pdfa(pdfa, "pdfa")
-        rows = normalised(pdfa.probabilities)
+        rows = normalise_rows(pdfa.probabilities)
         self._costs = minus_logs(rows)
         self._means = entr(rows).sum(axis=1)
         gaps = np.where(rows > 0, self._costs - self._means[:, None], 0.0)

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis._word_gaps import WordGaps
 from pdfalearn.analysis.distances import hellinger_flow
-from pdfalearn.analysis.graphs import WordGraph, heaviest
-from pdfalearn.analysis.pairs import Pairs
+from pdfalearn.chains.walks import MOST_PAIRS, Pairs
+from pdfalearn.chains.ways import WordGraph, heaviest_words
 from pdfalearn.checks import checked_integer
-from pdfalearn.metrics.walks import MOST_PAIRS
 from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]
@@ -136,7 +135,7 @@ def _prefixes(
     weights = np.sqrt(left * right)
     graph = WordGraph(walk.sources, walk.symbols, walk.successors, weights, distances)
     columns = (a.terminal, *a.alphabet.symbols)
-    for way in heaviest(graph):
+    for way in heaviest_words(graph):
         rows = _rows_after(pairs, way.codes)
         column = int(np.abs(np.sqrt(rows[0]) - np.sqrt(rows[1])).argmax())
         prefix, share = a.alphabet.decode(way.codes), way.weight / squared

@@ -8,13 +8,13 @@ from math import exp, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.analysis.completions import least_costs, minus_logs
-from pdfalearn.analysis.languages import LanguageLike, intersection, language_dfa
 from pdfalearn.analysis.products import Product
-from pdfalearn.analysis.reached import ending_probabilities
 from pdfalearn.arrays.reaching import reaching
-from pdfalearn.dfa import DFA
+from pdfalearn.chains.flows import ending_probabilities
+from pdfalearn.chains.ways import least_costs, minus_logs
 from pdfalearn.errors import InputError
+from pdfalearn.languages.dfa import DFA
+from pdfalearn.languages.kinds import LanguageLike, intersection, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.text import described
 
@@ -50,7 +50,7 @@ def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None =
     Examples
     --------
     >>> from pdfalearn import figure_1
-    >>> from pdfalearn.analysis.languages import HasLength
+    >>> from pdfalearn.languages.kinds import HasLength
     >>> probability(figure_1(), HasLength(most=2))
     0.75
     >>> probability(figure_1(), ["a"], given=HasLength(most=2))

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.analysis.flows import Flow
-from pdfalearn.dfa import DFA
-from pdfalearn.metrics.visits import normalised
-from pdfalearn.metrics.walks import MOST_PAIRS, PairWalk, walk_pairs
+from pdfalearn.chains.flows import Flow
+from pdfalearn.chains.walks import MOST_PAIRS, PairWalk, normalise_rows, walk_pairs
+from pdfalearn.languages.dfa import DFA
 from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]
@@ -60,7 +59,7 @@ class Product:
         Examples
         --------
         >>> from pdfalearn import figure_1
-        >>> from pdfalearn.analysis.languages import language_dfa
+        >>> from pdfalearn.languages.kinds import language_dfa
         >>> pdfa = figure_1()
         >>> len(Product.of(pdfa, language_dfa(["a", "aa"], pdfa.alphabet)))
         3
@@ -121,4 +120,4 @@ class Product:
 
     @cached_property
     def _rows(self) -> Floats:
-        return normalised(self.pdfa.probabilities)
+        return normalise_rows(self.pdfa.probabilities)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
-from pdfalearn.analysis.completions import minus_logs
+from pdfalearn.chains.walks import normalise_rows
+from pdfalearn.chains.ways import minus_logs
 from pdfalearn.formats.word_lines import encoded_lines
-from pdfalearn.metrics.visits import normalised
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.runs import visited_states
 from pdfalearn.words import Words
@@ -136,7 +136,9 @@ def surprises(pdfa: PDFA, word: Word) -> Floats:
 
 def _padded(pdfa: PDFA) -> Floats:
     """Return normalised rows, and one more of zeros, for words that are undefined."""
-    return np.concatenate((normalised(pdfa.probabilities), np.zeros((1, len(pdfa.alphabet) + 1))))
+    return np.concatenate(
+        (normalise_rows(pdfa.probabilities), np.zeros((1, len(pdfa.alphabet) + 1)))
+    )
 
 
 def _surprises(pdfa: PDFA, costs: Floats, words: Words) -> tuple[Floats, NDArray[np.int32]]:

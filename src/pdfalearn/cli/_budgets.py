@@ -20,6 +20,11 @@ _BOUNDS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
     "max_states": (click.IntRange(min=1), "this many states"),
     "max_word_length": (click.IntRange(min=0), "this many symbols in a word"),
     "max_equivalence_queries": (click.IntRange(min=0), "this many equivalence queries"),
+    "max_bytes": (
+        click.IntRange(min=0),
+        "this much memory for words and answers (1 GiB, or a million words, if no bound is given "
+        "and the model is not known to be an automaton)",
+    ),
 }
 
 BOUNDS = tuple(_BOUNDS)

@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli._learning_outputs import save_pdfa
 from pdfalearn.cli._learning_summary import certificate_object, outside_facts
 from pdfalearn.cli._output import print_facts, print_figures, print_line
-from pdfalearn.progress import LABELS
+from pdfalearn.text import LABELS
 
 if TYPE_CHECKING:
     from pdfalearn import Alphabet, Frontier, Point
@@ -90,7 +90,8 @@ class Output(NamedTuple):
 
 def print_frontier(title: str, frontier: Frontier) -> None:
     """Print the table of a frontier, and what it means in words."""
-    from pdfalearn.distilling.tables import HEADER, cells_of
+    from pdfalearn.results.frontiers import FRONTIER_HEADER as HEADER
+    from pdfalearn.results.frontiers import frontier_cells as cells_of
 
     print_figures(title, HEADER, cells_of(frontier))
     print_facts("in words", facts_of(frontier))

@@ -2,56 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
-
-import numpy as np
 
 from pdfalearn.cli._importing import failure_text
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.checking import (
-    checked_extension,
-    checked_model_members,
-    checked_room,
-    checked_rows,
-    checked_session,
-    checked_shared,
-    checked_start,
-)
-from pdfalearn.models.constrained.inner import possible_after
-from pdfalearn.models.constrained.wrapper import Wrapper
-from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
-from pdfalearn.row_checks import BadRowError, UndecidedError, given_rows
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import CheckedModel, check_members, open_model
+from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
+from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
 
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
 
 def explained(function: Callable[Given, Returned], name: str) -> Callable[Given, Returned]:
-    """Return a function that says in one line where and why a user's function has failed."""
+    """Return a function that says in one line where and why a user's function has failed.
+
+    What was answered before is attached to the error, as it was to the first one.
+    """
 
     def call(*arguments: Given.args, **more: Given.kwargs) -> Returned:
         try:
             return function(*arguments, **more)
-        except (InputError, BadRowError, UndecidedError, KeyboardInterrupt):
+        except (InputError, UndecidedError, KeyboardInterrupt):
             raise  # whoever has called knows the word
         except BaseException as error:  # it may even try to exit
-            raise ModelError(f"{name} failed with {failure_text(error)}") from error
+            failure = ModelError(f"{name} failed with {failure_text(error)}")
+            partial = attached_answers(error)
+            if partial is not None:
+                attach_answers(failure, *partial)
+            raise failure from error
 
     return call
 
 
-class ExplainedModel(Wrapper):
+class ExplainedModel(CheckedModel):
     """A user's model whose failures are told in one line.
-
-    It counts as constrained if the model inside does.
 
     Parameters
     ----------
     model : LanguageModel
-        The model.
+        The model, or what it has opened.
     name : str
         How the user has named it.
     fingerprint : str, optional
@@ -59,91 +52,28 @@ class ExplainedModel(Wrapper):
     """
 
     def __init__(self, model: LanguageModel, name: str, fingerprint: str | None = None) -> None:
-        self._members = explained(checked_model_members, name)(model)
-        super().__init__(model)
-        self._fingerprint = self._members.fingerprint or fingerprint
+        members = explained(check_members, name)(model)
+        self.model = model
+        self.alphabet, self.cost = members.alphabet, members.cost
+        self.fingerprint = members.fingerprint or fingerprint
+        self.full_support = bool(model.full_support)
+        self.needs_prefixes = bool(model.needs_prefixes)
+        self.is_constrained = bool(model.is_constrained)
         self._name = name
 
-    @property
-    def fingerprint(self) -> str | None:  # type: ignore[override]
-        """The model's fingerprint."""
-        return self._fingerprint
+    def open(self) -> ExplainedModel:
+        """Open the model; its answers are checked inside."""
+        opened = explained(open_model, self._name)(self.model)
+        return ExplainedModel(opened, self._name, self.fingerprint)
 
-    def open(self) -> Session:
-        """Begin a conversation."""
-        return self._around(explained(checked_session, self._name)(self.model))
-
-    def _around(self, inner: Session) -> Session:
-        return ExplainedSession(inner, len(self.alphabet), self._name)
-
-    def _parameters(self) -> str:
-        return ""
-
-
-class ExplainedSession(Session):
-    """The session of such a model, which refuses answers of a wrong form as well.
-
-    Parameters
-    ----------
-    session : Session
-        The session of the model inside.
-    symbols : int
-        The size of the alphabet.
-    name : str
-        How the user has named the model.
-    """
-
-    def __init__(self, session: Session, symbols: int, name: str) -> None:
-        self.shared = explained(checked_shared, name)(session)
-        self.room = None if self.shared else explained(checked_room, name)(session)
-        self._session = session
-        self._symbols = symbols
-        self._name = name
-
-    def start(self) -> int:
-        """Return a handle of the empty word."""
-        return explained(checked_start, self._name)(self._session)
-
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        """Continue words."""
-        given = explained(self._session.extend, self._name)(handles, words)
-        return checked_extension(given, words)
-
-    def read(self, handles: Handles) -> Rows:
-        """Return distributions."""
-        given = explained(self._session.read, self._name)(handles)
-        count, width = len(handles), self._symbols + 1
-        if isinstance(given, Rows):
-            return checked_rows(given, count, width)
-        return given_rows(given, count, width)
-
-    def possible(self, handles: Handles) -> Mask | Words | None:
-        """Return which symbols may follow."""
-        ask = explained(possible_after, self._name)
-        given = ask(self._session, handles, self._symbols)
-        if isinstance(given, Words) and not _are_words(given, self._symbols):
-            raise ModelError(
-                "possible returned Words whose arrays do not fit together: it has to list for each "
-                f"handle the numbers of symbols, from 0 to {self._symbols - 1}"
-            )
-        return given
-
-    def release(self, handles: Handles) -> None:
-        """Take back handles."""
-        explained(self._session.release, self._name)(handles)
+    def answer(self, batch: Batch) -> Rows:
+        """Return what the model answers."""
+        return explained(self.model.answer, self._name)(batch)
 
     def close(self) -> None:
-        """End the conversation."""
-        explained(self._session.close, self._name)()
+        """Close what was opened."""
+        explained(self.model.close, self._name)()
 
-
-def _are_words(words: Words, symbols: int) -> bool:
-    """Return whether the arrays of words have the right types, shapes and values."""
-    codes, offsets = words.symbols, words.offsets
-    if not all(
-        isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "iu"
-        for array in (codes, offsets)
-    ):
-        return False
-    fit = offsets[0] == 0 and (np.diff(offsets) >= 0).all() and offsets[-1] == len(codes)
-    return bool(fit and (not len(codes) or (codes.min() >= 0 and codes.max() < symbols)))
+    def answers_by_copy(self, word: Sequence[int]) -> dict[str, str]:
+        """Return what each copy of the model answers."""
+        return explained(self.model.answers_by_copy, self._name)(word)

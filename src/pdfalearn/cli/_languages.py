@@ -10,7 +10,7 @@ import pdfalearn
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA
-    from pdfalearn.analysis.languages import LanguageLike
+    from pdfalearn.languages.kinds import LanguageLike
 
 _FORMS = ("regex", "word", "begins", "ends", "contains")
 

@@ -7,8 +7,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING
 
 import pdfalearn
-from pdfalearn.progress import LABELS
-from pdfalearn.text import shortened, symbol_text
+from pdfalearn.text import LABELS, shortened, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import Certificate, Result, Statistics
@@ -35,7 +34,7 @@ def title_of(target: str, by: Relation) -> str:
 
 def facts_of(result: Result) -> dict[str, str]:
     """Return the rows of the table."""
-    from pdfalearn.learning.cost_texts import cost_texts
+    from pdfalearn.results.learning_runs import cost_texts
 
     statistics = result.statistics
     batches = _batches(statistics)

@@ -60,6 +60,12 @@ model_options = all_of(
             help="Make the copies in the workers of a Dask cluster, such as tcp://127.0.0.1:8786, "
             "which must find the model under the same name.",
         ),
+        click.option(
+            "--replica-timeout",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="End a copy that takes longer for its part of a batch, and ask another one.",
+        ),
     ]
 )
 """Adds the options that go with the name of a model."""
@@ -77,6 +83,7 @@ class Described:
     ends: tuple[str, ...] | None = None
     replicas: int | None = None
     scheduler: str | None = None
+    replica_timeout: float | None = None
 
     @property
     def symbols(self) -> Sequence[str] | None:
@@ -123,6 +130,8 @@ def models_of(
     """
     if described_as.replicas is not None or described_as.scheduler is not None:
         return [_replicas(name, described_as, fingerprint) for name in names]
+    if described_as.replica_timeout is not None:
+        raise InputError("--replica-timeout is for --replicas or --scheduler")
     alphabet = described_as.alphabet
     _check_llm_options(names, described_as)
     with prints_aside():
@@ -138,9 +147,14 @@ def models_of(
 
 def _replicas(name: str, described_as: Described, fingerprint: str | None) -> LanguageModel:
     """Have copies of a model made in other processes, of its name and the same options."""
-    alone = replace(described_as, replicas=None, scheduler=None)
+    alone = replace(described_as, replicas=None, scheduler=None, replica_timeout=None)
     make = partial(model_of, name, alone, fingerprint)
-    return pdfalearn.Replicas(make, described_as.replicas, scheduler=described_as.scheduler)
+    return pdfalearn.Replicas(
+        make,
+        described_as.replicas,
+        scheduler=described_as.scheduler,
+        timeout=described_as.replica_timeout,
+    )
 
 
 def automaton_of(name: str) -> PDFA:

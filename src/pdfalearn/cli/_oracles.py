@@ -88,8 +88,9 @@ class OracleChoice:
     def make(self, model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
         """Make the oracle for a model."""
         from pdfalearn.learning.defaults import default_oracle
+        from pdfalearn.models.constrained.product import wrapped_pdfa
 
-        is_known = isinstance(model, pdfalearn.PDFA)
+        is_known = isinstance(model, pdfalearn.PDFA) or wrapped_pdfa(model) is not None
         if self.oracle == "exact" and not is_known:
             raise InputError(
                 "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
@@ -130,11 +131,9 @@ class OracleChoice:
 
 def _usual_sampler(model: PDFA | LanguageModel) -> str:
     """Return the name of the sampler for a model, the same as that of the default oracle."""
-    from pdfalearn.models.constrained.support import is_constrained
-
     if isinstance(model, pdfalearn.PDFA):
         return "uniform"
-    return "hypothesis" if is_constrained(model) else "uniform"
+    return "hypothesis" if model.is_constrained else "uniform"
 
 
 def _sampler(name: str, length: int) -> Sampler:

@@ -135,7 +135,9 @@ def learn(
     by = _rounded(options.relation(exact, kappa, tolerance), decimals)
     outputs = Outputs(output, tree)
     outputs.check([target, *chosen["samplers"], *([] if store is None else [store])])
-    budget = pdfalearn.Budget(**{name: chosen.pop(name) for name in BOUNDS})
+    bounds = {name: chosen.pop(name) for name in BOUNDS}
+    is_bounded = any(bound is not None for bound in bounds.values())
+    budget = pdfalearn.Budget(**bounds) if is_bounded else None
     constraints = Constraints.taken_from(chosen)
     # A name in the store stands for the model without constraints: with others it is another one.
     fingerprint = model_id if constraints.is_any else None

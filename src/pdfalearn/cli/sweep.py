@@ -153,7 +153,10 @@ def _tell(
     target: str, found: Sweep, output: Path | None, plot: Path | None, *, as_json: bool
 ) -> None:
     """Print what was found, and write what was asked for."""
-    from pdfalearn.sweeping.tables import HEADER, cells_of, questions_text, records_of
+    from pdfalearn.results.sweeps import SWEEP_HEADER as HEADER
+    from pdfalearn.results.sweeps import questions_text
+    from pdfalearn.results.sweeps import sweep_cells as cells_of
+    from pdfalearn.results.sweeps import sweep_records as records_of
 
     if as_json:
         facts = {"words_asked": found.words_asked, "words_alone": found.words_alone}

@@ -6,12 +6,11 @@ import time
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from pdfalearn.distilling.progress import DistillingProgress
-from pdfalearn.learning.growth import StateGrowth
-from pdfalearn.learning.results import Progress
-from pdfalearn.progress import LABELS, counted
-from pdfalearn.sweeping.relations import relation_text
-from pdfalearn.sweeping.results import SweepProgress
+from pdfalearn.equivalence.relations import relation_text
+from pdfalearn.results.frontiers import DistillingProgress
+from pdfalearn.results.learning_runs import Progress, StateGrowth
+from pdfalearn.results.sweeps import SweepProgress
+from pdfalearn.text import LABELS, count_text
 
 _PHASES = {
     "words": "drawing words",
@@ -89,10 +88,10 @@ class DistillingLine:
 
     def _told(self, latest: DistillingProgress) -> Iterator[str]:
         yield _PHASES[latest.phase]
-        yield counted(latest.words, LABELS["words_drawn"])
+        yield count_text(latest.words, LABELS["words_drawn"])
         yield self._left(latest)
         if latest.states is not None:
-            yield counted(latest.states, LABELS["states"])
+            yield count_text(latest.states, LABELS["states"])
         for name in ("training_divergence", "held_out_divergence"):
             value = getattr(latest, name)
             if value is not None:
@@ -168,7 +167,7 @@ class RunsLine:
 
 def _figures(progress: Progress) -> Iterator[str]:
     for name in ("states", "words", "equivalence_queries"):
-        yield counted(getattr(progress, name), LABELS[name])
+        yield count_text(getattr(progress, name), LABELS[name])
     yield from _cost(progress.cost)
 
 

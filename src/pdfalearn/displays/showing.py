@@ -6,21 +6,76 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pdfalearn.displays.lines import ProgressLine
+from pdfalearn.displays.lines import (
+    DistillingLine,
+    LearningLine,
+    ProgressLine,
+    RunsLine,
+    SweepLine,
+)
+from pdfalearn.errors import InputError
+from pdfalearn.text import described
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
 Update = Callable[..., None]
+News = TypeVar("News")
+Wanted = Callable[[News], None] | bool | Literal["log"] | None
+"""What the argument ``progress`` of long functions may be."""
+_LINES: dict[str, Callable[..., ProgressLine]] = {
+    "learning": LearningLine,
+    "distilling": DistillingLine,
+    "sweeping": SweepLine,
+    "experiments": RunsLine,
+}
 
 SECONDS_BETWEEN_LINES = 10.0
 """How long it takes from one line to the next, where lines are written one below the other."""
 _UPDATES_PER_SECOND = 8
 _CELL_UPDATES_PER_SECOND = 4
+
+
+def show_progress(
+    progress: object, kind: str, **facts: Any
+) -> AbstractContextManager[Update | None]:
+    """Return a context in which progress is shown; it gives what to call with news, or None.
+
+    Parameters
+    ----------
+    progress : callable, bool, "log" or None
+        What the user has given: a callable is called itself; True shows a line that is renewed, in
+        a terminal or in a cell of a notebook, and "log" writes a line every few seconds.
+    kind : {"learning", "distilling", "sweeping", "experiments"}
+        What is going on.
+    **facts
+        What the line of this kind needs to know.
+
+    Examples
+    --------
+    >>> with show_progress(print, "learning") as report:
+    ...     report("news")
+    news
+    >>> show_progress(3, "learning")
+    Traceback (most recent call last):
+    ...
+    pdfalearn.errors.InputError: progress 3 is not True, False, "log" or a function to call
+    """
+    if progress is None or progress is False:
+        return nullcontext()
+    if callable(progress):
+        return nullcontext(progress)
+    if progress is True:
+        return renewed(_LINES[kind](**facts), stays=True)
+    if isinstance(progress, str) and progress == "log":
+        return logged(_LINES[kind](**facts))
+    raise InputError(
+        f'progress {described(progress)} is not True, False, "log" or a function to call'
+    )
 
 
 def renewed(line: ProgressLine, *, stays: bool) -> AbstractContextManager[Update]:

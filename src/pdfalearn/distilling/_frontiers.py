@@ -7,22 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from pdfalearn.certificates import Certificate
-from pdfalearn.distilling.estimates import (
-    CONFIDENCE,
-    NOTHING,
-    HeldOut,
-    Measured,
-    comparable,
-    interval,
-    not_worse,
-)
+from pdfalearn.distilling.estimates import CONFIDENCE, HeldOut, Measured, interval
 from pdfalearn.distilling.evidence import Evidence, Floats
-from pdfalearn.distilling.frontier import Frontier, Point
 from pdfalearn.distilling.machines import Fit, automaton, rare_loss
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.choices import NOTHING, comparable, not_worse
+from pdfalearn.results.frontiers import Frontier, Point
 from pdfalearn.samplers.drawing import Sampler
 
 _FEW_WORDS = 200

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import xlogy
 
+from pdfalearn.chains.visits import Chain, visits_and_weights
+from pdfalearn.chains.walks import normalise_rows
 from pdfalearn.distilling.futures import States
 from pdfalearn.errors import InputError
-from pdfalearn.metrics.visits import Chain, normalised, visits_and_weights
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,7 @@ class Original:
 
     def __init__(self, pdfa: PDFA) -> None:
         self.pdfa = pdfa
-        self.rows = normalised(pdfa.probabilities)
+        self.rows = normalise_rows(pdfa.probabilities)
         self.negative_entropies = xlogy(self.rows, self.rows).sum(axis=1)
         chain = Chain.of(pdfa, pdfa)
         self.work = len(chain.sources)
@@ -107,7 +108,7 @@ class Original:
 
     def pdfa_of(self, states: States) -> PDFA:
         """Make a PDFA of fitted states; what has probability 0 stays as it was."""
-        rows = normalised(states.rows)
+        rows = normalise_rows(states.rows)
         return PDFA(alphabet=self.pdfa.alphabet, transitions=states.transitions, probabilities=rows)
 
     def weights(self, chain: Chain) -> Floats:

@@ -12,18 +12,18 @@ import numpy as np
 from pdfalearn.distilling._frontiers import frontier_of
 from pdfalearn.distilling.estimates import HeldOut
 from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
-from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.distilling.gathering import evidence_of, first_words
 from pdfalearn.distilling.machines import Fit, Machine, automaton, fitted, pruned, widened
 from pdfalearn.distilling.polishing import polished
-from pdfalearn.distilling.progress import DistillingProgress, Phase
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.distilling.searching import search
 from pdfalearn.distilling.sizes import default_sizes
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.results.frontiers import DistillingProgress, Frontier, Phase
 from pdfalearn.samplers.drawing import ModelWords, Sampler
 from pdfalearn.stores import AnswerStore
 
@@ -104,8 +104,11 @@ class Run:
                 self._ask()
                 self._search()
                 self._finish()
-                self._observations.audit(audit, self._seed)
+                found = self._audit(audit)
                 self._frontier = self._measured(is_interrupted=False)
+                if found is not None:
+                    certificate = found.certify(self._frontier.certificate)
+                    self._frontier = replace(self._frontier, certificate=certificate)
         except (StoreError, OSError) as error:
             if self._frontier is None:
                 raise
@@ -113,6 +116,14 @@ class Run:
         finally:
             self._close()
         return self._noted(self._frontier)
+
+    def _audit(self, count: int) -> UnsteadyModelError | None:
+        """Ask for words again; return what was found if the model answers differently."""
+        try:
+            self._observations.audit(count, self._seed)
+        except UnsteadyModelError as found:
+            return found
+        return None
 
     @contextmanager
     def _recorded(self, path: str | os.PathLike[str] | None, key: str | None) -> Iterator[None]:

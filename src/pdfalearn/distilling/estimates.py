@@ -7,20 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.stats import t as students_t
+from scipy.special import stdtrit
 
 from pdfalearn.distilling.evidence import Evidence, Floats, Table, weight_sums
 from pdfalearn.distilling.gathering import Positions, evidence_of
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.choices import standard_error
 
 CONFIDENCE = 0.95
 _AT_ONCE = 2**12
 """At most this many answers are compared at once."""
-_IMPOSSIBLE = 20.0
-"""Where automata are compared, a position whose divergence is infinite counts as this many nats."""
-NOTHING = 1e-6
-"""Smaller differences of divergences do not count."""
 _ROUNDING = 1e-12
 """Smaller divergences are rounding."""
 
@@ -163,57 +160,7 @@ def interval(losses: Floats, lengths: Floats) -> Interval:
         return Interval(0.0, 0.0, 0.0)
     worst = int((losses - mean * lengths).argmax())
     error = standard_error(np.append(losses, losses[worst]), np.append(lengths, lengths[worst]))
-    quantile = float(students_t.ppf((1 + CONFIDENCE) / 2, len(losses) - 1))
+    quantile = float(stdtrit(len(losses) - 1, (1 + CONFIDENCE) / 2))  # of Student's t
     with np.errstate(over="ignore"):
         factor = float(np.exp(quantile * error / mean))
     return Interval(mean, mean / factor, mean * factor)
-
-
-def standard_error(losses: Floats, lengths: Floats) -> float:
-    """Return the standard error of the ratio of sums over words that were drawn independently."""
-    count = len(losses)
-    if count < 2:
-        return float("inf")
-    ratio = losses.sum() / lengths.sum()
-    spread = ((losses - ratio * lengths) ** 2).sum() / (count - 1)
-    return float(np.sqrt(spread * count) / lengths.sum())
-
-
-def comparable(losses: Floats, infinite: Floats) -> Floats:
-    """Return losses that can be compared between automata, even if some of them are infinite."""
-    return np.asarray(losses + _IMPOSSIBLE * infinite)
-
-
-def not_worse(losses: Floats, lengths: Floats) -> NDArray[np.bool_]:
-    """Return which of some automata, in the order of size, no smaller one beats clearly.
-
-    "Clearly" means by two standard errors of the difference over the same words.
-    """
-    kept = np.ones(len(losses), dtype=bool)
-    best = 0
-    for place in range(1, len(losses)):
-        difference = losses[place] - losses[best]
-        mean = float(difference.sum() / lengths.sum())
-        kept[place] = mean <= max(2 * standard_error(difference, lengths), NOTHING)
-        if mean < 0:
-            best = place
-    return kept
-
-
-def smallest_good(losses: Floats, lengths: Floats) -> int:
-    """Return the first of some automata that is not worse than the best by a standard error.
-
-    Parameters
-    ----------
-    losses : array of float, shape (automata, words)
-        The sums of divergences, in the order of size.
-    lengths : array of float
-        How many positions every word has.
-    """
-    best = losses[int(losses.sum(axis=1).argmin())]
-    for place, these in enumerate(losses):
-        difference = these - best
-        mean = float(difference.sum() / lengths.sum())
-        if mean <= max(standard_error(difference, lengths), NOTHING):
-            return place
-    return int(losses.sum(axis=1).argmin())

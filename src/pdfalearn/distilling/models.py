@@ -7,18 +7,17 @@ from collections.abc import Iterable
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
+from pdfalearn.displays.showing import Wanted, show_progress
 from pdfalearn.distilling._run import Run
-from pdfalearn.distilling.frontier import Frontier
-from pdfalearn.distilling.progress import DistillingInterrupted, DistillingProgress
 from pdfalearn.distilling.sampling import checked_budget, checked_sampler
 from pdfalearn.distilling.sizes import checked_sizes
 from pdfalearn.equivalence.relations import Tolerance
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
+from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.progress import Wanted, displayed
+from pdfalearn.results.frontiers import DistillingInterrupted, DistillingProgress, Frontier
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores.keys import model_key
 
@@ -98,11 +97,11 @@ def distill(
     wanted = checked_sizes(sizes)
     sampler = checked_sampler(words, checked_budget(budget, asked.cost), asked.cost)
     key = None if store is None else model_key(asked, model_id)
-    shown = displayed(progress, "distilling", max_symbols=budget.max_symbols)
+    shown = show_progress(progress, "distilling", max_symbols=budget.max_symbols)
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(InterruptibleModel(asked, interrupts), _SAME, budget)
+            observations = ObservationTree(asked, _SAME, budget, interrupts)
             run = Run(observations, sampler, wanted, seed, report, interrupts)
             frontier = run.finished(store, key, audit)
         interrupts.check()

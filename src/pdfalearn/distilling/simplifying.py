@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, isinf
-from typing import Any, NamedTuple, overload
+from typing import overload
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pdfalearn.equivalence.quotients import quotient, state_classes
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.divergences import directed_divergence
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.registry import shown
+from pdfalearn.results.frontiers import Simplified
 
 _SMALL = 64
 """Automata of at most this many states are split and reduced again."""
@@ -33,27 +33,6 @@ _TRIES = 8
 """The number of cheapest merges that are tried."""
 _TRIALS = 4e5
 """Tries of merges times transitions between pairs of states."""
-
-
-class Simplified(NamedTuple):
-    """A smaller automaton and what it loses.
-
-    Examples
-    --------
-    >>> from pdfalearn import random_pdfa
-    >>> small = simplify(random_pdfa(40, seed=1), states=5)
-    >>> small.states, len(small.pdfa), round(small.divergence, 4)
-    (5, 5, 0.0418)
-    """
-
-    states: int
-    """How many states it has."""
-    pdfa: PDFA
-    divergence: float
-    """KL(original ‖ pdfa) per symbol, exact, in nats; see `divergence`."""
-
-    def _repr_html_(self) -> Any:
-        return shown("html", self)
 
 
 @overload

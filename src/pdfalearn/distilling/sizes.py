@@ -8,9 +8,8 @@ import numpy as np
 
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
+from pdfalearn.results.frontiers import EVERY
 
-EVERY = 32
-"""All sizes up to this one are there."""
 _SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
 """Larger sizes have these first digits: each is about a fifth larger than the one before."""
 _MOST_TRANSITIONS = 2**22

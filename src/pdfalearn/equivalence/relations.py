@@ -81,3 +81,16 @@ def check_tolerance(by: object) -> Tolerance:
     if isinstance(by, Tolerance):
         return by
     raise InputError(f"by={by!r} is not a similarity; use Tolerance(t)")
+
+
+def relation_text(by: object) -> str:
+    """Write a κ or a tolerance.
+
+    Examples
+    --------
+    >>> relation_text(Quantization(10)), relation_text(Tolerance(0.01))
+    ('κ = 10', 'tolerance 0.01')
+    """
+    if isinstance(by, Quantization):
+        return f"κ = {by.kappa}"
+    return f"tolerance {by.tolerance:g}" if isinstance(by, Tolerance) else str(by)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pdfalearn.displays.showing import show_progress
 from pdfalearn.experiments.definitions import title_of
 from pdfalearn.experiments.failures import note_failure
 from pdfalearn.experiments.locking import locked
@@ -17,7 +18,6 @@ from pdfalearn.experiments.plans import Choices, plans_for
 from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.table import TABLE, Appender, Table, read_table, write_table
 from pdfalearn.experiments.workers import workers
-from pdfalearn.progress import displayed
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def run_experiments(
     """
     choices = Choices(scale, learners, values, tolerances, targets, seed)
     plans, place = plans_for(name, choices), Path(folder)
-    shown = displayed(progress, "experiments", label=title_of(name))
+    shown = show_progress(progress, "experiments", label=title_of(name))
     with workers(jobs, scheduler) as chosen, locked(place), shown as told:
         parameters = settle_parameters(place, plans)
         table = _mended_table(place / TABLE, parameters)

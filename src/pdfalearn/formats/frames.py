@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from pdfalearn.errors import MissingExtraError
+from pdfalearn.extras import import_exchange
 from pdfalearn.pdfa import PDFA
 
 
 def to_networkx(pdfa: PDFA) -> Any:
     """Make a directed multigraph; `PDFA.to_networkx` says more."""
-    graph = exchange_package("networkx", "graphs").MultiDiGraph()
+    graph = import_exchange("networkx", "graphs").MultiDiGraph()
     graph.graph.update(initial=pdfa.initial, terminal=pdfa.terminal)
     ends = pdfa.probabilities[:, 0].tolist()
     graph.add_nodes_from((state, {"terminal": end}) for state, end in enumerate(ends))
@@ -33,7 +31,7 @@ def to_networkx(pdfa: PDFA) -> Any:
 
 def to_frame(pdfa: PDFA) -> Any:
     """Make a table of all transitions; `PDFA.to_frame` says more."""
-    pandas = exchange_package("pandas", "tables")
+    pandas = import_exchange("pandas", "tables")
     states, columns = np.indices(pdfa.probabilities.shape).reshape(2, -1)
     names = np.empty(len(pdfa.alphabet) + 1, dtype=object)
     names[:] = [pdfa.terminal, *pdfa.alphabet]
@@ -49,14 +47,3 @@ def to_frame(pdfa: PDFA) -> Any:
             "successor": successors,
         }
     )
-
-
-def exchange_package(name: str, what: str) -> ModuleType:
-    """Import a package of the extra ``exchange``, or say what needs it and how to install it."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"{what} need the package {name}, which is not installed: "
-            "pip install 'pdfalearn[exchange]'"
-        ) from error

@@ -81,7 +81,6 @@ class LPStar(TableLearner):
     def _make_red(self, places: Places) -> None:
         """Make prefixes RED, and their continuations BLUE if they are not RED already."""
         new = np.setdiff1d(places, self._red)
-        self.observations.keep(self.table.nodes[new])
         successors = self.table.successors(new)
         self._red = np.append(self._red, new)
         self._successors = np.append(self._successors, successors, axis=0)

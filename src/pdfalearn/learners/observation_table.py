@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays.numbering import numbered_rows
 from pdfalearn.observations.tree import EMPTY, UNDEFINED, Nodes, ObservationTree
-from pdfalearn.tree_nodes import Word
+from pdfalearn.results.trees import Word
 
 Places = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.learners.kept_tree import KeptTree
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.trees import KeptTree
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 

@@ -19,9 +19,10 @@ from pdfalearn.learners.classification_tree import (
     UNDEFINED_LEAF,
     ClassificationTree,
 )
-from pdfalearn.learners.kept_tree import KeptTree, kept_tree
+from pdfalearn.learners.kept_tree import kept_tree
 from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
+from pdfalearn.results.trees import KeptTree
 from pdfalearn.runs import visited_states
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
@@ -211,7 +212,6 @@ class Quant:
         if self._likely is not None:
             places = splits.befores * self._symbols + splits.symbols
             self._likely.note_states(first, places, self._access)
-        observations.keep(words)
         try:
             self._sift(_EMPTY_FRONT, first_new=first, stop=first + granted)
         except BaseException:  # also where nothing may be asked any more, new states have leaves
@@ -400,7 +400,6 @@ class Quant:
                 found = np.empty(granted, dtype=np.int64)
                 found[at[new] - known] = places[new]
                 self._likely.note_states(first, found, self._access)
-            self.observations.keep(self._access[first : self._size])
             self._leaves[first : self._size] = np.arange(known, known + granted)
             tree.states[known : known + granted] = np.arange(first, self._size)
         inner = tree.suffixes[at] != LEAF
@@ -414,7 +413,6 @@ class Quant:
         if self._likely is not None and place is not None:
             self._likely.note_states(state, np.array([place]), self._access)
         self._access_of[state] = word
-        self.observations.keep(np.array([word]))
         self._leaf_of[state] = leaf
         self._tree.state_of[leaf] = state
 

@@ -11,19 +11,20 @@ from dataclasses import replace
 import numpy as np
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.certificates import Certificate
 from pdfalearn.errors import OracleError, StoreError
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learning.agreeing import agreeing
-from pdfalearn.learning.boundaries import BoundaryDistances
 from pdfalearn.learning.coarseness import coarseness_note
-from pdfalearn.learning.growth import StateGrowth, may_be_endless
-from pdfalearn.learning.results import History, Progress, Result, Statistics
+from pdfalearn.learning.growth import may_be_endless, warn_of_growth
 from pdfalearn.learning.stopping import interrupted, stopped
 from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.boundaries import BoundaryDistances
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.learning_runs import History, Progress, Result, StateGrowth, Statistics
 from pdfalearn.stores import AnswerStore
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
@@ -73,6 +74,7 @@ class Run:
         """What is unresolved of the last hypothesis, and the words of states added to agree."""
         self.hypothesis: PDFA | None = None
         """The newest one."""
+        self._may_warn = not observations.budget.bounds_questions
         self._growth: StateGrowth | None = None
         if may_be_endless(observations.query_cost, oracle):
             self._growth = StateGrowth()
@@ -92,8 +94,15 @@ class Run:
                 self._observations.call_after_batches(self._after_batch)
             self._observations.audit_along_the_way(audit, seed)
             with self._recorded(store, key):
-                certificate = self._certificate()
-                self._observations.audit(audit, seed)
+                try:
+                    self._learn()
+                    certificate = self._oracle.certificate
+                except (BudgetReached, UnsteadyModelError) as end:
+                    certificate = self._stop(end)
+                try:
+                    self._observations.audit(audit, seed)
+                except UnsteadyModelError as found:
+                    certificate = found.certify(certificate)
                 self._result = self.result(certificate)
         except (StoreError, OSError) as error:
             if self._result is None:
@@ -135,17 +144,15 @@ class Run:
             return None
         return self._noted(self.result(interrupted(is_growing=self._is_growing)))
 
-    def _certificate(self) -> Certificate:
-        """Learn until the oracle finds no counterexample or a bound is reached; return which."""
-        try:
-            self._learn()
-            return self._oracle.certificate
-        except BudgetReached as reached:
-            with self._timed("learning"):
-                self._settle()
-                self._agree()
-            alphabet, added = self._observations.alphabet, len(self._added)
-            return stopped(reached, alphabet, self._unresolved, added, is_growing=self._is_growing)
+    def _stop(self, end: BudgetReached | UnsteadyModelError) -> Certificate:
+        """Make an automaton of what is known where learning had to end; certify that."""
+        with self._timed("learning"):
+            self._settle()
+            self._agree()
+        if isinstance(end, UnsteadyModelError):
+            return end.certify(Certificate("stopped", "an audit on the way ended learning"))
+        alphabet, added = self._observations.alphabet, len(self._added)
+        return stopped(end, alphabet, self._unresolved, added, is_growing=self._is_growing)
 
     def _settle(self) -> PDFA:
         """Take the learner's current hypothesis as the newest one."""
@@ -223,6 +230,9 @@ class Run:
         if self._growth is not None:
             counts = self._observations.counts
             self._growth.note(counts.words + counts.stored, self._learner.size)
+            if self._may_warn and self._growth.is_steady:
+                self._may_warn = False
+                warn_of_growth(self._learner.size, counts.words)
         self._report()
 
     @property

@@ -7,6 +7,7 @@ from functools import partial
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
+from pdfalearn.displays.showing import Wanted, show_progress
 from pdfalearn.equivalence.relations import (
     Relation,
     check_equivalence,
@@ -19,17 +20,16 @@ from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learners.wlstar import WLStar
 from pdfalearn.learning._run import Maker, Run
-from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, default_oracle
+from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, DEFAULT_LIMITS, default_oracle
 from pdfalearn.learning.growth import may_be_endless
-from pdfalearn.learning.results import LearningInterrupted, Progress, Result
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.checking import checked_model_members
-from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
+from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.models.opened import check_members
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.progress import Wanted, displayed
+from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
 from pdfalearn.stores.keys import model_key
 
 LEARNERS: dict[str, Maker] = {
@@ -48,7 +48,7 @@ def learn(
     by: Relation = DEFAULT_EQUIVALENCE,
     oracle: EquivalenceOracle | None = None,
     learner: str | Maker = "quant",
-    budget: Budget = UNBOUNDED,
+    budget: Budget | None = None,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
     progress: Wanted[Progress] = None,
@@ -64,19 +64,21 @@ def learn(
     by : Equivalence or Tolerance
         When two distributions are the same; quantization with κ = 1000 if not given.
     oracle : EquivalenceOracle, optional
-        The oracle that tries to break hypotheses. By default it is the exact oracle for a PDFA.
-        For other models all answers so far are compared, then words are sampled with PAC bounds
-        ε = δ = 0.01: uniform words of up to 20 symbols or, for a constrained model, walks over the
-        hypothesis's support. The certificate says so.
+        The oracle that tries to break hypotheses. By default it is the exact oracle for a PDFA,
+        alone or in wrappers. For other models all answers so far are compared, then words are
+        sampled with PAC bounds ε = δ = 0.01: uniform words of up to 20 symbols or, for a
+        constrained model, walks over the hypothesis's support. The certificate says so.
     learner : {"quant", "quant-classes", "quant-paper", "lpstar", "wlstar"} or callable
         "quant" is the fast QuaNT, which chooses by the model's cost what it asks for.
         "quant-classes" is the same, but always asks more words with fewer symbols. "quant-paper"
         follows the paper to the letter. "lpstar" and "wlstar" are its rivals, which need a
         `Tolerance`. A callable takes an `ObservationTree` and returns a learner: that is how to
         choose a learner's parameters.
-    budget : Budget
+    budget : Budget, optional
         How much learning may cost. Reaching a bound is not an error: the result is the automaton
-        learnt so far, and its certificate says where learning stopped.
+        learnt so far, and its certificate says where learning stopped. Without a budget, learning
+        from what is not known to be an automaton stops at a million words or a gibibyte of
+        observations; ``Budget()`` lifts that.
     store : path, optional
         A file that keeps answers. New answers are written to it, and answers that it has are not
         asked again: a run that was killed goes on where it stopped. A store may hold
@@ -129,15 +131,17 @@ def learn(
         raise InputError(
             f"{oracle!r} is not an equivalence oracle, such as ExactOracle(target, by=…)"
         )
-    if not isinstance(budget, Budget):
+    if not (budget is None or isinstance(budget, Budget)):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
     key = None if store is None else model_key(asked, model_id)
-    is_endless = may_be_endless(checked_model_members(asked).cost, oracle)
-    shown = displayed(progress, "learning", may_be_endless=is_endless)
+    is_endless = may_be_endless(check_members(asked).cost, oracle)
+    shown = show_progress(progress, "learning", may_be_endless=is_endless)
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(InterruptibleModel(asked, interrupts), by, budget)
+            observations = ObservationTree(asked, by, budget or UNBOUNDED, interrupts)
+            if budget is None and is_endless:
+                observations.meter.guard(DEFAULT_LIMITS)
             run = Run(observations, oracle, report, interrupts)
             result = run.finished(maker, store, key, audit, seed)
         interrupts.check()

@@ -10,8 +10,8 @@ import numpy as np
 from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.asking import asked_rows
 from pdfalearn.models.automaton import as_model
+from pdfalearn.models.opened import ask_words
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Floats
@@ -94,7 +94,7 @@ def _asked(model: LanguageModel, words: list[list[int]], size: int) -> list[Floa
     """Ask for words in batches of a size; return None for those that are undefined."""
     answers: list[Floats | None] = []
     for begin in range(0, len(words), size):
-        rows, _ = asked_rows(model, Words.of(words[begin : begin + size]))
+        rows = ask_words(model, Words.of(words[begin : begin + size]))
         undefined = np.zeros(len(rows), dtype=bool) if rows.undefined is None else rows.undefined
         table = rows.to_dense()
         answers += [None if undefined[place] else table[place] for place in range(len(rows))]

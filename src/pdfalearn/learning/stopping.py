@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.certificates import Certificate
+from pdfalearn.results.certificates import Certificate
 
 _SHOWN = 10
 """The certificate names at most this many unresolved transitions."""
@@ -46,6 +46,7 @@ def stopped(
     is_growing : bool
         Whether states kept growing with the questions to the end.
     """
+    default = ", the default bound, which budget=Budget() lifts" if reached.is_default else ""
     states, symbols = divmod(unresolved[:_SHOWN], len(alphabet))
     names = [alphabet.symbols[symbol] for symbol in symbols.tolist()]
     where = "" if reached.where is None else f" at the word {shortened(reached.where)}"
@@ -55,8 +56,8 @@ def stopped(
     endless = f"; {_ENDLESS}" if is_growing else ""
     return Certificate(
         "stopped",
-        f"{reached.bound} = {reached.limit:,} was reached{where}; {count:,} {leads} to the best "
-        f"match so far{also}; {_SINGLE_ROWS}{endless}",
+        f"{reached.bound} = {reached.limit:,} was reached{where}{default}; {count:,} {leads} to "
+        f"the best match so far{also}; {_SINGLE_ROWS}{endless}",
         {
             "bound": reached.bound,
             "limit": reached.limit,

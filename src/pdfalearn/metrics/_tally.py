@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays.int_map import IntMap
 from pdfalearn.equivalence.relations import Equivalence, Tolerance
-from pdfalearn.metrics.results import figures_of, rows_at_once
+from pdfalearn.metrics.distributions import figures_of, rows_at_once
 from pdfalearn.words import Words
 
 Floats = NDArray[np.float64]

@@ -13,13 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
 from pdfalearn.checks import checked_integer, row_fault, wrong_rows
-from pdfalearn.equivalence.relations import (
-    Equivalence,
-    Tolerance,
-    check_equivalence,
-    checked_keys,
-)
+from pdfalearn.equivalence.relations import Equivalence, Tolerance, check_equivalence, checked_keys
 from pdfalearn.errors import InputError
+from pdfalearn.results.evaluations import Comparison
 
 Floats = NDArray[np.float64]
 
@@ -224,3 +220,43 @@ def _checked_rows(given: ArrayLike, name: str) -> Floats:
             "by its sum, or fill it with NaN where the word is undefined"
         )
     return rows
+
+
+_MOST_CELLS = 2**20
+"""About this many numbers are compared at once."""
+
+
+def rows_at_once(width: int) -> int:
+    """Return how many distributions are compared at once."""
+    return max(1, _MOST_CELLS // width)
+
+
+def figures_of(target: Floats, candidate: Floats, by: Equivalence | Tolerance, k: int) -> Floats:
+    """Measure pairs of distributions: one column for each field of a `Comparison`, in order.
+
+    NDCG stands there as what it lacks to 1: so a perfect candidate's mean is 1 without rounding.
+    """
+    figures = np.empty((len(target), 6))
+    part = rows_at_once(target.shape[1])
+    for begin in range(0, len(target), part):
+        rows, others = target[begin : begin + part], candidate[begin : begin + part]
+        divergences = kl_divergences(rows, others)
+        figures[begin : begin + part] = np.column_stack(
+            (
+                word_errors(rows, others),
+                1 - ndcg_scores(rows, others, k),
+                distribution_differences(rows, others, by=by),
+                l1_distances(rows, others),
+                divergences,
+                np.isinf(divergences),
+            )
+        )
+    return figures
+
+
+def weighted(figures: Floats, weights: Floats) -> Comparison:
+    """Average the figures of pairs by weights, which need not sum to 1."""
+    counted = weights > 0
+    means = np.average(figures[counted], axis=0, weights=weights[counted])
+    error, lack, *others = means.tolist()
+    return Comparison(error, 1 - lack, *others)

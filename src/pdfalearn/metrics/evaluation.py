@@ -12,10 +12,10 @@ from pdfalearn.equivalence.relations import Equivalence, Exact, Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.metrics._asking import Asked, Floats, Run, asking, check_model
 from pdfalearn.metrics._tally import Rows, Tally
-from pdfalearn.metrics.distributions import checked_places
-from pdfalearn.metrics.results import Evaluation, weighted
+from pdfalearn.metrics.distributions import checked_places, weighted
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.evaluations import Evaluation
 from pdfalearn.words import Words
 
 EXACT = Exact()

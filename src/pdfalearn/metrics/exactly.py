@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from pdfalearn.alphabet import shortened
+from pdfalearn.chains.visits import Chain, expected_visits
 from pdfalearn.equivalence.relations import Equivalence, Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.metrics.distributions import checked_places
+from pdfalearn.metrics.distributions import checked_places, figures_of, weighted
 from pdfalearn.metrics.evaluation import EXACT
-from pdfalearn.metrics.results import Evaluation, figures_of, weighted
-from pdfalearn.metrics.visits import Chain, expected_visits
 from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.results.evaluations import Evaluation
 
 Floats = NDArray[np.float64]
 

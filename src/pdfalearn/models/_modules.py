@@ -11,7 +11,7 @@ from pdfalearn.errors import InputError
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from pdfalearn.models._nests import Nest
+    from pdfalearn.models._hidden_states import State
 
 
 class Layers:
@@ -54,7 +54,7 @@ class Layers:
                 f"the embedding fails at token {symbols}, but {needed}; make it larger ({error})"
             ) from error
 
-    def start(self, count: int) -> tuple[Tensor, Nest]:
+    def start(self, count: int) -> tuple[Tensor, State]:
         """Return logits and state after the token that begins a word."""
         return self._after(self._tokens(count, fill=0), None)
 
@@ -64,11 +64,11 @@ class Layers:
         device = next(self._recurrent.parameters()).device
         return torch.full((count,), fill, dtype=torch.long, device=device)
 
-    def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
+    def step(self, symbols: Tensor, state: State) -> tuple[Tensor, State]:
         """Return logits and state after one symbol more."""
         return self._after(symbols + 1, state)
 
-    def _after(self, tokens: Tensor, state: Nest | None) -> tuple[Tensor, Nest]:
+    def _after(self, tokens: Tensor, state: State | None) -> tuple[Tensor, State]:
         vectors = self._embedding(tokens).unsqueeze(self._time)
         outputs, state = self._recurrent(vectors, state)
         return self._head(outputs.squeeze(self._time)), state

@@ -6,19 +6,24 @@ from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.arrays.growing import grown
 from pdfalearn.errors import InputError
+from pdfalearn.models.batch import Batch, Ids
 from pdfalearn.models.cost import FREE, QueryCost
-from pdfalearn.models.protocol import Handles, LanguageModel, Mask, Session
+from pdfalearn.models.opened import CheckedModel
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
-from pdfalearn.runs import states_along
-from pdfalearn.words import Words
+
+_UNKNOWN = -2
+"""Stands where the state after a word has not been computed; -1 is undefined."""
 
 
 class AutomatonModel(LanguageModel):
-    """A PDFA as a language model: the handle of a word is the state after it.
+    """A PDFA as a language model: what is kept of a word is the state after it.
 
     Parameters
     ----------
@@ -30,9 +35,7 @@ class AutomatonModel(LanguageModel):
     Examples
     --------
     >>> from pdfalearn import figure_1
-    >>> model = AutomatonModel(figure_1())
-    >>> session = model.open()
-    >>> session.read(np.array([session.start()])).to_dense()
+    >>> AutomatonModel(figure_1()).open().answer(Batch.of([()])).to_dense()
     array([[0., 1.]])
     """
 
@@ -51,37 +54,118 @@ class AutomatonModel(LanguageModel):
         parts += [self.pdfa.transitions.tobytes(), self.pdfa.probabilities.tobytes()]
         return sha256(b"".join(parts)).hexdigest()
 
-    def open(self) -> AutomatonSession:
-        """Begin a conversation; all of them are alike."""
-        return AutomatonSession(self.pdfa)
+    def open(self) -> OpenedAutomaton:
+        """Return what remembers the states after the words of one run."""
+        return OpenedAutomaton(self)
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions of the states after words."""
+        return self.open().answer(batch)
 
 
-class AutomatonSession(Session):
-    """Leads through the states of a PDFA."""
+class OpenedAutomaton(CheckedModel):
+    """Remembers the state after every word of a run.
 
-    shared = True
+    Parameters
+    ----------
+    model : AutomatonModel
+        The model. A PDFA is checked when it is made, so that its rows are not checked again.
+    """
 
-    def __init__(self, pdfa: PDFA) -> None:
-        self._pdfa = pdfa
-        self._any_undefined = bool((pdfa.transitions < 0).any())
+    def __init__(self, model: AutomatonModel) -> None:
+        self.alphabet = model.alphabet
+        self.cost = model.cost
+        self.fingerprint = None
+        pdfa = model.pdfa
+        self._rows = pdfa.probabilities
+        if np.signbit(self._rows).any():
+            self._rows = self._rows + 0.0  # among answers a zero with a sign has a meaning
+        impossible = pdfa.transitions < 0
+        self._impossible = impossible if impossible.any() else None
+        self._states = WordStates(pdfa.table, pdfa.initial)
 
-    def start(self) -> int:
-        """Return the initial state."""
-        return self._pdfa.initial
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions of the states after words."""
+        states = self._states.after(batch)
+        if self._impossible is None:
+            return Rows.shared(self._rows, states)
+        undefined = states < 0
+        if not undefined.any():
+            return Rows.shared(self._rows, states, impossible=self._impossible)
+        states = np.maximum(states, 0)
+        return Rows.shared(self._rows, states, impossible=self._impossible, undefined=undefined)
 
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        """Return the states along the run of every word."""
-        return states_along(self._pdfa.table, handles, words)
 
-    def read(self, handles: Handles) -> Rows:
-        """Return the states' distributions."""
-        return Rows(len(self._pdfa.alphabet) + 1, self._pdfa.probabilities[handles])
+class WordStates:
+    """The state of an automaton after every word of a run, as a cache.
 
-    def possible(self, handles: Handles) -> Mask | None:
-        """Return which transitions are defined."""
-        if not self._any_undefined:
-            return None
-        return np.asarray(self._pdfa.transitions[handles] >= 0)
+    Parameters
+    ----------
+    table : array of int32
+        The successors of every state, and a last row of -1, so that undefined stays undefined.
+    initial : int
+        The initial state.
+
+    Examples
+    --------
+    >>> states = WordStates(np.array([[1, -1], [0, 1], [-1, -1]], dtype=np.int32), 0)
+    >>> states.after(Batch.of([(0, 1), (1, 0)]))
+    array([ 1, -1])
+    """
+
+    def __init__(self, table: NDArray[np.int32], initial: int) -> None:
+        self._initial = initial
+        self._table = table
+        self._flat = table.reshape(-1).data
+        self._states: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+
+    def at(self, ids: Ids) -> NDArray[np.int64]:
+        """Return the states after words of earlier batches; -1 where one is undefined."""
+        return self._states[ids].astype(np.int64)
+
+    def after(self, batch: Batch) -> NDArray[np.int64]:
+        """Return the states after the wanted words of a batch; -1 where one is undefined."""
+        last = int(batch.ids[-1])
+        if last >= len(self._states):
+            known = len(self._states)
+            self._states = grown(self._states, last + 1)
+            self._states[known:] = _UNKNOWN
+            self._states[0] = self._initial
+            self._state_at = self._states.data
+        if batch.is_narrow:
+            self._run_few(batch)
+        else:
+            self._run(batch)
+        return self.at(batch.wanted_ids)
+
+    def _is_known(self, ids: Ids) -> NDArray[np.bool_]:
+        return np.asarray(self._states[ids] != _UNKNOWN)
+
+    def _run(self, batch: Batch) -> None:
+        """Compute the states after words, level by level."""
+        states, parents = self._states, batch.parents
+        if parents[0] >= 0 and self._is_known(parents).all():
+            states[batch.ids] = self._table[states[parents], batch.symbols]
+            return
+        batch = batch.reaching(self._is_known)
+        for places in batch.levels():
+            above = states[batch.parents[places]]
+            ids = batch.ids[places]
+            states[ids] = self._table[above, batch.symbols[places]]
+            states[0] = self._initial  # the empty word has no parent
+
+    def _run_few(self, batch: Batch) -> None:
+        """Do what `_run` does, word by word."""
+        state_at, successors, width = self._state_at, self._flat, self._table.shape[1]
+        steps = zip(batch.ids.tolist(), batch.parents.tolist(), batch.symbols.tolist(), strict=True)
+        for word, parent, symbol in steps:
+            if parent < 0:
+                continue
+            state = state_at[parent]
+            if state == _UNKNOWN:
+                self._run_few(batch.reaching(self._is_known))
+                return
+            state_at[word] = successors[state * width + symbol]
 
 
 def as_model(given: PDFA | LanguageModel) -> LanguageModel:

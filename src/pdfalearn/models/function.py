@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.errors import InputError
-from pdfalearn.models.by_word import rows_by_word
+from pdfalearn.alphabet import Alphabet, Symbol, shortened
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import EVERY_WORD, QueryCost
-from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.row_checks import given_rows
-from pdfalearn.rows import Rows
-from pdfalearn.words import Words
+from pdfalearn.models.protocol import LanguageModel, attach_answers
+from pdfalearn.rows import Floats, Rows
+from pdfalearn.text import described
+
+Word = tuple[Symbol, ...]
+FunctionOfWord = Callable[[Word], Mapping[Symbol, float] | None]
 
 Answer = ArrayLike | Rows | Sequence[ArrayLike | None]
 """What a function may return: a table, rows, or a list with None for undefined words."""
@@ -40,16 +44,15 @@ class FunctionModel(LanguageModel):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from pdfalearn import learn
     >>> model = FunctionModel(lambda words: [[0.5, 0.5] for word in words], "a")
-    >>> model.answer(Words.of([[], [0, 0]])).to_dense()
-    array([[0.5, 0.5],
-           [0.5, 0.5]])
+    >>> learn(model).pdfa
+    PDFA(1 state, alphabet=('a',), initial=0)
     """
 
     def __init__(
         self,
-        function: Callable[[list[tuple[Symbol, ...]]], Answer],
+        function: Callable[[list[Word]], Answer],
         alphabet: Iterable[Symbol] | Alphabet,
         terminal: Symbol = "$",
         *,
@@ -65,10 +68,9 @@ class FunctionModel(LanguageModel):
         self.cost = cost
         self._function = function
 
-    @classmethod
+    @staticmethod
     def of_words(
-        cls,
-        function: Callable[[tuple[Symbol, ...]], Mapping[Symbol, float] | None],
+        function: FunctionOfWord,
         alphabet: Iterable[Symbol] | Alphabet,
         terminal: Symbol = "$",
         *,
@@ -88,18 +90,86 @@ class FunctionModel(LanguageModel):
 
         Examples
         --------
+        >>> from pdfalearn import learn
         >>> model = FunctionModel.of_words(lambda word: {"a": 0.75, "$": 0.25}, "ab")
-        >>> model.answer(Words.of([[0, 0]])).to_dense()
+        >>> learn(model).pdfa.probabilities
         array([[0.25, 0.75, 0.  ]])
         """
         if not callable(function):
             raise InputError(f"{function!r} is not a function; it has to take a word")
-        if not isinstance(alphabet, Alphabet):
-            alphabet = Alphabet(alphabet, terminal)
-        rows = rows_by_word(function, alphabet)
-        return cls(rows, alphabet, fingerprint=fingerprint, cost=cost)
+        return FunctionOfWords(
+            function,  # type: ignore[arg-type]
+            alphabet,
+            terminal,
+            fingerprint=fingerprint,
+            cost=cost,
+        )
 
-    def answer(self, words: Words) -> Rows:
-        """Call the function with all the words at once."""
-        answer = self._function([self.alphabet.decode(codes) for codes in words])
-        return given_rows(answer, len(words), len(self.alphabet) + 1)
+    def answer(self, batch: Batch) -> Answer:  # type: ignore[override]
+        """Call the function with all the words at once; the caller checks what it returns."""
+        decode = self.alphabet.decode
+        return self._function([decode(codes) for codes in batch.words])
+
+
+class FunctionOfWords(FunctionModel):
+    """A function from a word to a dictionary, as a language model; `FunctionModel.of_words`."""
+
+    _function: FunctionOfWord  # type: ignore[assignment]
+
+    @cached_property
+    def _columns(self) -> dict[Symbol, int]:
+        return {name: place for place, name in enumerate((self.alphabet.terminal, *self.alphabet))}
+
+    def answer(self, batch: Batch) -> Floats:  # type: ignore[override]
+        """Call the function word by word; where it fails, what it has answered is kept.
+
+        Raises
+        ------
+        ModelError
+            If something else than a dictionary of symbols and numbers is returned; the message
+            names the word and the symbol.
+        """
+        rows = np.full((batch.count, len(self._columns)), np.nan)
+        done = 0
+        try:
+            for codes in batch.words:
+                word = self.alphabet.decode(codes)
+                given = self._function(word)
+                if given is not None:
+                    rows[done] = _read_row(given, word, self._columns)
+                done += 1
+        except BaseException as error:
+            undefined = np.isnan(rows[:done]).all(axis=1)
+            answered = Rows.dense(rows[:done], undefined=undefined)
+            attach_answers(error, batch.wanted_ids[:done], answered)
+            raise
+        return rows
+
+
+def _read_row(given: object, word: Word, columns: dict[Symbol, int]) -> list[float]:
+    if not isinstance(given, Mapping):
+        raise ModelError(
+            f"after the word {shortened(word)} the function returned {described(given)}, not a "
+            "dictionary of symbols and probabilities"
+        )
+    row = [0.0] * len(columns)
+    for symbol, probability in given.items():
+        if symbol not in columns:
+            raise ModelError(
+                f"after the word {shortened(word)} the function names {symbol!r}, which is neither "
+                f"a symbol of the alphabet nor the terminal {next(iter(columns))!r}"
+            )
+        row[columns[symbol]] = _read_number(probability, symbol, word)
+    return row
+
+
+def _read_number(probability: object, symbol: Symbol, word: Word) -> float:
+    try:
+        if not isinstance(probability, str | bytes):
+            return float(probability)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ModelError(
+        f"after the word {shortened(word)} the function gives {symbol!r} the probability "
+        f"{described(probability)}, which is not a number"
+    )

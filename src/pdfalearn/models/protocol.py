@@ -3,102 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.models.batch import Batch, Ids
 from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
-
-Handles = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-
-class Session:
-    """One run's conversation with a model that can go on from a word.
-
-    Words that the model has been led to have integer *handles*, from 0 on. The observation tree is
-    the only caller: it keeps the handles, counts, and checks every answer, so a session need not.
-    Sessions of one model may take turns; each is used by one thread.
-
-    Handles are *shared* or *owned*. Shared ones are states, as of an automaton: words may have the
-    same handle, equal handles have equal answers, and none is ever released. Owned ones belong to
-    one word each, as a row of hidden state of a network does; such a handle is valid until it is
-    released.
-
-    Examples
-    --------
-    >>> from pdfalearn import AutomatonModel, figure_1
-    >>> session = AutomatonModel(figure_1()).open()
-    >>> handles = session.extend(np.array([session.start()]), Words.of([[0, 0]]))
-    >>> session.shared, session.read(handles).to_dense().tolist()
-    (True, [[0.5, 0.5], [0.5, 0.5]])
-    >>> session.close()
-    """
-
-    shared: bool = False
-    """Whether handles are shared by words."""
-    room: int | None = None
-    """The most owned handles that may be alive at once, at least 3; None if any number may."""
-    positive: bool = False
-    """Whether everything is possible after every word, and costs a good deal to ask, as with an
-    LLM. A guide that leaves one possibility then does not ask."""
-
-    def start(self) -> int:
-        """Return a handle of the empty word."""
-        raise NotImplementedError
-
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        """Continue the word of each handle with a word of its own.
-
-        Returns
-        -------
-        array of int, shape (len(words.symbols),)
-            A handle for every symbol, so that every prefix has one; -1 from the first symbol on
-            that makes the word undefined.
-        """
-        raise NotImplementedError
-
-    def read(self, handles: Handles) -> Rows:
-        """Return the distribution after the word of each handle, one a row, terminal first."""
-        raise NotImplementedError
-
-    def possible(self, handles: Handles) -> Mask | Words | None:
-        """Return which symbols may follow each handle's word, as far as that is known for free.
-
-        Returns
-        -------
-        array of bool, shape (len(handles), symbols), or Words, or None
-            False only where `extend` would return -1; True promises nothing. As `Words`, entry i
-            lists the symbols that may follow. None where nothing is known.
-        """
-        return None
-
-    def release(self, handles: Handles) -> None:
-        """Take back owned handles that will not be used again."""
-
-    def close(self) -> None:
-        """End the conversation: no handle will be used again, whether released or not."""
 
 
 class LanguageModel:
-    """Anything that can say how a word may go on, asked in batches.
+    """Anything that can say how words may go on, asked in batches.
 
-    A model defines one of two methods: `answer`, which takes whole words, or `open`,
-    for a model that can go on from a word.
+    A model needs an alphabet and one method, `answer`. What it returns is checked by whoever asks.
+
+    A model that keeps something between batches, such as hidden states, does so in what `open`
+    returns: one object for one run. It is a cache only: a freshly opened model answers any batch.
+    What `open` has returned is closed in the end, and after an error it is not asked again.
 
     Examples
     --------
+    >>> import numpy as np
     >>> class Coin(LanguageModel):
     ...     alphabet = Alphabet(["heads", "tails"])
     ...
-    ...     def answer(self, words):
-    ...         return Rows.dense(np.full((len(words), 3), 1 / 3))
-    >>> session = Coin().open()
-    >>> session.read(np.array([session.start()])).to_dense().round(3)
-    array([[0.333, 0.333, 0.333]])
+    ...     def answer(self, batch):
+    ...         return [[0.5, 0.25, 0.25] for word in batch.words]
+    >>> from pdfalearn import learn
+    >>> learn(Coin()).pdfa
+    PDFA(1 state, alphabet=('heads', 'tails'), initial=0)
     """
 
     alphabet: Alphabet
@@ -108,17 +40,48 @@ class LanguageModel:
     """All that decides the model's answers, in one text; None if the model cannot say."""
 
     cost: QueryCost = EVERY_WORD
-    """What asking costs. If the cost of a prefix is 0, the distributions on the way are read."""
+    """What asking costs. If a prefix costs nothing, the distributions on the way are read."""
 
-    def answer(self, words: Words) -> Rows:
-        """Return the distribution after each word, one a row, terminal first."""
-        raise NotImplementedError(f"{type(self).__name__} has neither answer nor open")
+    full_support: bool = False
+    """Whether everything is possible after every word, and costs a good deal to ask, as with an
+    LLM. A guide that leaves one possibility then does not ask."""
 
-    def open(self) -> Session:
-        """Begin a conversation; without a session of its own the model is asked for whole words."""
-        from pdfalearn.models.whole_words import WholeWords
+    needs_prefixes: bool = False
+    """Whether only the row before a symbol tells if a word goes on with it, as with top-k. Words
+    are then asked for after their prefixes, and never beyond a symbol that is impossible."""
 
-        return WholeWords(self)
+    is_constrained: bool = False
+    """Whether most words are undefined, as with a guide: words to test are then drawn from what a
+    hypothesis allows."""
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distribution after each wanted word, one a row, terminal first.
+
+        Parameters
+        ----------
+        batch : Batch
+            The words: ``batch.words`` are the wanted ones as lists of positions in the alphabet.
+
+        Returns
+        -------
+        Rows, or array-like of float, shape (wanted words, symbols + 1)
+            The rows in the order of the wanted words. In a list, None says that a word is
+            undefined; so does a row of NaN.
+
+        Raises
+        ------
+        BaseException
+            Whatever goes wrong, Ctrl-C included. What was answered before can be attached to it
+            with `attach_answers`, so that it is not lost.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method answer")
+
+    def open(self) -> LanguageModel:
+        """Return what answers the batches of one run: the model itself if it keeps nothing."""
+        return self
+
+    def close(self) -> None:
+        """Let go of what `open` has taken. A model that is its own is not closed after a run."""
 
     def answers_by_copy(self, word: Sequence[int]) -> dict[str, str]:
         """Return what each copy of the model answers to a word, by its name.
@@ -126,3 +89,40 @@ class LanguageModel:
         An audit asks for this when a word has two answers. A model without copies returns nothing.
         """
         return {}
+
+
+class PartialAnswers(NamedTuple):
+    """Answers to some words of a batch that has failed."""
+
+    ids: Ids
+    """The numbers of the words."""
+    rows: Rows
+    """Their rows."""
+
+
+def attach_answers(error: BaseException, ids: Ids, rows: Rows) -> None:
+    """Attach the answers that there are to an error that ends a batch.
+
+    Parameters
+    ----------
+    error : BaseException
+        What is about to be raised.
+    ids : array of int
+        The numbers of the words that were answered, as in ``batch.ids``.
+    rows : Rows
+        Their rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> error = ConnectionError("the server is gone")
+    >>> attach_answers(error, np.array([3]), Rows.dense(np.array([[0.5, 0.5]])))
+    >>> attached_answers(error).ids
+    array([3])
+    """
+    error._pdfalearn_answers = PartialAnswers(ids, rows)  # type: ignore[attr-defined]
+
+
+def attached_answers(error: BaseException) -> PartialAnswers | None:
+    """Return the answers that are attached to an error, if there are any."""
+    return getattr(error, "_pdfalearn_answers", None)

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import checked_integer
-from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.errors import InputError, MissingExtraError, ModelError
+from pdfalearn.models._hidden_states import HiddenStates
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
-from pdfalearn.models._recurrent_session import RecurrentSession, checked_logits
-from pdfalearn.models._state_rows import StateRows
+from pdfalearn.models.batch import Batch, Flags, Ids
 from pdfalearn.models.cost import EVERY_STEP, QueryCost
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import LanguageModel, attach_answers
+from pdfalearn.rows import Floats, Rows
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from pdfalearn.models._nests import Nest
+    from pdfalearn.models._hidden_states import State
+
+Places = NDArray[np.int64]
+Found = tuple[Ids, Floats]
+"""Words and their rows."""
 
 _MEMORY = 2**30
+_MOST_AT_ONCE = 1024
+"""At most this many words go through the network at once; more take memory and save no time."""
 
 
 class StepNetwork(Protocol):
@@ -49,11 +59,11 @@ class StepNetwork(Protocol):
     0.0
     """
 
-    def start(self, count: int) -> tuple[Tensor, Nest]:
+    def start(self, count: int) -> tuple[Tensor, State]:
         """Return the logits and the state after the empty word, for a batch of this size."""
         ...
 
-    def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
+    def step(self, symbols: Tensor, state: State) -> tuple[Tensor, State]:
         """Return the logits and the state after one symbol more.
 
         ``symbols`` are integers, one for each word: positions in the alphabet.
@@ -62,9 +72,10 @@ class StepNetwork(Protocol):
 
 
 class RecurrentModel(LanguageModel):
-    """A recurrent network as a language model: the handle of a word is a row of hidden state.
+    """A recurrent network as a language model: what is kept of a word is the hidden state after it.
 
-    Extending a word costs one step for each symbol; the words of a batch take their steps together.
+    A word costs one step for each symbol beyond its longest prefix that is still known; the words
+    of a batch take their steps together.
 
     Parameters
     ----------
@@ -76,8 +87,8 @@ class RecurrentModel(LanguageModel):
     terminal : hashable
         The terminal symbol, unless the alphabet has one already.
     memory : int
-        The most bytes that the rows of state of one run may take; 1 GiB if not given. Words beyond
-        that are forgotten, and computed again when they are needed.
+        The most bytes that the hidden states of one run may take; 1 GiB if not given. The states
+        that were not used for longest are forgotten, and computed again when they are needed.
     cost : QueryCost
         What asking costs; if not given, every symbol costs the same.
 
@@ -88,12 +99,11 @@ class RecurrentModel(LanguageModel):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import torch
     >>> layers = torch.nn.Embedding(3, 4), torch.nn.GRU(4, 8), torch.nn.Linear(8, 3)
-    >>> session = RecurrentModel.of_layers(*layers, "ab").open()
-    >>> session.read(np.array([session.start()])).to_dense().shape
-    (1, 3)
+    >>> opened = RecurrentModel.of_layers(*layers, "ab").open()
+    >>> opened.answer(Batch.of([(), (0, 1)])).to_dense().shape
+    (2, 3)
     """
 
     def __init__(
@@ -156,18 +166,194 @@ class RecurrentModel(LanguageModel):
         """A hash of the network's parameters, layers and alphabet; None if it has no parameters."""
         return None if self._module is None else module_hash(self._module, self.alphabet)
 
-    def open(self) -> RecurrentSession:
-        """Begin a conversation, which has the whole memory for itself."""
-        import torch
-
+    def open(self) -> OpenedNetwork:
+        """Return what keeps the hidden states of one run; it has the whole memory for itself."""
         if self._module is not None:
             check_not_training(self._module)
-        width = len(self.alphabet) + 1
+        return OpenedNetwork(self, self._network, self._memory)
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions after words, computed from the empty word on."""
+        return self.open().answer(batch)
+
+
+class OpenedNetwork(LanguageModel):
+    """Takes a network through the words of one run, and keeps hidden states as far as they fit.
+
+    Parameters
+    ----------
+    model : RecurrentModel
+        The model.
+    network : StepNetwork
+        Its network.
+    memory : int
+        The most bytes that hidden states may take.
+    """
+
+    def __init__(self, model: RecurrentModel, network: StepNetwork, memory: int) -> None:
+        import torch
+
+        self.alphabet = model.alphabet
+        self.cost = model.cost
+        self._network = network
+        self._width = len(model.alphabet) + 1
         with torch.inference_mode():
-            logits, two = self._network.start(2)
-            device = checked_logits(logits, 2, width).device
-            states = StateRows(two, self._network.start(3)[1], width, self._memory)
-        return RecurrentSession(self._network, states, device)
+            logits, two = network.start(2)
+            self._device = _checked_logits(logits, 2, self._width).device
+            self._states = HiddenStates(two, network.start(3)[1], memory)
+            self._first = torch.softmax(logits[:1], dim=1, dtype=torch.float64).cpu().numpy()
+        self.capacity = self._states.capacity
+        """The most words whose hidden states are kept."""
+        self._widest = (self.capacity - 1) // 2
+        """So many words fit into the cache with as many parents, and with the empty word."""
+
+    @property
+    def computed_again(self) -> int:
+        """How many symbols went through the network although they had before."""
+        return self._states.assigned_again
+
+    def close(self) -> None:
+        """Free the memory of the hidden states."""
+        self._states.clear()
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions after words; those of a level take their steps together."""
+        import torch
+
+        found: list[Found] = []
+        if batch.count and batch.wanted_ids[0] == 0:
+            found.append((batch.wanted_ids[:1], self._first))
+        try:
+            with torch.inference_mode():
+                for part, levels in self._plan(batch):
+                    for together in _group(levels, self._widest):
+                        self._take_steps(part, together, found)
+        except BaseException as error:
+            attach_answers(error, *_join(found, self._width))
+            raise
+        return _join(found, self._width)[1]
+
+    def _plan(self, batch: Batch) -> Iterator[tuple[Batch, list[Places]]]:
+        """Cut a batch into parts that begin at words which are known when their turn comes.
+
+        No level of a part has more words than fit into the cache with their parents.
+        """
+        if not len(batch.ids):
+            return
+        know = self._states.know
+        self._states.reach(int(batch.ids[-1]))
+        if batch.count < len(batch.ids) or batch.ids[0] == 0:
+            batch = _part_of(batch, (batch.ids > 0) & (batch.wanted | ~know(batch.ids)))
+        if len(batch.ids) <= self._widest and know(batch.parents).all():  # so are most batches
+            yield batch, [np.arange(len(batch.ids))]
+            return
+        levels = _find_levels_of_few(batch, know) if batch.is_narrow else None
+        if levels is None:
+            batch = batch.reaching(know)
+            levels = batch.levels()
+        if max(map(len, levels)) <= self._widest:
+            yield batch, levels
+            return
+        # Depth first, words that come one after the other have their parents among them or on the
+        # way to the first: little is computed again. And no level of what leads to some words has
+        # more words than these.
+        order = _order_depth_first(batch, levels)
+        for begin in range(0, len(order), self._widest):
+            places = np.sort(order[begin : begin + self._widest])
+            part = _part_of(batch, places).reaching(know)
+            yield part, part.levels()
+
+    def _take_steps(self, part: Batch, levels: list[Places], found: list[Found]) -> None:
+        """Compute words level by level; add the rows of the wanted ones, as far as it gets."""
+        import torch
+
+        order = np.concatenate(levels)
+        ids, wanted = part.ids[order], part.wanted[order]
+        slots = self._states.assign(ids, part.parents[order], len(levels[0]))
+        table = torch.from_numpy(np.array((part.symbols[order], *slots), dtype=np.int64))
+        most, lengths = _MOST_AT_ONCE, map(len, levels)
+        sizes = [min(most, size - begin) for size in lengths for begin in range(0, size, most)]
+        logits: list[Tensor] = []
+        try:
+            for step in table.to(self._device).split_with_sizes(sizes, dim=1):
+                symbols, targets, sources = step.unbind()
+                step_logits, state = self._network.step(symbols, self._states.read(sources))
+                self._states.write(targets, state)
+                logits.append(_checked_logits(step_logits, step.shape[1], self._width))
+        finally:
+            if logits:
+                joined = logits[0] if len(logits) == 1 else torch.cat(logits)
+                values = torch.softmax(joined, dim=1, dtype=torch.float64).cpu().numpy()
+                wanted = wanted[: len(values)]
+                found.append((ids[: len(values)][wanted], values[wanted]))
+
+
+def _checked_logits(logits: Tensor, count: int, width: int) -> Tensor:
+    """Return logits as they are; refuse those of another shape than they must have."""
+    if logits.shape != (count, width):
+        raise ModelError(
+            f"the network gives logits of shape {tuple(logits.shape)} for {count} words, not "
+            f"{(count, width)}: a row for each word, in it the terminal first, then every symbol"
+        )
+    return logits
+
+
+def _join(found: list[Found], width: int) -> tuple[Ids, Rows]:
+    """Return ids and rows in the order of the ids."""
+    if not found:
+        return np.empty(0, dtype=np.int64), Rows.dense(np.empty((0, width)))
+    ids, values = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(ids)
+    return ids[order], Rows.dense(values[order])
+
+
+def _part_of(batch: Batch, places: NDArray[np.generic]) -> Batch:
+    """Return a batch of the words at some places, whether their parents are there or not."""
+    ids, parents = batch.ids[places], batch.parents[places]
+    symbols, wanted = batch.symbols[places], batch.wanted[places]
+    return Batch(ids, parents, symbols, wanted, batch.lineage, is_narrow=batch.is_narrow)
+
+
+def _group(levels: list[Places], most: int) -> Iterator[list[Places]]:
+    """Put levels together as long as they have no more words than this."""
+    together: list[Places] = []
+    count = 0
+    for level in levels:
+        if count + len(level) > most:
+            yield together
+            together, count = [], 0
+        together.append(level)
+        count += len(level)
+    yield together
+
+
+def _find_levels_of_few(batch: Batch, know: Callable[[Ids], Flags]) -> list[Places] | None:
+    """Do what `Batch.levels` does, word by word; None if anything is missing on the way."""
+    levels: list[list[int]] = []
+    depths: dict[int, int] = {}
+    words = zip(batch.ids.tolist(), batch.parents.tolist(), strict=True)
+    for place, (word, parent) in enumerate(words):
+        depth = depths[word] = depths.get(parent, -1) + 1
+        if depth == len(levels):
+            levels.append([])
+        levels[depth].append(place)
+    is_whole = know(batch.parents[levels[0]]).all()
+    return [np.array(level) for level in levels] if is_whole else None
+
+
+def _order_depth_first(batch: Batch, levels: list[Places]) -> Places:
+    """Return the places of a batch so that all words below a word follow right after it."""
+    above = batch.parent_places
+    sizes = np.ones(len(above), dtype=np.int64)  # of each word with all below it
+    for places in levels[:0:-1]:
+        np.add.at(sizes, above[places], sizes[places])
+    begins = np.full(len(above) + 1, -1)  # the last stands for what is above all
+    for places in levels:
+        siblings = places[np.argsort(above[places], kind="stable")]
+        parents = above[siblings]
+        before = np.cumsum(sizes[siblings]) - sizes[siblings]
+        begins[siblings] = begins[parents] + 1 + before - before[np.searchsorted(parents, parents)]
+    return np.argsort(begins[:-1])
 
 
 def _check_torch() -> None:

@@ -13,17 +13,17 @@ from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
-from pdfalearn.models.checking import checked_model_members
+from pdfalearn.models.batch import FEW
 from pdfalearn.models.cost import QueryCost
+from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.models.opened import check_members
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations._answers import Answers
-from pdfalearn.observations._asking import Asker, Counts
-from pdfalearn.observations._audits import Audits
-from pdfalearn.observations._meter import Meter
-from pdfalearn.observations._nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
-from pdfalearn.observations._questions import FEW, Questions
-from pdfalearn.observations._traces import Traces
-from pdfalearn.observations.suffixes import EMPTY, Suffixes
+from pdfalearn.observations.answers import Answers
+from pdfalearn.observations.asking import Asker
+from pdfalearn.observations.audits import Audits
+from pdfalearn.observations.nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
+from pdfalearn.observations.planning import Counts, Meter
+from pdfalearn.observations.suffixes import EMPTY, Suffixes, Traces
 from pdfalearn.rows import Floats, Rows
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words, offsets_of
@@ -36,7 +36,7 @@ Classes = NDArray[np.int64]
 _TABLE = 2**20
 """Tables of distributions that are looked at one by one have at most this many numbers."""
 _LARGE = 32
-"""From more symbols than this on, it pays to find out first which of them are impossible."""
+"""From more symbols than this on, no nodes are made for successors that are impossible."""
 
 UNBOUNDED = Budget()
 
@@ -61,6 +61,8 @@ class ObservationTree:
         are equal share one.
     budget : Budget
         How much may be asked.
+    interrupts : Interrupts, optional
+        What holds a Ctrl-C back while nothing may be left half done.
 
     Examples
     --------
@@ -72,8 +74,14 @@ class ObservationTree:
     [1, 0, 0]
     """
 
-    def __init__(self, model: LanguageModel, by: Relation, budget: Budget = UNBOUNDED) -> None:
-        checked_model_members(model)
+    def __init__(
+        self,
+        model: LanguageModel,
+        by: Relation,
+        budget: Budget = UNBOUNDED,
+        interrupts: Interrupts | None = None,
+    ) -> None:
+        check_members(model)
         self.model = model
         self.by = by
         self.alphabet: Alphabet = model.alphabet
@@ -82,24 +90,17 @@ class ObservationTree:
         self.suffixes = Suffixes()
         """The suffixes that words are followed by, as numbers."""
         self._symbols = len(model.alphabet)
-        self._nodes = NodeTable(self._symbols)
-        self.meter = Meter(budget, self.query_cost, self.counts, self._nodes)
+        self._nodes = nodes = NodeTable(self._symbols)
+        self.meter = Meter(budget, self.query_cost, self.counts, nodes)
         """What the budget still allows."""
-        self._answers = Answers(by, self._symbols + 1)
+        self._answers = answers = Answers(by, self._symbols + 1)
         self._traces = Traces()
-        self._asker = Asker(model, self._nodes, self._answers, self.counts)
-        self._audits = Audits(
-            model, by, self._nodes, self._answers, self._asker, self.meter, self.counts
+        self._audits = Audits(model, by, nodes, answers, self.meter, self.counts)
+        self._asker = Asker(
+            model, nodes, answers, self.meter, self._audits, self.counts, interrupts or Interrupts()
         )
-        self._questions = Questions(
-            model,
-            self._nodes,
-            self._answers,
-            self._asker,
-            self.meter,
-            self._audits,
-            self.counts,
-        )
+        self.ask = self._asker.ask
+        """Asks for those of an array of nodes that are not known."""
 
     def __len__(self) -> int:
         return self._nodes.size
@@ -111,9 +112,9 @@ class ObservationTree:
         self.close()
 
     def close(self) -> str | None:
-        """End the conversation with the model; return a note if that went wrong."""
+        """Close the model, after which nothing is asked; return a note if that went wrong."""
         self.meter.is_closed = True
-        return self._asker.leader.close()
+        return self._asker.close()
 
     def call_after_batches(self, callback: Callable[[], None]) -> None:
         """Have something called after every batch of answers."""
@@ -129,12 +130,12 @@ class ObservationTree:
     @property
     def symbols(self) -> int:
         """How many symbols the model has been led through."""
-        return self._asker.leader.symbols
+        return self.counts.symbols
 
     @property
     def cost(self) -> float:
         """What all that was asked has cost, by the model's `QueryCost`."""
-        return self.meter.cost(self.symbols)
+        return self.meter.spent
 
     @property
     def prefixes_free(self) -> bool:
@@ -167,10 +168,6 @@ class ObservationTree:
     def step(self, nodes: Nodes, symbols: NDArray[np.integer]) -> Nodes:
         """Return the nodes one symbol further; undefined words may lead to themselves."""
         return self._nodes.step(nodes, symbols)
-
-    def known_successors(self, nodes: Nodes, symbols: NDArray[np.integer]) -> Nodes:
-        """Return the nodes one symbol further; -1 where there is none yet."""
-        return self._nodes.known_children(nodes, symbols)
 
     def step_one(self, node: int, symbol: int) -> int:
         """Return the node one symbol further."""
@@ -216,10 +213,6 @@ class ObservationTree:
                 walked = self._nodes.walk(int(path[begin]), codes.tolist())
                 path[begin + 1 : begin + 1 + len(codes)] = walked
         return path
-
-    def keep(self, nodes: Nodes) -> None:
-        """Note access words, whose handles are worth keeping."""
-        self._nodes.kept[nodes] = True
 
     # Classes and distributions
 
@@ -321,11 +314,11 @@ class ObservationTree:
             way_down(node, suffix, table) or [node]
             for node, suffix in zip(nodes, suffixes, strict=True)
         ]
-        self._questions.ask_few([way[-1] for way in ways])
+        self.ask(np.array([way[-1] for way in ways]))
         class_at = self._nodes.class_at
         classes = [[class_at[node] for node in way] for way in ways]
         if any(UNKNOWN in trace for trace in classes):
-            self._questions.ask_few(list(chain.from_iterable(ways)))
+            self.ask(np.array(list(chain.from_iterable(ways))))
             classes = [[class_at[node] for node in way] for way in ways]
         return np.array([self._traces.of_one(trace) for trace in classes], dtype=np.int64)
 
@@ -377,27 +370,19 @@ class ObservationTree:
     def _possible_places(self, nodes: Nodes) -> Nodes | None:
         """Return the places of successors that may be possible; None if all may be."""
         self.meter.check_seconds()
-        width = self._symbols
-        may_lead = self.budget.max_symbols is None and self.budget.max_cost is None
-        is_worth_it = width > _LARGE and (may_lead or self._answers.is_sparse)
-        possible = self._asker.possible(nodes) if is_worth_it else None
-        if possible is None:
+        if self._symbols <= _LARGE:
             return None
-        if isinstance(possible, Words):
-            words = np.repeat(np.arange(len(nodes)), possible.lengths)
-            return words * width + possible.symbols
-        return np.flatnonzero(possible)
+        possible = self._answers.possible_symbols(self._nodes.rows[nodes].astype(np.int64))
+        return None if possible is None else possible[0] * self._symbols + possible[1]
 
     # Asking
-
-    def ask(self, nodes: Nodes) -> None:
-        """Ask for those of the nodes that are not known."""
-        self._questions.ask(nodes)
 
     def ask_path(self, words: Words) -> Nodes:
         """Return what `path` returns, after asking for every prefix that is not known yet."""
         path = self.path(words)
-        self._questions.ask_path(path, words)
+        # Whole words first: with them come the answers to all prefixes where these are free.
+        self.ask(path[words.ends])
+        self.ask(path)
         return path
 
     def affordable_at_once(self) -> int:
@@ -405,14 +390,14 @@ class ObservationTree:
 
         That is half of what is left, so that there is always something left to go on with.
         """
-        return self.meter.half_left(self.symbols)
+        return self.meter.half_left()
 
     def record(self, store: AnswerStore, key: str) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 
         A few of the stored words are asked again, to catch a store of another model.
         """
-        self._questions.record(store, key)
+        self._asker.record(store.answers(key, self.alphabet), key)
 
     def audit(self, count: int, seed: int) -> None:
         """Ask for a sample of words again, and refuse a model that answers differently.

@@ -7,13 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.oracles.comparison import NO_WORDS, differing, words_of
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.words import Words
 
 _PART = 4096

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pdfalearn.certificates import Certificate, Kind
 from pdfalearn.errors import InputError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.comparison import NO_WORDS
 from pdfalearn.oracles.protocol import NOTHING_KNOWN, EquivalenceOracle
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import Certificate, Kind
 from pdfalearn.words import Words
 
 _STRONGEST_FIRST: list[Kind] = ["exact", "pac", "tested", "stopped", "interrupted"]

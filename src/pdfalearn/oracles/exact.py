@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn.arrays.row_numbers import RowNumbers
-from pdfalearn.certificates import Certificate
 from pdfalearn.equivalence.differences import Merging, Visiting
 from pdfalearn.equivalence.pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence.relations import (
@@ -17,6 +16,7 @@ from pdfalearn.equivalence.relations import (
 )
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA, Floats, checked_pdfa
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.words import Words
 
 _ENOUGH = 10

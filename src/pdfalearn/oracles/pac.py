@@ -6,13 +6,13 @@ import math
 import warnings
 
 from pdfalearn.alphabet import shortened
-from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_generator, checked_share
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.comparison import NO_WORDS, first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.samplers.drawing import ModelWords, Sampler
 from pdfalearn.words import Words
 

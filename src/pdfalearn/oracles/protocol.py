@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pdfalearn.certificates import Certificate
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.words import Words
 
 NOTHING_KNOWN = Certificate("tested", "nothing is known: no query has passed")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.comparison import NO_WORDS, first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.runs import sampled_words
 from pdfalearn.words import Words, joined, prefixes_of
 

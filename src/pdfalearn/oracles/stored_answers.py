@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.certificates import Certificate
 from pdfalearn.observations.tree import UNKNOWN, Nodes, ObservationTree
 from pdfalearn.oracles.comparison import NO_WORDS, comparison, levels, words_of
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.words import Words
 
 _ENOUGH = 32

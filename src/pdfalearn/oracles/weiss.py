@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.certificates import Certificate
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.comparison import NO_WORDS, differing
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.runs import sampled_words, visited_states
 from pdfalearn.samplers.drawing import ModelWords
 from pdfalearn.words import Words, offsets_of, prefixes_of

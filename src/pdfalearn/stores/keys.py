@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 from pdfalearn.errors import InputError
-from pdfalearn.models.checking import checked_model_members
+from pdfalearn.models.opened import check_members
 from pdfalearn.models.protocol import LanguageModel
 
 _KEY_DIGITS = 20
@@ -14,7 +14,7 @@ _KEY_DIGITS = 20
 
 def model_key(model: LanguageModel, model_id: str | None) -> str:
     """Name a model in a store."""
-    fingerprint = checked_model_members(model).fingerprint
+    fingerprint = check_members(model).fingerprint
     if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
         raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
     if model_id is not None and "#" in model_id:

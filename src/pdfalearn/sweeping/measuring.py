@@ -7,20 +7,18 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pdfalearn.budgets import Budget
 from pdfalearn.distilling.estimates import HeldOut, interval
 from pdfalearn.distilling.evidence import Floats
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.equivalence.relations import Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.divergences import divergence
-from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores import AnswerStore
 
-_SAME = Tolerance(1e-3)
+SAME = Tolerance(1e-3)
 _LEAST_WORDS = 2
 
 
@@ -83,12 +81,10 @@ class SampledMeasure:
 
     Parameters
     ----------
-    model : LanguageModel
-        The model.
+    observations : ObservationTree
+        What asks the model, by the relation `SAME`; it is closed in the end.
     sampler : Sampler
         What draws the words.
-    budget : Budget
-        How much may be asked.
     seed : int
         The seed of the words.
     store : AnswerStore
@@ -101,15 +97,14 @@ class SampledMeasure:
 
     def __init__(
         self,
-        model: LanguageModel,
+        observations: ObservationTree,
         sampler: Sampler,
-        budget: Budget,
         seed: int,
         store: AnswerStore,
         key: str,
         report: Callable[[], None],
     ) -> None:
-        with ObservationTree(model, _SAME, budget) as observations:
+        with observations:
             observations.record(store, key)
             observations.call_after_batches(report)
             sampling = Sampling(observations, sampler, seed, held_out=1)

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TypeVar
 
-from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance
+from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
 
 Value = TypeVar("Value", int, float)
-
 DEFAULT_KAPPAS = (5, 10, 20, 50, 100, 200, 500, 1000)
 LEARNERS = {Quantization: "quant", Tolerance: "lpstar"}
 """Which learner compares by what."""
@@ -36,16 +35,3 @@ def _listed(values: Iterable[Value], name: str) -> list[Value]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"{name} {values!r} is not a list of numbers, such as [10, 100]")
     return list(values)
-
-
-def relation_text(by: object) -> str:
-    """Write a κ or a tolerance.
-
-    Examples
-    --------
-    >>> relation_text(Quantization(10)), relation_text(Tolerance(0.01))
-    ('κ = 10', 'tolerance 0.01')
-    """
-    if isinstance(by, Quantization):
-        return f"κ = {by.kappa}"
-    return f"tolerance {by.tolerance:g}" if isinstance(by, Tolerance) else str(by)

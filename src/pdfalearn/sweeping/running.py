@@ -12,25 +12,26 @@ import numpy as np
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
+from pdfalearn.displays.showing import Wanted, show_progress
 from pdfalearn.distilling.sampling import checked_sampler
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
 from pdfalearn.learning.defaults import default_oracle
 from pdfalearn.learning.loop import learn
-from pdfalearn.learning.results import LearningInterrupted, Progress, Result
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.checking import checked_model_members
-from pdfalearn.models.interrupts import InterruptibleModel, Interrupts
+from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.models.opened import check_members
 from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.progress import Wanted, displayed
+from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
+from pdfalearn.results.sweeps import Sweep, SweepInterrupted, SweepProgress, SweepRow
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores import AnswerStore
 from pdfalearn.stores.keys import model_key
-from pdfalearn.sweeping.measuring import Distance, ExactMeasure, Measure, SampledMeasure
+from pdfalearn.sweeping.measuring import SAME, Distance, ExactMeasure, Measure, SampledMeasure
 from pdfalearn.sweeping.relations import DEFAULT_KAPPAS, LEARNERS, checked_relations
-from pdfalearn.sweeping.results import Sweep, SweepInterrupted, SweepProgress, SweepRow
 from pdfalearn.sweeping.spending import Purse
 
 UNBOUNDED = Budget()
@@ -127,7 +128,7 @@ def sweep(
         )
     make = oracle or (lambda by: default_oracle(model, by, seed))
     asked = as_model(model)
-    shown = displayed(progress, "sweeping", runs=len(relations))
+    shown = show_progress(progress, "sweeping", runs=len(relations))
     run: _Run | None = None
     try:
         with shown as report, _shared(asked, store, model_id) as place:
@@ -154,7 +155,7 @@ def _shared(
         model_key(model, model_id)
         yield store, model_id
         return
-    fingerprint = checked_model_members(model).fingerprint
+    fingerprint = check_members(model).fingerprint
     with TemporaryDirectory(prefix="pdfalearn-") as folder:
         yield Path(folder, "answers.db"), None if fingerprint else _NAME
 
@@ -205,9 +206,13 @@ class _Run:
         sampler = checked_sampler(words, budget, self._model.cost)
         key = model_key(self._model, self._model_id)
         with Interrupts() as interrupts, AnswerStore(self._store) as store:
-            asked = InterruptibleModel(self._model, interrupts)
             self._measure = SampledMeasure(
-                asked, sampler, budget, seed, store, key, lambda: self._tell(None, None)
+                ObservationTree(self._model, SAME, budget, interrupts),
+                sampler,
+                seed,
+                store,
+                key,
+                lambda: self._tell(None, None),
             )
         interrupts.check()
         measure = self._measure

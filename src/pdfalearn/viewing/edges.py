@@ -7,8 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from pdfalearn.pdfa import PDFA
 
@@ -64,6 +62,8 @@ class Edges:
 
         These are the likeliest one from each state, and those on the likeliest way to a state.
         """
+        if least <= 0:
+            return self.are_possible
         likely = (self.weights >= least) & self.are_possible
         return np.asarray(likely | self.on_likeliest_ways | self.are_likeliest)
 
@@ -99,6 +99,9 @@ class Edges:
     @cached_property
     def on_likeliest_ways(self) -> NDArray[np.bool_]:
         """Marks the edges of a tree of likeliest ways from the initial state."""
+        from scipy.sparse import csr_array  # takes 0.2 s to import
+        from scipy.sparse.csgraph import dijkstra
+
         numbers = np.zeros(len(self.pdfa), dtype=np.int64)
         numbers[self.states] = np.arange(len(self.states))
         possible = self.are_possible

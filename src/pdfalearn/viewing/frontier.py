@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pdfalearn.distilling.frontier import Frontier
+from pdfalearn.results.frontiers import Frontier
 from pdfalearn.viewing.automaton import automaton_data
 from pdfalearn.viewing.core import MOST_TRANSITIONS
 from pdfalearn.viewing.frontier_data import curve_data

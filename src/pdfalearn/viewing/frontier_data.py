@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from pdfalearn.distilling.frontier import Frontier, Point
+from pdfalearn.results.frontiers import Frontier, Point
 
 
 def curve_data(frontier: Frontier) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.formats import tree_dot
+from pdfalearn.formats.tree_files import MOST_LEAVES as MOST_DRAWN_LEAVES
+from pdfalearn.formats.tree_files import render_tree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.tree_nodes import TreeNode, numbered_nodes
+from pdfalearn.results.trees import TreeNode, numbered_nodes
 from pdfalearn.viewing.choosing import MOST_CORE_STATES, chosen
 from pdfalearn.viewing.html_parts import image, paragraph
 from pdfalearn.viewing.picture_texts import Style, picture_text
@@ -72,9 +73,9 @@ def _tree_svg(tree: TreeNode) -> str:
     if leaves > MOST_LEAVES:
         raise InputError(
             f"{leaves:,} leaves are too many for a notebook; save(tree, 'tree.svg') draws up to "
-            f"{tree_dot.MOST_LEAVES}, 'tree.json' holds any tree"
+            f"{MOST_DRAWN_LEAVES}, 'tree.json' holds any tree"
         )
-    return tree_dot.render(tree, "svg", time_limit=TIME_LIMIT).decode()
+    return render_tree(tree, "svg", time_limit=TIME_LIMIT).decode()
 
 
 def _without_picture(name: str, reason: str) -> str:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pdfalearn.analysis.bounds import Bounds
-from pdfalearn.certificates import Certificate
-from pdfalearn.distilling.frontier import Frontier
-from pdfalearn.distilling.simplifying import Simplified
-from pdfalearn.distilling.tables import HEADER, cells_of
-from pdfalearn.learning.cost_texts import cost_texts
-from pdfalearn.learning.results import Result
-from pdfalearn.metrics.divergences import Divergence
-from pdfalearn.metrics.results import Evaluation
-from pdfalearn.metrics.tables import HEADER as EVALUATION_HEADER
-from pdfalearn.metrics.tables import comparison_cells, fact_cells
-from pdfalearn.progress import LABELS
-from pdfalearn.sweeping.results import Sweep
-from pdfalearn.sweeping.tables import HEADER as SWEEP_HEADER
-from pdfalearn.sweeping.tables import cells_of as sweep_cells
-from pdfalearn.sweeping.tables import questions_text
-from pdfalearn.text import described
+from pdfalearn.results.certificates import Bounds, Certificate
+from pdfalearn.results.evaluations import EVALUATION_HEADER as EVALUATION_HEADER
+from pdfalearn.results.evaluations import Divergence, Evaluation, comparison_cells, fact_cells
+from pdfalearn.results.frontiers import FRONTIER_HEADER as HEADER
+from pdfalearn.results.frontiers import Frontier, Simplified
+from pdfalearn.results.frontiers import frontier_cells as cells_of
+from pdfalearn.results.learning_runs import Result, cost_texts
+from pdfalearn.results.sweeps import SWEEP_HEADER as SWEEP_HEADER
+from pdfalearn.results.sweeps import Sweep, questions_text
+from pdfalearn.results.sweeps import sweep_cells as sweep_cells
+from pdfalearn.text import LABELS, described
 from pdfalearn.viewing.html_parts import paragraph, section, table
 from pdfalearn.viewing.notebook_pictures import pdfa_image
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pdfalearn.learning.results import Result
+from pdfalearn.results.learning_runs import Result
 from pdfalearn.viewing.automaton import automaton_data
 from pdfalearn.viewing.page import Part
 from pdfalearn.viewing.run_data import certificate_data, run_data, statistics_rows

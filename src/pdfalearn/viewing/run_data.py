@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pdfalearn.certificates import Certificate
-from pdfalearn.learning.cost_texts import cost_texts
-from pdfalearn.learning.results import Progress, Result
-from pdfalearn.progress import LABELS
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.learning_runs import Progress, Result, cost_texts
+from pdfalearn.text import LABELS
 
 MOST_ROWS = 300
 """Of longer histories this many rows, evenly spread, are on a page."""

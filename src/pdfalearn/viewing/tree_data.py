@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.learning.results import Result
+from pdfalearn.results.learning_runs import Result
+from pdfalearn.results.trees import ArcLabel, NumberedNode, TreeNode, Word, numbered_nodes
 from pdfalearn.text import are_characters, short_word_text
-from pdfalearn.tree_nodes import ArcLabel, NumberedNode, TreeNode, Word, numbered_nodes
 
 MOST_NODES = 600
 """At most this many nodes of a tree are on a page."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pdfalearn.distilling.frontier import Frontier
 from pdfalearn.errors import InputError
-from pdfalearn.learning.results import Result
 from pdfalearn.pdfa import PDFA, checked_pdfa, pdfa_remedy
+from pdfalearn.results.frontiers import Frontier
+from pdfalearn.results.learning_runs import Result
 from pdfalearn.text import described
 from pdfalearn.viewing.automaton import automaton_parts, automaton_title
 from pdfalearn.viewing.frontier import frontier_parts, frontier_title

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
 
 from pdfalearn import DFA, PDFA, AutomatonModel, FunctionModel, LanguageModel
-from pdfalearn.models.constrained import _blocks, _rows
-from pdfalearn.models.protocol import Mask
+from pdfalearn.models.constrained import _rows
+from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
 from tests.models.constrained.direct import (
     Best,
     Constraint,
@@ -21,7 +22,7 @@ from tests.models.constrained.direct import (
     filtered,
     wrapped,
 )
-from tests.models.constrained.sessions import SparseModel
+from tests.models.constrained.inside import RecordingModel, SparseModel, may_follow, rows_after
 
 
 def target(symbols: int, seed: int) -> PDFA:
@@ -42,21 +43,20 @@ def guide(symbols: int) -> Guide:
     return Guide(DFA(alphabet=names, transitions=[transitions], accepting=[True]))
 
 
-def listed(possible: Mask | Words | None, place: int) -> list[int]:
-    assert possible is not None
-    if isinstance(possible, Words):
-        return list(possible)[place]
-    return [int(symbol) for symbol in possible[place].nonzero()[0]]
+FORMS: dict[str, Callable[[PDFA], LanguageModel]] = {
+    "dense": RecordingModel,
+    "shared": AutomatonModel,
+    "sparse": SparseModel,
+}
 
 
 @pytest.mark.parametrize("symbols", [4, 64, 65])
-@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("at_once", [2**20, 100])
 def test_rows_and_what_is_possible(
     symbols: int, form: str, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (_rows, _blocks):
-        monkeypatch.setattr(module, "CELLS_AT_ONCE", at_once)
+    monkeypatch.setattr(_rows, "CELLS_AT_ONCE", at_once)
     held = guide(symbols)
     stacks: list[list[Constraint]] = [
         [Best(3)],
@@ -66,59 +66,56 @@ def test_rows_and_what_is_possible(
         [held, Best(2)],
         [Nucleus("0.9"), held],
     ]
-    pdfa = target(symbols, seed=1)
-    inside = AutomatonModel(pdfa) if form == "dense" else SparseModel(pdfa)
-    for chosen in stacks:
-        check(wrapped(inside, chosen), pdfa, chosen, form != "dense" or symbols > 64)
+    for pdfa, chosen in product(from_every_state(target(symbols, seed=1)), stacks):
+        if something_is_left(pdfa, chosen):
+            check(wrapped(FORMS[form](pdfa), chosen), pdfa, chosen)
+
+
+def from_every_state(pdfa: PDFA) -> list[PDFA]:
+    """The same automaton, begun in each of its states."""
+    parts = {"alphabet": pdfa.alphabet, "transitions": pdfa.transitions}
+    return [
+        PDFA(**parts, probabilities=pdfa.probabilities, initial=state)  # type: ignore[arg-type]
+        for state in range(len(pdfa))
+    ]
 
 
 def test_what_lists_enough_is_as_good_as_dense() -> None:
-    pdfa = target(90, seed=1)
-    for chosen in ([Best(3)], [Nucleus("0.3")], [Best(2), Heat(0.5)]):
+    stacks: list[list[Constraint]] = [[Best(3)], [Nucleus("0.3")], [Best(2), Heat(0.5)]]
+    for pdfa, chosen in product(from_every_state(target(90, seed=1)), stacks):
+        assert rows_after(SparseModel(pdfa, 8), ()).is_open.all()
         dense, sparse = (
-            wrapped(model, chosen).open()  # type: ignore[arg-type]
+            rows_after(wrapped(model, chosen), ()).to_dense()
             for model in (AutomatonModel(pdfa), SparseModel(pdfa, 8))
         )
-        states = np.arange(len(pdfa))
-        assert SparseModel(pdfa, 8).open().read(states).is_open.all()
-        rows = dense.read(states), sparse.read(states)
-        assert np.array_equal(rows[0].to_dense(), rows[1].to_dense())
+        assert np.array_equal(dense, sparse)
 
 
-def check(model: LanguageModel, pdfa: PDFA, chosen: list[Constraint], is_sparse: bool) -> None:
-    """Compare with what exact arithmetic leaves of every state, unless that is nothing."""
-    session = model.open()
-    states = np.arange(len(pdfa))
-    if isinstance(chosen[0], Heat):
-        is_sparse = session.read(states).is_sparse
+def check(model: LanguageModel, pdfa: PDFA, chosen: list[Constraint]) -> None:
+    """Compare the row of the initial state with what exact arithmetic leaves of it."""
     key = [0] * sum(isinstance(constraint, Guide) for constraint in chosen)
-    full = [state for state in range(len(pdfa)) if something_is_left(pdfa, state, chosen)]
-    rows = session.read(np.array(full))
-    assert rows.is_sparse == is_sparse
-    for place, state in enumerate(full):
-        row, defined = filtered(pdfa, (state, *key), chosen)
-        assert np.allclose(rows.to_dense()[place], [float(value) for value in row], atol=1e-15)
-        after = session.extend(np.full(len(defined), state), single_symbols(len(defined)))
-        assert (after >= 0).tolist() == defined
-        possible = session.possible(np.array(full))
-        if not isinstance(chosen[-1], Heat):
-            assert isinstance(possible, Words) == (len(defined) > 64)
-            assert set(np.flatnonzero(defined)) <= set(listed(possible, place))
+    row, defined = filtered(pdfa, (pdfa.initial, *key), chosen)
+    rows = rows_after(model, ())
+    assert np.allclose(rows.to_dense()[0], [float(value) for value in row], atol=1e-15)
+    if len(defined) > 64 and not isinstance(chosen[-1], Heat):
+        assert rows.is_sparse
+    assert may_follow(rows)[0] == set(np.flatnonzero(defined).tolist())
+    excluded = [(symbol,) for symbol, is_defined in enumerate(defined) if not is_defined]
+    if excluded:
+        after = rows_after(model, *excluded)
+        assert after.undefined is not None
+        assert after.undefined.all()
 
 
-def something_is_left(pdfa: PDFA, state: int, chosen: list[Constraint]) -> bool:
+def something_is_left(pdfa: PDFA, chosen: list[Constraint]) -> bool:
     held = [constraint for constraint in chosen if isinstance(constraint, Guide)]
     if not held:
         return True
     keeps = held[0].dfa.transitions[0] >= 0
-    row = pdfa.probabilities[state]
+    row = pdfa.probabilities[pdfa.initial].tolist()
     if not isinstance(chosen[0], Guide):
-        row, _ = filtered(pdfa, (state,), chosen[:1])
+        row, _ = filtered(pdfa, (pdfa.initial,), chosen[:1])
     return bool(row[0] > 0 or any(np.array(row[1:])[keeps] > 0))
-
-
-def single_symbols(symbols: int) -> Words:
-    return Words(np.arange(symbols, dtype=np.int32), np.arange(symbols + 1))
 
 
 WIDTH = 50_001
@@ -138,10 +135,9 @@ def test_sparse_rows_over_a_large_alphabet_stay_small(chosen: list[Constraint]) 
     rows = Rows.sparse(WIDTH, np.arange(0, 4 * COUNT + 1, 4), columns.ravel(), values)
     names = [f"s{number}" for number in range(WIDTH - 1)]
     model = wrapped(FunctionModel(lambda words: rows, names), chosen)
+    assert isinstance(model, Wrapper)
     tracemalloc.start()
-    session = model.open()
-    starts = np.full(COUNT, session.start())
-    found = session.read(starts)
+    found = model.change_rows(rows, np.zeros(COUNT, dtype=np.int64))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20 * 2**20  # a table would have 800 MB
@@ -155,10 +151,9 @@ def test_dense_rows_over_a_large_alphabet_need_little_beside() -> None:
     inside = FunctionModel(lambda words: Rows.dense(table), names)
     for chosen in ([Best(50)], [Nucleus("0.9")], [guide(WIDTH - 1)]):
         model = wrapped(inside, chosen)  # type: ignore[arg-type]
-        session = model.open()
-        starts = np.full(100, session.start())
+        assert isinstance(model, Wrapper)
         tracemalloc.start()
-        session.read(starts)
+        model.change_rows(Rows.dense(table), np.zeros(100, dtype=np.int64))
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 100 * 2**20

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import DFA, PDFA, AutomatonModel, Guided, InputError, ModelError
-from pdfalearn.models.automaton import AutomatonSession
-from pdfalearn.words import Words
-from tests.models.constrained.recording import RecordingModel
-from tests.models.constrained.sessions import SessionOf, row_after
+from pdfalearn import DFA, PDFA, FunctionModel, Guided, InputError, ModelError, Temperature, TopK
+from tests.models.constrained.inside import (
+    RecordingModel,
+    Wrapping,
+    may_follow,
+    model_of,
+    row_after,
+    rows_after,
+)
 
 ROW = [0.2, 0.4, 0.1, 0.3]
 LOOP = PDFA(alphabet="abc", transitions=[[0, 0, 0]], probabilities=[ROW])
@@ -25,29 +29,22 @@ def test_only_what_may_still_be_accepted_is_left() -> None:
     guided = Guided(LOOP, DEAD_END)
     assert row_after(guided, []) == [0, 0.8, 0.2, 0]
     assert row_after(guided, [0]) == [0.666667, 0, 0.333333, 0]
+    assert may_follow(rows_after(guided, [], [0])) == [{0, 1}, {1}]
     assert len(guided.guide) == 2
 
 
-def test_the_model_inside_is_led_only_along_what_is_allowed() -> None:
+def test_the_model_inside_is_asked_only_for_what_is_allowed() -> None:
     inside = RecordingModel(LOOP)
-    guided = Guided(inside, DEAD_END).open()
-    starts = np.full(4, guided.start())
-    handles = guided.extend(starts, Words.of([[1, 0, 0, 1], [2, 1], [], [0, 1]]))
-    assert (handles < 0).tolist() == [False, False, True, True, True, True, False, False]
-    assert inside.led_to == {(), (1,), (1, 0), (0,), (0, 1)}
-    steps = inside.symbols
-    assert guided.extend(starts[:1], Words.of([[2]])).tolist() == [-1]
-    assert inside.symbols == steps
-
-
-def test_handles_go_back_to_the_model_inside() -> None:
-    inside = RecordingModel(LOOP, room=3)
-    guided = Guided(inside, DEAD_END).open()
-    assert guided.room == 3
-    for _ in range(10):
-        start = np.array([guided.start()])
-        guided.release(np.append(guided.extend(start, Words.of([[0, 1]])), start))
-    assert inside.most_live == 3
+    guided = Guided(inside, DEAD_END)
+    rows = rows_after(guided, [1, 0, 0, 1], [1, 0], [2, 1], [], [0, 1], [2])
+    assert rows.undefined is not None
+    assert rows.undefined.tolist() == [True, False, True, False, False, True]
+    assert set(inside.asked) == {(), (1, 0), (0, 1)}
+    assert inside.met == {(), (1,), (1, 0), (0,), (0, 1)}
+    rows = rows_after(guided, [2], [0, 0])
+    assert rows.undefined is not None
+    assert rows.undefined.all()
+    assert len(inside.asked) == 3
 
 
 def test_a_pdfa_guides_by_its_support() -> None:
@@ -71,10 +68,10 @@ def test_a_guide_may_have_fewer_symbols_in_another_order() -> None:
 def test_words_that_the_model_does_not_define_stay_undefined() -> None:
     target = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=[[0.5, 0.5, 0]])
     everything = DFA(alphabet="ab", transitions=[[0, 0]], accepting=[True])
-    guided = Guided(target, everything).open()
-    start = np.array([guided.start()])
-    assert guided.extend(start, Words.of([[0, 1, 0]])).tolist() == [0, -1, -1]
-    assert np.array_equal(guided.possible(start), [[True, False]])  # type: ignore[arg-type]
+    rows = rows_after(Guided(target, everything), [0], [0, 1], [0, 1, 0])
+    assert rows.undefined is not None
+    assert rows.undefined.tolist() == [False, True, True]
+    assert may_follow(rows)[0] == {0}
 
 
 @pytest.mark.parametrize(
@@ -100,22 +97,11 @@ def test_what_is_no_guide_is_refused() -> None:
         Guided("abc", DEAD_END)  # type: ignore[arg-type]
 
 
-def test_handles_that_leave_no_room_for_the_guide_are_refused() -> None:
-    class Distant(AutomatonSession):
-        def start(self) -> int:
-            return 2**62
-
-    guided = Guided(SessionOf(AutomatonModel(LOOP), Distant(LOOP)), DEAD_END).open()
-    with pytest.raises(ModelError, match="the handle 4611686018427387904; with a guide of 2 stat"):
-        guided.start()
-
-
 def test_an_undefined_empty_word_stays_so() -> None:
-    class Nothing(AutomatonSession):
-        def start(self) -> int:
-            return -1
-
-    assert Guided(SessionOf(AutomatonModel(LOOP), Nothing(LOOP)), DEAD_END).open().start() == -1
+    model = FunctionModel(lambda words: [None for _ in words], "abc")
+    rows = rows_after(Guided(model, DEAD_END), [], [0])
+    assert rows.undefined is not None
+    assert rows.undefined.all()
 
 
 def test_nothing_is_left_where_the_model_gives_nothing_to_what_is_allowed() -> None:
@@ -124,4 +110,68 @@ def test_nothing_is_left_where_the_model_gives_nothing_to_what_is_allowed() -> N
     with pytest.raises(InputError, match="excludes everything"):
         Guided(target, guide)
     guide = DFA(alphabet="abc", transitions=[[1, -1, -1], [-1] * 3], accepting=[False, True])
-    assert row_after(Guided(target, guide), []) == [0, 0, 0, 0]
+    for model in (target, RecordingModel(target)):
+        with pytest.raises(ModelError, match=r"the word \(\): nothing is left of it: all that the"):
+            rows_after(Guided(model, guide), [])
+        assert row_after(Guided(model, guide), [0]) == [1, 0, 0, 0]
+    undefined = FunctionModel(lambda words: [None for _ in words], "abc")
+    assert rows_after(Guided(undefined, guide), []).undefined is not None
+
+
+FORCING = DFA(
+    alphabet="abc",
+    transitions=[[1, -1, -1], [-1, 2, -1], [-1, 3, 4], [-1, -1, 4], [-1] * 3],
+    accepting=[False] * 4 + [True],
+)
+"""abc or abbc: only after ab there is a choice."""
+ABC, ABBC = (0, 1, 2), (0, 1, 1, 2)
+PREFIXES = [word[:length] for word in (ABC, ABBC) for length in range(5)]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda model: model, lambda model: Temperature(Temperature(model, 0.5), 2.0)],
+    ids=["bare", "at a temperature"],
+)
+def test_what_a_guide_forces_is_not_asked_of_a_model_in_which_all_is_possible(
+    wrap: Wrapping,
+) -> None:
+    inside = RecordingModel(LOOP, full_support=True)
+    rows = rows_after(Guided(wrap(inside), FORCING), *PREFIXES)
+    assert inside.asked == [(0, 1)]
+    assert rows.undefined is None or not rows.undefined.any()
+    asked = np.array([word == (0, 1) for word in PREFIXES])
+    assert rows.outside is not None
+    assert np.isnan(rows.outside).tolist() == (~asked).tolist()
+    table = rows.to_dense()
+    assert np.allclose(table[asked], [0, 0, 0.25, 0.75])
+    assert np.allclose(table[~asked].max(axis=1), 1)
+    plain = rows_after(Guided(wrap(RecordingModel(LOOP)), FORCING), *PREFIXES)
+    assert np.array_equal(plain.to_dense(), table)
+    assert may_follow(plain) == may_follow(rows)
+
+
+def test_a_model_without_full_support_is_asked_for_what_a_guide_forces() -> None:
+    inside = RecordingModel(LOOP, full_support=True)
+    rows_after(Guided(TopK(inside, 4), FORCING), *PREFIXES)
+    assert set(inside.asked) == set(PREFIXES)
+    with pytest.raises(ModelError, match=r"the word \('a',\): nothing is left"):
+        rows_after(Guided(model_of([0, 1, 0, 0], [0, 0, 0, 1]), FORCING), (0,))
+
+
+def test_forced_rows_over_a_large_alphabet_are_listed() -> None:
+    names = [f"s{number}" for number in range(100)]
+    guide = DFA(
+        alphabet=names,
+        transitions=[[1, *[-1] * 99], [1] * 50 + [-1] * 50],
+        accepting=[False, True],
+    )
+    row = np.full(101, 1 / 101)
+    model = FunctionModel(lambda words: [row for _ in words], names)
+    model.full_support = True
+    rows = rows_after(Guided(model, guide), (), (0,), (0, 99))
+    assert rows.is_sparse
+    assert may_follow(rows)[:2] == [{0}, set(range(50))]
+    assert rows.undefined is not None
+    assert rows.undefined.tolist() == [False, False, True]
+    assert np.allclose(rows.to_dense()[1, :51], 1 / 51)

@@ -14,73 +14,29 @@ from pdfalearn import (
     ExactOracle,
     FunctionModel,
     Guided,
-    LanguageModel,
     ModelError,
     PACOracle,
     Quantization,
+    Temperature,
     TopK,
     UniformWords,
     learn,
     random_pdfa,
 )
-from pdfalearn.models.automaton import AutomatonSession
 from pdfalearn.models.cost import EVERY_SYMBOL
-from pdfalearn.models.protocol import Handles, Session
-from pdfalearn.rows import Rows
-from pdfalearn.words import Words
-from tests.learners.checks import assert_is_quotient
 from tests.models.constrained.direct import Best, product
-from tests.models.constrained.sessions import WRAPPINGS, SessionOf, SparseModel, Wrapping, model_of
-from tests.models.constrained.test_guided import DEAD_END, LOOP, ROW
+from tests.models.constrained.inside import (
+    WRAPPINGS,
+    RecordingModel,
+    SparseModel,
+    Wrapping,
+    model_of,
+)
+from tests.models.constrained.test_guided import DEAD_END, FORCING, LOOP, ROW
 
 BY = Quantization(10)
 ANY = ExactOracle(PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[1, 0, 0]]), by=BY)
 """An oracle for runs that end before any hypothesis."""
-
-
-class PooledModel(LanguageModel):
-    """Hands out the smallest number that is free, as a network does with rows of hidden state."""
-
-    cost = EVERY_SYMBOL
-
-    def __init__(self, pdfa: PDFA) -> None:
-        self.alphabet = pdfa.alphabet
-        self._inner = AutomatonModel(pdfa)
-
-    def open(self) -> Session:
-        return PooledSession(self._inner.open())
-
-
-class PooledSession(Session):
-    """Has room for few words."""
-
-    room = 4
-
-    def __init__(self, inner: Session) -> None:
-        self._inner = inner
-        self._state_of: dict[int, int] = {}
-
-    def start(self) -> int:
-        return self._taken(self._inner.start())
-
-    def extend(self, handles: Handles, words: Words) -> Handles:
-        states = self._inner.extend(self._states(handles), words)
-        return np.array([self._taken(state) for state in states.tolist()], dtype=np.int64)
-
-    def read(self, handles: Handles) -> Rows:
-        return self._inner.read(self._states(handles))
-
-    def release(self, handles: Handles) -> None:
-        for handle in handles.tolist():
-            del self._state_of[handle]
-
-    def _states(self, handles: Handles) -> Handles:
-        return np.array([self._state_of[handle] for handle in handles.tolist()], dtype=np.int64)
-
-    def _taken(self, state: int) -> int:
-        free = next(number for number in range(self.room) if number not in self._state_of)
-        self._state_of[free] = state
-        return free
 
 
 def test_a_model_that_gives_nothing_to_what_is_allowed_is_named_with_the_word() -> None:
@@ -92,20 +48,15 @@ def test_a_model_that_gives_nothing_to_what_is_allowed_is_named_with_the_word() 
     guide = DFA(alphabet="ab", transitions=[[0, -1]], accepting=[True])
     oracle = ExactOracle(target, by=Quantization(10))
     with pytest.raises(
-        ModelError, match=r"the word \('a',\): \[0.0, 0.0, 0.0\] sums to 0, not to 1: .*guide"
+        ModelError, match=r"the word \('a',\): nothing is left of it: all that the guide allows"
     ):
         learn(Guided(target, guide), by=Quantization(10), oracle=oracle)
 
 
 def test_a_model_whose_empty_word_is_undefined_stays_so() -> None:
-    class Nothing(AutomatonSession):
-        def start(self) -> int:
-            return -1
-
-    oracle = ExactOracle(LOOP, by=BY)
-    model = SessionOf(AutomatonModel(LOOP), Nothing(LOOP))
+    model = FunctionModel(lambda words: [None for _ in words], "abc")
     with pytest.raises(ModelError, match="empty word is undefined"):
-        learn(Guided(model, DEAD_END), by=BY, oracle=oracle)
+        learn(Guided(model, DEAD_END), by=BY, oracle=ExactOracle(LOOP, by=BY))
 
 
 def test_a_function_is_guided() -> None:
@@ -149,20 +100,7 @@ def test_answers_of_a_wrong_shape_are_refused(answer: ArrayLike, wrapping: Wrapp
         learn(model, by=BY, oracle=ANY)
 
 
-@pytest.mark.slow
-def test_handles_may_be_used_again_after_their_release() -> None:
-    random = np.random.default_rng(1)
-    for seed in range(20):
-        rows = random.multinomial(20, [0.2] * 4, size=3)[random.integers(0, 3, 8)] / 20
-        transitions = random.integers(0, 8, (8, 3))
-        target = PDFA(alphabet="abc", transitions=transitions, probabilities=rows)
-        expected, by = product(target, [Best(2)]), Quantization(100)
-        model = TopK(PooledModel(target), 2)
-        result = learn(model, by=by, oracle=ExactOracle(expected, by=by), seed=seed)
-        assert_is_quotient(result.pdfa, expected, by)
-
-
-def test_an_audit_leaves_alone_what_words_share() -> None:
+def test_prefixes_of_audited_words_are_no_symbols_of_the_run() -> None:
     target = random_pdfa(600, 40, seed=1)
     model = TopK(AutomatonModel(target), 10)
     oracle = PACOracle(epsilon=0.5, delta=0.5, sampler=UniformWords(2))
@@ -190,3 +128,14 @@ def test_a_model_that_lists_too_little_is_named_with_the_word() -> None:
     model = TopK(SparseModel(target, 1), 2)
     with pytest.raises(ModelError, match=r"the word \('a',\): it leaves open .*smaller k"):
         learn(model, by=BY, oracle=ANY)
+
+
+def test_what_a_guide_forces_is_learnt_and_not_asked() -> None:
+    inside = RecordingModel(LOOP, cost=EVERY_SYMBOL, full_support=True)
+    heated = Temperature(inside, 2)
+    expected = learn(Guided(Temperature(LOOP, 2), FORCING), by=BY)
+    oracle = ExactOracle(expected.pdfa, by=BY)
+    result = learn(Guided(heated, FORCING), by=BY, oracle=oracle, audit=0)
+    assert result.pdfa == expected.pdfa
+    assert len(result.pdfa) == 5
+    assert set(inside.asked) == {(0, 1)}

@@ -20,8 +20,7 @@ from pdfalearn import (
     TopK,
     TopP,
 )
-from pdfalearn.words import Words
-from tests.models.constrained.sessions import WRAPPINGS, first_row, model_of
+from tests.models.constrained.inside import WRAPPINGS, first_row, model_of, rows_after
 
 
 @pytest.mark.parametrize(
@@ -100,12 +99,8 @@ def test_wrong_shapes_later_on_are_refused_too() -> None:
     model = TopK(
         FunctionModel(lambda words: [[0.3, 0.4, 0.3][: 3 - len(w)] for w in words], "ab"), 2
     )
-    session = model.open()
-    start = np.array([session.start()])
-    with pytest.raises(
-        ModelError, match=r"on the way to others: .* has shape \(1, 2\), not \(1, 3"
-    ):
-        session.extend(start, Words.of([[0, 0]]))
+    with pytest.raises(ModelError, match=r"the word \('a',\): .*has shape \(1, 2\), not \(1, 3\)"):
+        rows_after(model, (0, 0))
 
 
 def test_identities_tell_wrappers_apart() -> None:

@@ -21,7 +21,7 @@ from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.cost import EVERY_SYMBOL, EVERY_WORD, QueryCost
 from tests.learners.checks import assert_is_quotient
 from tests.models.constrained.direct import Best, Constraint, Guide, Heat, Nucleus, product, wrapped
-from tests.models.constrained.recording import RecordingModel
+from tests.models.constrained.inside import RecordingModel
 from tests.models.constrained.strategies import constraints, filtered
 from tests.strategies import KAPPAS, pdfas
 from tests.support import examples
@@ -45,23 +45,20 @@ def test_learnt_as_the_quotient_of_what_is_filtered(
     pdfas(alphabet="ab", allow_undefined=False),
     constraints("ab"),
     st.sampled_from(KAPPAS),
-    st.sampled_from([None, 3, 16]),
     st.sampled_from([EVERY_WORD, EVERY_SYMBOL]),
 )
 def test_the_model_inside_is_never_asked_outside(
     target: PDFA,
     chosen: list[Constraint],
     kappa: int,
-    room: int | None,
     cost: QueryCost,
 ) -> None:
     expected, by = filtered(target, chosen), Quantization(kappa)
-    inside = RecordingModel(target, room=room, cost=cost)
+    inside = RecordingModel(target, cost=cost)
     result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by), audit=0)
     assert_is_quotient(result.pdfa, expected, by)
     inside.assert_stayed_in(expected)
-    if room is None:
-        assert len(set(inside.asked)) == len(inside.asked) == result.statistics.distributions
+    assert len(set(inside.asked)) == len(inside.asked) == result.statistics.distributions
 
 
 def in_hundredths(pdfa: PDFA) -> PDFA:
@@ -72,16 +69,15 @@ def in_hundredths(pdfa: PDFA) -> PDFA:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", [None, 3, 16])
 @pytest.mark.parametrize(
     "chosen",
     [[Best(3)], [Nucleus("0.7")], [Heat(0.5), Best(3)], [Nucleus("0.9"), Heat(2.0), Best(4)]],
     ids=str,
 )
-def test_larger_targets(chosen: list[Constraint], room: int | None) -> None:
+def test_larger_targets(chosen: list[Constraint]) -> None:
     target = in_hundredths(random_pdfa(25, 6, distributions=3, zero_probability=0.2, seed=5))
     expected, by = product(target, chosen), Quantization(100)
-    inside = RecordingModel(target, room=room)
+    inside = RecordingModel(target)
     result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by))
     assert_is_quotient(result.pdfa, expected, by)
     inside.assert_stayed_in(expected)
@@ -96,9 +92,8 @@ def random_guide(alphabet: Alphabet, states: int, seed: int) -> Guide:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", [None, 16])
 @pytest.mark.parametrize("symbols", [32, 60])
-def test_large_alphabets(symbols: int, room: int | None) -> None:
+def test_large_alphabets(symbols: int) -> None:
     target = in_hundredths(random_pdfa(5, symbols, distributions=3, seed=6))
     guide = random_guide(target.alphabet, 3, seed=7)
     stacks: list[list[Constraint]] = [
@@ -110,7 +105,7 @@ def test_large_alphabets(symbols: int, room: int | None) -> None:
     ]
     for chosen in stacks:
         expected, by = product(target, chosen), Quantization(100)
-        inside = RecordingModel(target, room=room)
+        inside = RecordingModel(target)
         result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by))
         assert_is_quotient(result.pdfa, expected, by)
         inside.assert_stayed_in(expected)

@@ -1,55 +1,69 @@
-"""Top-k and top-p lead the model inside symbol by symbol, and ask for each word once."""
+"""Top-k and top-p ask the model inside level by level, and for each word once."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    DFA,
-    PDFA,
-    Guided,
-    LanguageModel,
-    Temperature,
-    TopK,
-    TopP,
-    random_pdfa,
-)
-from pdfalearn.models.constrained._supports import Supports
+from pdfalearn import DFA, PDFA, Guided, ModelError, Temperature, TopK, TopP, random_pdfa
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.constrained._selection import Supports
 from pdfalearn.models.cost import EVERY_SYMBOL, EVERY_WORD, FREE, QueryCost
-from pdfalearn.row_checks import UndecidedError
-from pdfalearn.words import Words
-from tests.models.constrained.recording import RecordingModel
-from tests.models.constrained.sessions import SparseModel
+from pdfalearn.models.opened import open_model
+from pdfalearn.rows import Rows
+from tests.models.constrained.inside import (
+    RecordingModel,
+    SparseModel,
+    Wrapping,
+    may_follow,
+    rows_after,
+)
 
 LOOP = PDFA(alphabet="abc", transitions=[[0, 0, 0]], probabilities=[[0.2, 0.4, 0.3, 0.1]])
-
-
-@pytest.mark.parametrize(
+BOTH = pytest.mark.parametrize(
     "wrap", [lambda inside: TopK(inside, 3), lambda inside: TopP(inside, 0.9)], ids=["k", "p"]
 )
-def test_prefixes_are_asked_for_once_and_nothing_is_beyond_a_cut(
-    wrap: Callable[[LanguageModel], LanguageModel],
-) -> None:
+
+
+@BOTH
+def test_prefixes_are_asked_for_once_and_nothing_is_beyond_a_cut(wrap: Wrapping) -> None:
     inside = RecordingModel(LOOP)
-    model = wrap(inside).open()
-    start = np.array([model.start()])
-    handles = model.extend(np.repeat(start, 2), Words.of([[0, 1, 0], [1, 2, 0]]))
-    assert (handles < 0).tolist() == [False, False, False, False, True, True]
-    rows = model.read(handles[handles >= 0]).to_dense()
-    assert np.allclose(rows, [2 / 9, 4 / 9, 3 / 9, 0])
+    words = [(0,), (0, 1), (0, 1, 0), (1,), (1, 2), (1, 2, 0)]
+    rows = rows_after(wrap(inside), *words)
+    assert rows.undefined is not None
+    assert rows.undefined.tolist() == [False, False, False, False, True, True]
+    assert np.allclose(rows.to_dense()[:4], [2 / 9, 4 / 9, 3 / 9, 0])
     assert sorted(inside.asked) == [(), (0,), (0, 1), (0, 1, 0), (1,)]
-    assert inside.led_to == {(), (0,), (0, 1), (0, 1, 0), (1,)}
+    assert inside.met == {(), (0,), (0, 1), (0, 1, 0), (1,)}
 
 
-def test_what_is_cut_is_known_once_the_distribution_is() -> None:
-    model = TopK(RecordingModel(LOOP), 2).open()
-    start = np.array([model.start()])
-    assert np.array_equal(model.possible(start), [[True] * 3])  # type: ignore[arg-type]
-    model.read(start)
-    assert np.array_equal(model.possible(start), [[True, True, False]])  # type: ignore[arg-type]
+@BOTH
+def test_a_long_word_alone_is_asked_for_with_its_prefixes(wrap: Wrapping) -> None:
+    inside = RecordingModel(LOOP)
+    rows_after(wrap(inside), (0, 1, 0))
+    assert inside.asked == [(), (0,), (0, 1), (0, 1, 0)]
+
+
+@BOTH
+def test_what_was_asked_in_an_earlier_batch_is_not_asked_again(wrap: Wrapping) -> None:
+    inside = RecordingModel(LOOP)
+    opened = open_model(wrap(inside))
+    batch = Batch.of([(), (0,), (0, 1), (0, 1, 0), (2,), (2, 1)])
+    for level in batch.levels():
+        ids = batch.ids[level]
+        rows = opened.answer(Batch.of_ids(ids, np.ones(len(ids), dtype=bool), batch.lineage))
+    assert inside.asked == [(), (0,), (0, 1), (0, 1, 0)]
+    assert rows.undefined is None
+    opened.answer(batch.select(np.array([4])))  # (2, 1) once more
+    assert len(inside.asked) == 4
+
+
+def test_what_is_cut_is_marked_as_impossible() -> None:
+    rows = rows_after(TopK(RecordingModel(LOOP), 2), (), (0,))
+    assert may_follow(rows) == [{0, 1}, {0, 1}]
+    zero = PDFA(alphabet="abc", transitions=[[0, 0, -1]], probabilities=[[0.5, 0.5, 0, 0]])
+    assert may_follow(rows_after(TopP(zero, 1), ())) == [{0}]
+    assert may_follow(rows_after(Temperature(zero, 2), ())) == [{0, 1}]
 
 
 def test_a_long_word_is_refused_where_it_cannot_be_decided() -> None:
@@ -58,33 +72,22 @@ def test_a_long_word_is_refused_where_it_cannot_be_decided() -> None:
         transitions=[[1, 0, 0], [1, 1, 1]],
         probabilities=[[0.4, 0.3, 0.2, 0.1], [0.4, 0.2, 0.2, 0.2]],
     )
-    words = Words.of([[1, 1], [], [1, 1, 0, 1], [0, 0]])
     everything = DFA(alphabet="abc", transitions=[[0, 0, 0]], accepting=[True])
     inside = TopK(SparseModel(target, 2), 3)
     for model in (inside, TopP(inside, 1), Guided(inside, everything), Temperature(inside, 2)):
-        session = model.open()
-        start = session.start()
-        with pytest.raises(UndecidedError, match="smaller k") as caught:
-            session.extend(np.full(4, start), words)
-        assert (caught.value.place, caught.value.length) == (3, 1)
-        with pytest.raises(UndecidedError) as caught:
-            session.extend(np.full(3, start), words.take(np.arange(3)))
-        assert (caught.value.place, caught.value.length) == (2, 3)
+        words = [(1, 1), (), (1, 1, 0, 1), (0, 0)]
+        with pytest.raises(ModelError, match=r"word \('a',\): it leaves open .*smaller k"):
+            rows_after(model, *words)
+        with pytest.raises(ModelError, match=r"word \('b', 'b', 'a'\): it leaves open"):
+            rows_after(model, *words[:3])
 
 
-def test_what_is_kept_is_forgotten_with_the_handle() -> None:
-    supports = Supports(3)
-    supports.note(np.array([4, 5]), Words.of([[0, 2], [0, 2]]))
-    supports.forget(5)
-    supports.note(np.array([5]), Words.of([[1]]))
-    supports.forget(4)
-    assert 4 not in supports
-    supports.note(np.array([4]), Words.of([[]]))
-    assert list(supports.words(np.array([4, 5]))) == [[], [1]]
-    supports.forget(5)
-    supports.forget(5)
-    supports.forget(4)
-    assert not supports._different
+def sparse_rows(lists: list[list[int]], symbols: int) -> Rows:
+    """Rows that list the terminal and some symbols."""
+    columns = [[0, *(symbol + 1 for symbol in listed)] for listed in lists]
+    offsets = np.append(0, np.cumsum([len(row) for row in columns]))
+    values = np.concatenate([np.full(len(row), 1 / len(row)) for row in columns])
+    return Rows.sparse(symbols + 1, offsets, np.concatenate(columns), values)
 
 
 @pytest.mark.parametrize("symbols", [1, 7, 64, 255, 256, 70_000])
@@ -93,32 +96,26 @@ def test_supports_are_remembered_as_they_are(symbols: int) -> None:
     supports = Supports(symbols)
     shares = [0.0, 1 / symbols, 0.5, 1.0]
     lists = [np.flatnonzero(random.random(symbols) < share).tolist() for share in shares]
-    supports.note(np.arange(4), Words.of(lists))
-    supports.note_all(np.array([2**40]))
-    found = supports.words(np.array([3, 2, 1, 0, 2**40]))
-    assert list(found) == [*lists[::-1], list(range(symbols))]
+    supports.note(np.array([5, 3, 4, 2**40]), sparse_rows(lists, symbols))
+    supports.note_nothing(np.array([9]))
+    assert supports.are_known(np.array([3, 9, 6, 2**40])).tolist() == [True, True, False, True]
     asked = random.integers(0, symbols, 50)
-    for handle, listed in enumerate(lists):
-        held = supports.hold(np.full(50, handle), asked)
+    for word, listed in zip((5, 3, 4, 2**40, 9), [*lists, []], strict=True):
+        held = supports.hold(np.full(50, word), asked)
         assert held.tolist() == [symbol in set(listed) for symbol in asked.tolist()]
 
 
-def test_rows_read_ahead_and_new_ones_are_answered_in_order() -> None:
+@pytest.mark.parametrize("inside", [RecordingModel, lambda pdfa: TopK(pdfa, 9)])
+def test_rows_of_several_levels_are_answered_in_order(inside: Wrapping) -> None:
     target = random_pdfa(6, 3, seed=2)
-    inside = RecordingModel(target)
-    session = TopK(inside, 4).open()  # cuts nothing
-    starts = np.full(2, session.start())
-    handles = session.extend(starts, Words.of([[0, 1], [1, 0]]))
-    handles = session.extend(handles[[1, 3]], Words.of([[2, 1], [2, 2]]))
-    words = ["012", "0121", "102", "1022"]
-    order = np.array([2, 1, 3, 0])  # the first and the last were read on the way
-    rows = session.read(handles[order]).to_dense()
-    expected = target.next_distributions([words[place] for place in order])
+    model = TopK(inside(target), 4)  # type: ignore[arg-type]  # cuts nothing
+    words = [(0, 1, 2), (0, 1, 2, 1), (1, 0, 2), (1, 0, 2, 2), (), (2,)]
+    rows = rows_after(model, *words).to_dense()
+    expected = target.next_distributions(map(target.alphabet.decode, words))
     assert np.allclose(rows, expected, rtol=1e-14)
-    assert len(set(inside.asked)) == len(inside.asked) == 9
 
 
-def test_prices_contain_what_is_read_on_the_way() -> None:
+def test_costs_contain_what_is_read_on_the_way() -> None:
     def cost(inner: QueryCost) -> QueryCost:
         return TopK(RecordingModel(LOOP, cost=inner), 2).cost
 

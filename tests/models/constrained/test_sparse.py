@@ -10,11 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pdfalearn import DFA, Guided, LanguageModel, Temperature, TopK, TopP
-from pdfalearn.row_checks import UndecidedError
+from pdfalearn import (
+    DFA,
+    FunctionModel,
+    Guided,
+    LanguageModel,
+    ModelError,
+    Temperature,
+    TopK,
+    TopP,
+)
+from pdfalearn.models.constrained._rows import UnchangeableError
+from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.rows import Rows
-from pdfalearn.words import Words
-from tests.models.constrained.sessions import RowsModel, first_rows
+from tests.models.constrained.inside import RowsModel, rows_after
 from tests.sparse_rows import OpenRow, as_rows, open_rows
 
 WIDTH = 6
@@ -54,14 +63,22 @@ def wrappings() -> st.SearchStrategy[list[Wrapping]]:
 
 
 def answer(rows: Rows, chosen: list[Wrapping]) -> Rows | None:
-    """What wrappers make of the answer to the empty word; None if they refuse it."""
+    """What wrappers make of the answer to the empty word; None if they refuse it as undecided.
+
+    Where nothing is left, that is a row of zeros.
+    """
     model: LanguageModel = RowsModel(rows)
     for wrap in chosen:
         model = wrap(model)
     try:
-        return first_rows(model)
-    except UndecidedError:
-        return None
+        return rows_after(model, ())
+    except ModelError as error:
+        if "leaves open" in str(error):
+            return None
+        if "nothing is left" not in str(error):
+            raise
+        nothing = Rows.dense(np.zeros((1, WIDTH)))
+        return nothing.to_sparse() if rows.is_sparse else nothing
 
 
 @settings(max_examples=300)
@@ -84,16 +101,24 @@ def test_every_completion_has_the_answer(chosen: list[Wrapping], row: OpenRow, s
 @settings(max_examples=100)
 @given(wrappings(), st.lists(open_rows(WIDTH, settled=True), min_size=1, max_size=5))
 @pytest.mark.slow
-def test_batches_are_answered_row_by_row(chosen: list[Wrapping], rows: list[OpenRow]) -> None:
-    model: LanguageModel = RowsModel(as_rows(rows))
+def test_batches_are_changed_row_by_row(chosen: list[Wrapping], rows: list[OpenRow]) -> None:
+    together = as_rows(rows)
     for wrap in chosen:
-        model = wrap(model)
-    session = model.open()
-    together = session.read(np.full(len(rows), session.start()))
-    for place, row in enumerate(rows):
-        alone = answer(as_rows([row]), chosen)
-        assert alone is not None
-        assert np.array_equal(alone.to_dense()[0], together.to_dense()[place])
+        wrapper = wrap(RowsModel(together))
+        assert isinstance(wrapper, Wrapper)
+        states = np.zeros(len(rows), dtype=np.int64)
+        try:
+            changed = wrapper.change_rows(together, states)
+        except UnchangeableError as error:
+            for place, is_bad in enumerate(error.bad):
+                if is_bad:
+                    with pytest.raises(UnchangeableError):
+                        wrapper.change_rows(together.take(np.array([place])), states[:1])
+            return
+        for place in range(len(rows)):
+            alone = wrapper.change_rows(together.take(np.array([place])), states[:1])
+            assert np.array_equal(alone.to_dense()[0], changed.to_dense()[place])
+        together = changed
 
 
 ROWS = Rows.sparse(
@@ -120,16 +145,18 @@ ROWS = Rows.sparse(
         (lambda model: Temperature(model, 2), [], 0, "a temperature changes all probabilities"),
     ],
 )
-def test_what_is_refused_is_named_by_its_place(
-    wrap: Wrapping, expected: list[list[int]], place: int, complaint: str
+def test_what_is_refused_is_marked(
+    wrap: Callable[[LanguageModel], Wrapper],
+    expected: list[list[int]],
+    place: int,
+    complaint: str,
 ) -> None:
-    session = wrap(RowsModel(ROWS)).open()
-    starts = np.full(3, session.start())
-    with pytest.raises(UndecidedError, match=f"it leaves open how .*{complaint}") as caught:
-        session.read(starts)
-    assert (caught.value.place, caught.value.length) == (place, None)
+    wrapper, states = wrap(RowsModel(ROWS)), np.zeros(3, dtype=np.int64)
+    with pytest.raises(UnchangeableError, match=f"it leaves open how .*{complaint}") as caught:
+        wrapper.change_rows(ROWS, states)
+    assert int(caught.value.bad.argmax()) == place
     if expected:
-        rows = session.read(starts[:place])
+        rows = wrapper.change_rows(ROWS.take(np.arange(place)), states[:place])
         assert rows.offsets is not None
         assert rows.columns is not None
         assert [part.tolist() for part in np.split(rows.columns, rows.offsets[1:-1])] == expected
@@ -153,75 +180,81 @@ def test_top_p_refuses_where_rounding_decides(first: float, kept: list[int] | No
 
 def test_symbols_are_listed_if_they_are_allowed_and_defined() -> None:
     rows = Rows.sparse(6, [0, 3], [0, 1, 2], [0.5, 0.5, 0.0])
-    held = first_rows(guided([False, True, True, True, False, False])(RowsModel(rows)))
+    held = rows_after(guided([False, True, True, True, False, False])(RowsModel(rows)), ())
     assert held.columns is not None
     assert held.columns.tolist() == [0, 1, 2]
     assert held.values.tolist() == [0.0, 1.0, 0.0]
-    heated = first_rows(Temperature(RowsModel(rows), 2.0))
+    heated = rows_after(Temperature(RowsModel(rows), 2.0), ())
     assert heated.values.tolist() == [0.5, 0.5, 0.0]
-    kept = first_rows(TopP(RowsModel(rows), 1))
+    kept = rows_after(TopP(RowsModel(rows), 1), ())
     assert kept.columns is not None
     assert kept.columns.tolist() == [0, 1]
 
 
-MIXED = Rows.sparse(
-    6,
-    [0, 2, 2, 4, 6, 8, 9, 11],
-    [0, 2, 0, 1, 0, 1, 1, 2, 0, 0, 0],
-    [0.5, 0.5, 0.5, 0.6, 0.2, 0.8, 0.5, 0.5, 1.1, 1.0, 0.0],
-    undefined=np.array([False, True, False, False, False, False, False]),
-    outside=np.arange(7) / 10,
-)
-"""Right, undefined, too much, right, without terminal, too much, a column twice."""
+UNDEFINED = np.array([False, True, False])
+MASS = np.array([0.1, 0.2, 0.3])
+MIXED = {
+    "sparse": Rows.sparse(
+        6, [0, 2, 2, 4], [0, 2, 0, 1], [0.5, 0.5, 0.2, 0.8], undefined=UNDEFINED, outside=MASS
+    ),
+    "dense": Rows.dense(
+        np.array([[0.5, 0, 0.5, 0, 0, 0], [np.nan] * 6, [0.2, 0.8, 0, 0, 0, 0]]),
+        undefined=UNDEFINED,
+        outside=MASS,
+    ),
+}
+"""Right, undefined, right."""
 
 
+@pytest.mark.parametrize("form", MIXED)
 @pytest.mark.parametrize(
     "wrap",
     [
         guided([True, True, True, False, False, False]),
         lambda model: TopK(model, 2),
         lambda model: TopP(model, 0.9),
-        lambda model: Temperature(model, 0.5),
-        lambda model: TopK(Temperature(model, 0.5), 2),
+        lambda model: Temperature(model, 1),
+        lambda model: TopK(Temperature(model, 1), 2),
     ],
 )
-def test_what_is_no_distribution_passes_unchanged(wrap: Wrapping) -> None:
-    session = wrap(RowsModel(MIXED)).open()
-    found = session.read(np.full(7, session.start()))
-    assert np.array_equal(found.undefined, MIXED.undefined)  # type: ignore[arg-type]
-    assert np.array_equal(found.outside, MIXED.outside)  # type: ignore[arg-type]
+def test_undefined_words_and_the_mass_outside_are_passed_on(wrap: Wrapping, form: str) -> None:
+    model = FunctionModel(
+        lambda words: MIXED[form].take(np.array([len(w) for w in words])), "abcde"
+    )
+    found = rows_after(wrap(model), (), (0,), (1, 1))
+    assert found.undefined is not None
+    assert found.undefined.tolist() == [
+        False,
+        True,
+        not isinstance(wrap(model), Guided | Temperature),
+    ]
+    assert found.outside is not None
+    assert found.outside[:1].tolist() == [0.1]
     assert found.to_dense()[0].tolist() == [0.5, 0, 0.5, 0, 0, 0]
-    for place in (2, 4, 5, 6):
-        row, before = found.take(np.array([place])), MIXED.take(np.array([place]))
-        assert np.array_equal(row.columns, before.columns)  # type: ignore[arg-type]
-        assert np.array_equal(row.values, before.values)
 
 
 @pytest.mark.parametrize("symbols", [5, 70])
-def test_wrong_and_undefined_dense_rows_pass_unchanged(symbols: int) -> None:
-    table = np.zeros((4, symbols + 1))
-    table[:, :2] = [[0.4, 0.6], [np.nan, 0.5], [0.7, 0.7], [0.5, 0.5]]
-    undefined = np.array([False, False, False, True])
-    rows = Rows.dense(table, undefined=undefined, outside=np.array([0.1, 0.2, 0.3, 0.4]))
-    for model in (TopK(RowsModel(rows), 2), TopP(RowsModel(rows), 0.9)):
-        session = model.open()
-        found = session.read(np.full(4, session.start()))
+def test_undefined_dense_rows_are_passed_on(symbols: int) -> None:
+    table = np.zeros((2, symbols + 1))
+    table[:, :2] = [[0.4, 0.6], [0.5, 0.5]]
+    rows = Rows.dense(table, undefined=np.array([False, True]), outside=np.array([0.1, 0.4]))
+    for wrapper in (TopK(RowsModel(rows), 2), TopP(RowsModel(rows), 0.9)):
+        found = wrapper.change_rows(rows)
         assert found.is_sparse == (symbols == 70)
-        assert np.array_equal(found.to_dense()[:3], table[:3], equal_nan=True)
+        assert np.array_equal(found.to_dense()[0], table[0])
         assert found.undefined is not None
-        assert found.undefined.tolist() == undefined.tolist()
+        assert found.undefined.tolist() == [False, True]
         assert np.array_equal(found.outside, rows.outside)  # type: ignore[arg-type]
 
 
-def test_words_are_undefined_after_undefined_words_and_not_after_wrong_rows() -> None:
-    undefined = np.array([True])
-    cases = [
-        (Rows.dense(np.full((1, 3), np.nan), undefined=undefined), -1),
-        (Rows.sparse(3, [0, 0], [], [], undefined=undefined), -1),
-        (Rows.dense(np.full((1, 3), np.nan)), 1),
-        (Rows.sparse(3, [0, 1], [0], [0.5]), 1),
-    ]
-    for rows, handle in cases:
-        session = TopK(RowsModel(rows), 2).open()
-        start = np.array([session.start()])
-        assert session.extend(start, Words.of([[1]])).tolist() == [handle]
+@pytest.mark.parametrize(
+    "rows",
+    [
+        Rows.dense(np.full((1, 3), np.nan), undefined=np.array([True])),
+        Rows.sparse(3, [0, 0], [], [], undefined=np.array([True])),
+    ],
+)
+def test_words_are_undefined_after_undefined_words(rows: Rows) -> None:
+    found = rows_after(TopK(RowsModel(rows), 2), (), (1,))
+    assert found.undefined is not None
+    assert found.undefined.tolist() == [True, True]

@@ -1,23 +1,22 @@
-"""Sessions of constrained models lead and answer as the automaton that is filtered directly."""
+"""Constrained models answer as the automaton that is filtered directly, batch after batch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, AutomatonModel, FunctionModel, LanguageModel
+from pdfalearn import PDFA, AutomatonModel, FunctionModel, LanguageModel, ModelError
 from pdfalearn.alphabet import Symbol
-from pdfalearn.models.protocol import Session
-from pdfalearn.row_checks import UndecidedError
-from pdfalearn.words import Words
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.opened import open_model
 from tests.models.constrained.direct import Constraint, wrapped
-from tests.models.constrained.sessions import SparseModel
+from tests.models.constrained.inside import RecordingModel, SparseModel
 from tests.models.constrained.strategies import constraints, filtered
-from tests.models.watched import WatchedModel
 from tests.strategies import all_words, pdfas
 
 
@@ -33,47 +32,53 @@ def function_of(pdfa: PDFA) -> FunctionModel:
 
 FORMS: dict[str, Callable[[PDFA], LanguageModel]] = {
     "automaton": AutomatonModel,
-    "owned handles": lambda pdfa: WatchedModel(AutomatonModel(pdfa)),
+    "dense": RecordingModel,
     "function": function_of,
     "sparse": SparseModel,
-    "sparse, owned handles": lambda pdfa: WatchedModel(SparseModel(pdfa)),
 }
-
 WORDS = all_words("abc", 3)
+EVERY = Batch.of([["abc".index(symbol) for symbol in word] for word in WORDS])
+
+Answer = list[float] | None
 
 
-def answers(session: Session, words: list[str], cuts: list[int]) -> list[list[float] | None]:
-    """The distribution after each word, led to in two steps; None if it is undefined."""
-    encoded = [["abc".index(symbol) for symbol in word] for word in words]
-    pairs = list(zip(encoded, cuts, strict=True))
-    handles = led(
-        session, np.full(len(words), session.start()), [word[:cut] for word, cut in pairs]
-    )
-    going = np.flatnonzero(handles >= 0)
-    rests = [encoded[place][cuts[place] :] for place in going]
-    handles[going] = led(session, handles[going], rests)
-    here = np.flatnonzero(handles >= 0)
-    different, places = np.unique(handles[here], return_inverse=True)
-    rows = session.read(different)
-    found: list[list[float] | None] = [None] * len(words)
-    for word, place in zip(here, places, strict=True):
-        if rows.undefined is None or not rows.undefined[place]:
-            found[word] = rows.to_dense()[place].tolist()
+def answers(model: LanguageModel, random: Random) -> dict[str, Answer]:
+    """Ask for all words in random batches, some of them again, of models opened now and then."""
+    found: dict[str, Answer] = {}
+    left = list(range(EVERY.count))
+    random.shuffle(left)
+    opened = open_model(model)
+    while left:
+        if random.random() < 0.2:
+            opened.close()
+            opened = open_model(model)
+        size = random.choice([1, 2, 5, 40])
+        again = random.sample(range(EVERY.count), random.choice([0, 0, 2]))
+        rows = np.unique([*left[:size], *again])
+        left = left[size:]
+        batch = EVERY.select(rows)
+        if random.random() < 0.5:  # without what lies on the way
+            ids = batch.wanted_ids
+            batch = Batch.of_ids(ids, np.ones(len(ids), dtype=bool), EVERY.lineage)
+        for word, row in zip(batch.words, answers_to(opened, batch), strict=True):
+            name = "".join("abc"[symbol] for symbol in word)
+            assert found.setdefault(name, row) == row
+    opened.close()
     return found
 
 
-def led(session: Session, handles: np.ndarray, words: list[list[int]]) -> np.ndarray:
-    """The handle after each of several words."""
-    batch = Words.of(words)
-    after = session.extend(handles, batch)
-    ends = handles.copy()
-    longer = batch.lengths > 0
-    ends[longer] = after[batch.offsets[1:][longer] - 1]
-    return ends
+def answers_to(opened: LanguageModel, batch: Batch) -> list[Answer]:
+    """The distributions of a batch; None where a word is undefined."""
+    rows = opened.answer(batch)
+    table = rows.to_dense().tolist()
+    undefined = rows.undefined if rows.undefined is not None else np.zeros(len(rows), dtype=bool)
+    return [
+        None if is_undefined else row for row, is_undefined in zip(table, undefined, strict=True)
+    ]
 
 
-def assert_same(found: list[list[float] | None], expected: PDFA, words: list[str] = WORDS) -> None:
-    for word, row in zip(words, found, strict=True):
+def assert_same(found: dict[str, Answer], expected: PDFA) -> None:
+    for word, row in found.items():
         state = expected.state_after(word)
         assert (row is None) == (state is None), word
         assert row is None or np.allclose(row, expected.probabilities[state], atol=1e-12), word
@@ -83,13 +88,26 @@ def assert_same(found: list[list[float] | None], expected: PDFA, words: list[str
 @settings(max_examples=60)
 @given(pdfas(alphabet="abc"), constraints("abc"), st.randoms(use_true_random=False))
 @pytest.mark.slow
-def test_all_short_words(form: str, target: PDFA, chosen: list[Constraint], random: object) -> None:
+def test_all_short_words(form: str, target: PDFA, chosen: list[Constraint], random: Random) -> None:
     expected = filtered(target, chosen)
-    cuts = [random.randint(0, len(word)) for word in WORDS]  # type: ignore[attr-defined]
-    if "owned" in form:  # a watched model refuses to be led to undefined words again
-        cuts = [0] * len(WORDS)
-    session = wrapped(FORMS[form](target), chosen).open()
-    assert_same(answers(session, WORDS, cuts), expected)
+    found = answers(wrapped(FORMS[form](target), chosen), random)
+    assert sorted(found) == sorted(WORDS)
+    assert_same(found, expected)
+
+
+@settings(max_examples=60)
+@given(pdfas(alphabet="abc"), constraints("abc"))
+def test_what_rows_say_to_be_impossible_is_what_is_undefined(
+    target: PDFA, chosen: list[Constraint]
+) -> None:
+    expected = filtered(target, chosen)
+    rows = wrapped(AutomatonModel(target), chosen).answer(EVERY)
+    for place, word in enumerate(EVERY.words):
+        state = expected.state_after(["abc"[symbol] for symbol in word])
+        if state is not None:
+            undefined = (expected.transitions[state] < 0).tolist()
+            impossible = [False] * 3 if rows.impossible is None else rows.impossible[place].tolist()
+            assert impossible == undefined
 
 
 @settings(max_examples=100)
@@ -106,10 +124,12 @@ def test_models_that_list_too_little_are_refused_or_right(
     )
     expected = filtered(defined, chosen)
     model = wrapped(SparseModel(defined, listed), chosen)
-    for word in WORDS:
-        session = model.open()
+    for row, word in enumerate(EVERY.words):
+        opened = open_model(model)
         try:
-            found = answers(session, [word], [0])
-        except UndecidedError:
+            (answer,) = answers_to(opened, EVERY.select(np.array([row])))
+        except ModelError as error:
+            if "leaves open" not in str(error):
+                raise
             continue
-        assert_same(found, expected, [word])
+        assert_same({"".join("abc"[symbol] for symbol in word): answer}, expected)

@@ -7,10 +7,9 @@ import re
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, shortened
-from pdfalearn.dfa import DFA
-from pdfalearn.dfa_parts import over_alphabet, trimmed
 from pdfalearn.errors import InputError
-from pdfalearn.models.constrained.regex import regex_dfa
+from pdfalearn.languages.dfa import DFA, over_alphabet, trim_dfa
+from pdfalearn.languages.regex import regex_dfa
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.text import described
 
@@ -28,7 +27,7 @@ def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
         dfa = over_alphabet(guide, alphabet, "guide", "model")
     else:
         raise _no_guide(guide)
-    useful = trimmed(dfa)
+    useful = trim_dfa(dfa)
     if useful is None:
         raise InputError(
             f"the guide {guide!r} excludes everything: it accepts no word of the symbols "

@@ -5,20 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn.checks import checked_number
-from pdfalearn.models.constrained._rows import (
-    changed,
-    divided,
-    divided_sparse,
-    not_negative,
-    parts_of,
-    right_rows,
-)
-from pdfalearn.models.constrained.inner import rows_read
-from pdfalearn.models.constrained.wrapper import Wrapper, WrapperSession
-from pdfalearn.models.protocol import Handles, LanguageModel, Session
+from pdfalearn.models.constrained._rows import refuse_undecided
+from pdfalearn.models.constrained.wrapper import States, Wrapper
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
-from pdfalearn.row_checks import check_decided
-from pdfalearn.rows import Floats, Numbers, Rows
+from pdfalearn.rows import Floats, Rows
 
 
 class Temperature(Wrapper):
@@ -37,10 +28,10 @@ class Temperature(Wrapper):
 
     Examples
     --------
-    >>> from pdfalearn import FunctionModel
+    >>> from pdfalearn import FunctionModel, Words
+    >>> from pdfalearn.models.opened import ask_words
     >>> model = Temperature(FunctionModel(lambda words: [[0.2, 0.4, 0.4]] * len(words), "ab"), 0.5)
-    >>> session = model.open()
-    >>> session.read(np.array([session.start()])).to_dense().round(3)
+    >>> ask_words(model, Words.of([()])).to_dense().round(3)
     array([[0.111, 0.444, 0.444]])
     """
 
@@ -51,46 +42,21 @@ class Temperature(Wrapper):
     def _parameters(self) -> str:
         return repr(self.temperature)
 
-    def _around(self, inner: Session) -> Session:
-        return TemperatureSession(inner, len(self.alphabet), self.temperature)
+    def _weigh(self, table: Floats, states: States | None) -> None:
+        self._heat(table, table.max(axis=1, keepdims=True))
 
+    def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, None]:
+        reason = "a temperature changes all probabilities; let the model list every symbol"
+        refuse_undecided(rows, rows.is_open, reason)
+        values = np.maximum(rows.values, 0.0)
+        if rows.offsets is not None and len(rows):
+            self._heat(values, np.maximum.reduceat(values, rows.offsets[:-1])[rows.row_numbers])
+        return values, None
 
-class TemperatureSession(WrapperSession):
-    """Changes the rows of another session.
-
-    Parameters
-    ----------
-    inner, symbols
-        As for every wrapper.
-    temperature : float
-        The temperature.
-    """
-
-    def __init__(self, inner: Session, symbols: int, temperature: float) -> None:
-        super().__init__(inner, symbols)
-        self._power = 1 / temperature
-
-    def read(self, handles: Handles) -> Rows:
-        """Return the distributions at this temperature."""
-        rows = rows_read(self.inner, handles, self.symbols)
-        return changed(rows, right_rows(rows), self._heated_rows)
-
-    def _heated_rows(self, rows: Rows, _: Numbers) -> Rows:
-        values = not_negative(rows.values)
-        if rows.offsets is not None:
-            reason = "a temperature changes all probabilities; let the model list every symbol"
-            check_decided(rows, rows.is_open, reason)
-            largest = np.maximum.reduceat(values, rows.offsets[:-1])[rows.row_numbers]
-            heated = self._heated(values, largest)
-            return divided_sparse(Rows(rows.width, heated, rows.columns, rows.offsets))
-        for part in parts_of(*values.shape):
-            divided(self._heated(values[part], values[part].max(axis=1, keepdims=True)))
-        return Rows.dense(values)
-
-    def _heated(self, values: Floats, largest: Floats) -> Floats:
+    def _heat(self, values: Floats, largest: Floats) -> None:
         """Raise to the power, in place, with the largest probability of every row as 1.
 
         So the sum of a row is never too small to divide by.
         """
         np.divide(values, largest, out=values, where=largest > 0)
-        return np.power(values, self._power, out=values)
+        np.power(values, 1 / self.temperature, out=values)

@@ -2,12 +2,96 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
+import numpy as np
+
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
-from pdfalearn.models.constrained._rules import FewestOfMass, MostProbable
-from pdfalearn.models.constrained._selection import Selection
+from pdfalearn.models.constrained._rows import blocks_of, refuse_undecided
+from pdfalearn.models.constrained._selection import OpenedSelection
+from pdfalearn.models.constrained.wrapper import States, Wrapper
+from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
+from pdfalearn.rows import Flags, Floats, Rows
+
+_ROUNDING = 1e-12
+"""A mass may fall short of p by this much, as adding up leaves it."""
+
+
+class Selection(Wrapper):
+    """A model of which some symbols are kept after each word; the others have probability 0.
+
+    Words through a symbol of probability 0 are undefined. Whether a word is, only the distributions
+    of its prefixes tell: so these are asked for on the way, symbol by symbol, and the model inside
+    is never asked beyond what is kept.
+
+    Parameters
+    ----------
+    model : PDFA or LanguageModel
+        The model inside.
+    """
+
+    cuts = True
+
+    def __init__(self, model: PDFA | LanguageModel) -> None:
+        super().__init__(model)
+        self.needs_prefixes = True
+
+    def _cost(self, inner: QueryCost) -> QueryCost:
+        """Return what asking costs if every prefix is read, each by itself."""
+        # A symbol leads to a word that is read once, on the way or at the end; what that costs is
+        # part of the symbol's cost, and reading it is free then. It is asked for by itself, before
+        # anyone knows how the word goes on: so it costs as much as a word, even where a prefix
+        # costs less beside the word that it is a prefix of.
+        read = max(inner.word, inner.prefix)
+        return QueryCost(
+            call=inner.call, symbol=inner.symbol + read, cached_symbol=inner.cached_symbol
+        )
+
+    def _around(self, inner: LanguageModel) -> OpenedSelection:
+        return OpenedSelection(self, inner)
+
+    def _weigh(self, table: Floats, states: States | None) -> Flags:
+        kept = self._keep(table, np.zeros(len(table)))
+        table *= kept
+        return kept
+
+    def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, Flags]:
+        kept = np.empty(len(rows.values), dtype=bool)
+        undecided = rows.is_open
+        rests = np.where(undecided, rows.rests, 0.0)
+        for places, table, inside, entries in blocks_of(rows):
+            kept_here = self._keep(table, rests[places])
+            kept[entries] = kept_here[inside]
+            if undecided[places].any():
+                enough = self._are_enough(table, kept_here, rests[places])
+                least = np.where(kept_here, table, np.inf).min(axis=1)
+                undecided[places] &= ~(enough & (least > rows.ceilings[places]))
+        refuse_undecided(rows, undecided, self._remedy)
+        return np.maximum(rows.values, 0.0) * kept, kept
+
+    @abstractmethod
+    def _keep(self, table: Floats, rests: Floats) -> Flags:
+        """Return what is kept of distributions; what has probability 0 is not in any case.
+
+        They are given as a table of what they list, in the order of the columns, and the mass of
+        what they do not list. The answer is right if everything that is kept is more probable than
+        what is not listed.
+        """
+
+    @abstractmethod
+    def _are_enough(self, table: Floats, kept: Flags, rests: Floats) -> Flags:
+        """Return for which rows nothing that is not listed has to be kept as well.
+
+        Not for those in which rounding decides: dense rows might be rounded differently.
+        """
+
+    @property
+    @abstractmethod
+    def _remedy(self) -> str:
+        """What rows that list too little leave open, and what to do about it."""
 
 
 class TopK(Selection):
@@ -27,21 +111,39 @@ class TopK(Selection):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pdfalearn import FunctionModel
+    >>> from pdfalearn import FunctionModel, Words
+    >>> from pdfalearn.models.opened import ask_words
     >>> model = TopK(FunctionModel(lambda words: [[0.2, 0.4, 0.2, 0.2]] * len(words), "abc"), 2)
-    >>> session = model.open()
-    >>> session.read(np.array([session.start()])).to_dense().round(3)
+    >>> ask_words(model, Words.of([()])).to_dense().round(3)
     array([[0.333, 0.667, 0.   , 0.   ]])
     """
 
     def __init__(self, model: PDFA | LanguageModel, k: int) -> None:
         super().__init__(model)
         self.k = checked_integer(k, "k", 1)
-        self._rule = MostProbable(self.k)
 
     def _parameters(self) -> str:
         return str(self.k)
+
+    def _keep(self, table: Floats, rests: Floats) -> Flags:
+        width = table.shape[1]
+        if self.k >= width:
+            return table > 0
+        least = np.partition(table, width - self.k, axis=1)[:, width - self.k, None]
+        above, equal = table > least, table == least
+        places_left = self.k - above.sum(axis=1, keepdims=True)
+        equal &= np.cumsum(equal, axis=1, dtype=np.int32) <= places_left
+        return np.asarray((above | equal) & (table > 0))
+
+    def _are_enough(self, table: Floats, kept: Flags, rests: Floats) -> Flags:
+        return np.asarray(np.count_nonzero(kept, axis=1) == self.k)
+
+    @property
+    def _remedy(self) -> str:
+        return (
+            f"one of them may be among the {self.k} most probable; let the model list more "
+            "symbols, or take a smaller k"
+        )
 
 
 class TopP(Selection):
@@ -62,11 +164,10 @@ class TopP(Selection):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pdfalearn import FunctionModel
+    >>> from pdfalearn import FunctionModel, Words
+    >>> from pdfalearn.models.opened import ask_words
     >>> model = TopP(FunctionModel(lambda words: [[0.1, 0.2, 0.7, 0.0]] * len(words), "abc"), 0.9)
-    >>> session = model.open()
-    >>> session.read(np.array([session.start()])).to_dense().round(3)
+    >>> ask_words(model, Words.of([()])).to_dense().round(3)
     array([[0.   , 0.222, 0.778, 0.   ]])
     """
 
@@ -75,7 +176,36 @@ class TopP(Selection):
         self.p = checked_number(p, "p", 0, 1)
         if not self.p:
             raise InputError("p is 0, and nothing has that mass; give a number above 0")
-        self._rule = FewestOfMass(self.p, len(self.alphabet))
 
     def _parameters(self) -> str:
         return repr(self.p)
+
+    def _keep(self, table: Floats, rests: Floats) -> Flags:
+        order = np.argsort(-table, axis=1, kind="stable")
+        ordered = np.take_along_axis(table, order, axis=1)
+        masses = np.cumsum(ordered, axis=1)
+        enough = self.p * (masses[:, -1] + rests) - _ROUNDING
+        is_needed = ordered > 0
+        if self.p < 1:
+            is_needed[:, 1:] &= masses[:, :-1] < enough[:, None]
+        kept = np.empty_like(is_needed)
+        np.put_along_axis(kept, order, is_needed, axis=1)
+        return kept
+
+    def _are_enough(self, table: Floats, kept: Flags, rests: Floats) -> Flags:
+        if self.p == 1:
+            return np.zeros(len(table), dtype=bool)
+        # So much at most does it matter in which order all probabilities are added up.
+        rounding = 2.0**-51 * (len(self.alphabet) + 4)
+        masses = np.where(kept, table, 0.0).sum(axis=1)
+        excess = masses - (self.p * (table.sum(axis=1) + rests) - _ROUNDING)
+        least = np.where(kept, table, np.inf).min(axis=1)
+        is_alone = np.count_nonzero(kept, axis=1) == 1
+        return np.asarray((excess > rounding) & (is_alone | (excess - least < -rounding)))
+
+    @property
+    def _remedy(self) -> str:
+        return (
+            f"one of them may be among those with a mass of {self.p}; let the model list more "
+            "symbols, or take a smaller p"
+        )

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import EVERY_WORD, QueryCost
+from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.program._answers import most_bytes, read_rows
 from pdfalearn.models.program._asking import Program, checked_command
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import LanguageModel, attach_answers
 from pdfalearn.row_checks import BadRowError
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
@@ -58,7 +60,7 @@ class ProgramModel(LanguageModel):
     --------
     >>> half = '''while read line; do echo '{"rows": [[0.5, 0.5]]}'; done'''
     >>> with ProgramModel(["sh", "-c", half], "a") as model:
-    ...     model.answer(Words.of([[0, 0]])).to_dense()
+    ...     model.answer(Batch.of([[0, 0]])).to_dense()
     array([[0.5, 0.5]])
     """
 
@@ -100,23 +102,34 @@ class ProgramModel(LanguageModel):
         """End the program; it is started again if it is asked again."""
         self._program.close()
 
-    def answer(self, words: Words) -> Rows:
-        """Ask the program for what may follow words, in lines of at most ``batch`` words."""
-        parts = [Rows.dense(np.empty((0, self._width)))] if not len(words) else []
-        for begin in range(0, len(words), self._batch):
-            try:
-                parts.append(self._asked(words.part(begin, min(begin + self._batch, len(words)))))
-            except BadRowError as error:
-                error.place += begin
-                raise
-        return Rows.joined(parts)
+    def answer(self, batch: Batch) -> Rows:
+        """Ask the program for what may follow words, in lines of at most ``batch`` words.
 
-    def _asked(self, words: Words) -> Rows:
+        Where it fails, the rows of the lines before are attached to the error.
+        """
+        rows = [Rows.dense(np.empty((0, self._width)))]
+        words, done = batch.words, 0
+        try:
+            while done < len(words):
+                part = words.part(done, min(done + self._batch, len(words)))
+                rows.append(self._ask(part, done))
+                done += len(part)
+        except BaseException as error:
+            attach_answers(error, batch.wanted_ids[:done], Rows.joined(rows))
+            raise
+        return Rows.joined(rows)
+
+    def _ask(self, words: Words, begin: int) -> Rows:
         texts = {"words": self.alphabet.decode_words(words)}
         line = json.dumps(texts, ensure_ascii=False).encode() + b"\n"
         count, width = len(words), self._width
         most = most_bytes(count, width)
-        return self._program.ask(line, most, lambda answer: read_rows(answer, count, width))
+        try:
+            return self._program.ask(line, most, lambda answer: read_rows(answer, count, width))
+        except BadRowError as error:
+            (codes,) = words.part(error.place, error.place + 1)
+            word = shortened(self.alphabet.decode(codes))
+            raise BadAnswerError(word, str(error), begin + error.place) from error
 
 
 def _check_texts(alphabet: Alphabet) -> None:

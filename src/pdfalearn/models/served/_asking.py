@@ -1,11 +1,15 @@
-"""Ask a server for what may follow words, and keep what it has answered."""
+"""Ask a server for what may follow words; what it has answered is not lost if it fails then."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
+from pdfalearn.models.batch import Ids
+from pdfalearn.models.protocol import attach_answers
 from pdfalearn.models.served._answers import Logs, checked_choices, log_probabilities
 from pdfalearn.models.served._client import Body, Client
 from pdfalearn.models.served._questions import (
@@ -17,9 +21,13 @@ from pdfalearn.models.served._questions import (
     requests_of,
 )
 from pdfalearn.models.spelling import Spelling
+from pdfalearn.row_checks import BadRowError
+from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 
 COMPLETIONS = "/v1/completions"
+Read = Callable[[list[list[Logs]]], Rows]
+"""Makes rows of what a server says, for every prefix of the spelling, after each word."""
 
 
 @dataclass
@@ -52,7 +60,6 @@ class Asker:
     batch: int
     context: int | None
     _sets: TokenSets = field(init=False)
-    _kept: dict[Question, Logs] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         wanted = [tokens.tolist() for tokens in self.spelling.wanted]
@@ -72,17 +79,17 @@ class Asker:
             for prefix, numbers in zip(self.spelling.prefixes, self._sets.of_prefix, strict=True)
         )
 
-    def ask(self, words: Words) -> list[list[Logs]]:
-        """Return what the server says, for every prefix of the spelling, after each word.
+    def ask(self, words: Words, ids: Ids, read: Read) -> Rows:
+        """Return the rows that ``read`` makes of the answers to words, which have these ids.
 
-        If the server fails in the middle, or Ctrl-C comes, the answers that are there are kept
-        until they are asked for again. All others are asked for each time: an audit has to be.
+        If the server fails in the middle, or Ctrl-C comes, the rows of the words that were answered
+        in full are attached to the error.
         """
         prompts = prompts_of(words, self.spelling)
         questions = questions_of(prompts, self._sets)
         self._check_context(questions, words)
-        answers = {q: self._kept.pop(q) for q in questions.keys() & self._kept.keys()}
-        requests = requests_of(questions.keys() - answers.keys(), self.batch)
+        answers: dict[Question, Logs] = {}
+        requests = requests_of(questions, self.batch)
 
         def note(place: int, body: object) -> None:
             asked = requests[place]
@@ -98,11 +105,36 @@ class Asker:
 
         try:
             self.client.post(COMPLETIONS, [self._body(asked) for asked in requests], note)
-        except BaseException:
-            self._kept.update(answers)
+        except BaseException as error:
+            self._attach(error, prompts, dict(answers), ids, read)
             raise
+        return read(self._logs(prompts, answers, range(len(words))))
+
+    def _attach(
+        self,
+        error: BaseException,
+        prompts: list[list[Tokens]],
+        answers: dict[Question, Logs],
+        ids: Ids,
+        read: Read,
+    ) -> None:
+        """Attach the rows of the words of which no answer is missing."""
+        missing = {
+            place
+            for numbers, row in zip(self._sets.of_prefix, prompts, strict=True)
+            for place, tokens in enumerate(row)
+            if any((number, tokens) not in answers for number in numbers)
+        }
+        done = [place for place in range(len(ids)) if place not in missing]
+        with suppress(BadRowError):
+            attach_answers(error, ids[done], read(self._logs(prompts, answers, done)))
+
+    def _logs(
+        self, prompts: list[list[Tokens]], answers: dict[Question, Logs], places: Sequence[int]
+    ) -> list[list[Logs]]:
+        """Put the answers to the words at some places together."""
         return [
-            [self._joined(answers, numbers, tokens) for tokens in row]
+            [self._joined(answers, numbers, row[place]) for place in places]
             for numbers, row in zip(self._sets.of_prefix, prompts, strict=True)
         ]
 

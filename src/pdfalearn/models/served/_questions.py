@@ -69,27 +69,39 @@ def prompts_of(words: Words, spelling: Spelling) -> list[list[Tokens]]:
 
 
 def questions_of(prompts: Sequence[Sequence[Tokens]], sets: TokenSets) -> dict[Question, int]:
-    """Return all questions, each with the place of its word."""
-    return {
-        (number, tokens): place
-        for numbers, row in zip(sets.of_prefix, prompts, strict=True)
-        for place, tokens in enumerate(row)
-        for number in numbers
-    }
+    """Return all questions, each with the place of its word.
 
-
-def requests_of(questions: Iterable[Question], batch: int) -> list[list[Question]]:
-    """Part questions over requests, of one set each, so that prompts that begin alike are near.
+    They are in the order of the words' tokens: prompts that begin alike are near, and where a
+    server fails, few words have only some of their answers.
 
     Examples
     --------
-    >>> requests_of([(0, (2,)), (1, (1,)), (0, (1, 1)), (0, (1,))], batch=2)
+    >>> sets = TokenSets(((1, 2), (3,)), ((0,), (1,)))
+    >>> questions_of([[(2,), (1,)], [(2, 7), (1, 7)]], sets)
+    {(0, (1,)): 1, (1, (1, 7)): 1, (0, (2,)): 0, (1, (2, 7)): 0}
+    """
+    questions: dict[Question, int] = {}
+    for place in sorted(range(len(prompts[0])), key=prompts[0].__getitem__):
+        for numbers, row in zip(sets.of_prefix, prompts, strict=True):
+            for number in numbers:
+                questions.setdefault((number, row[place]), place)
+    return questions
+
+
+def requests_of(questions: Iterable[Question], batch: int) -> list[list[Question]]:
+    """Part questions over requests, of one set each, in their order.
+
+    Examples
+    --------
+    >>> requests_of([(0, (1,)), (1, (1,)), (0, (1, 1)), (0, (2,))], batch=2)
     [[(0, (1,)), (0, (1, 1))], [(1, (1,))], [(0, (2,))]]
     """
-    ordered = sorted(questions)
-    begins = [0]
-    for place, (number, _) in enumerate(ordered):
-        if place - begins[-1] == batch or number != ordered[begins[-1]][0]:
-            begins.append(place)
-    parts = [ordered[i:j] for i, j in zip(begins, [*begins[1:], len(ordered)], strict=True)]
-    return sorted(parts, key=lambda part: (part[0][1], part[0][0])) if ordered else []
+    requests: list[list[Question]] = []
+    last: dict[int, list[Question]] = {}
+    for question in questions:
+        request = last.get(question[0])
+        if request is None or len(request) == batch:
+            request = last[question[0]] = []
+            requests.append(request)
+        request.append(question)
+    return requests

@@ -8,20 +8,23 @@ from hashlib import sha256
 
 import numpy as np
 
-from pdfalearn.alphabet import Symbol
+from pdfalearn.alphabet import Symbol, shortened
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import QueryCost
+from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.served._answers import Logs
 from pdfalearn.models.served._asking import Asker
 from pdfalearn.models.served._client import Client
 from pdfalearn.models.served._server import Ends, Prompt, Server
 from pdfalearn.models.served._settings import Connection
 from pdfalearn.models.served._top_rows import top_rows
 from pdfalearn.models.spelling import Spelling, Texts
+from pdfalearn.row_checks import BadRowError
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
-from pdfalearn.words import Words
 
 
 class LikeliestTokensWarning(UserWarning):
@@ -147,12 +150,21 @@ class ServedModel(LanguageModel):
         parts = repr((self.prompt, self.spelling.fingerprint, self.top)).encode()
         return f"served {self._asker.model} {sha256(parts).hexdigest()}"
 
-    def answer(self, words: Words) -> Rows:
+    def answer(self, batch: Batch) -> Rows:
         """Ask the server for what may follow words."""
-        return self.spelling.answered(words, self._asked)
+        words = batch.words
+        places = (~self.spelling.over(words)).nonzero()[0]
+        ids = batch.wanted_ids[places]
+        try:
+            return self.spelling.answered(
+                words, lambda asked: self._asker.ask(asked, ids, self._read_rows)
+            )
+        except BadRowError as error:
+            place = int(places[error.place])
+            word = shortened(self.alphabet.decode(batch.word(place)))
+            raise BadAnswerError(word, str(error), place) from error
 
-    def _asked(self, words: Words) -> Rows:
-        answers = self._asker.ask(words)
+    def _read_rows(self, answers: list[list[Logs]]) -> Rows:
         if self.top is not None:
             return top_rows(answers, self.spelling, self.top)
         tables = []

@@ -1,0 +1,1 @@
+"""Markov chains: walks through them, and what is solved for on them."""

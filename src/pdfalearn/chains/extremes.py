@@ -1,0 +1,203 @@
+"""The least and the greatest values over all choices that an interval chain allows, proved.
+
+Choices are improved until nothing gets better (Howard's policy iteration). What comes out is not
+trusted: values V are raised to V + δ·w, or lowered to V - δ·w, where w is twice the greatest number
+of steps that a way can be expected to take, and δ the most that one step changes V, rounding
+included. Then one step more takes no value further out, so that no choice ever gets there:
+max xᵀ(V + δw) ≤ V + δ + δ(w - 1), as w ≥ 1 + max xᵀw.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from pdfalearn.chains.flows import sums_by
+from pdfalearn.chains.intervals import (
+    IntervalChain,
+    avoiding_places,
+    collapse_components,
+    end_components,
+    ending_places,
+)
+from pdfalearn.errors import InputError
+
+Floats = NDArray[np.float64]
+
+_MOST_ROUNDS = 50
+_ENOUGH = 2.0**-50
+"""Choices that gain no more than this share are not worth another round."""
+_HARDLY = 2.0**-40
+_MOST_PASSES = 2000
+_SAME = 2.0**-51
+_ROUGHLY = 0.1
+"""Numbers of steps need no more accuracy than this, as a half is allowed for."""
+
+
+def greatest_reach(chain: IntervalChain) -> float:
+    """Return what the probability of ending in ``yes`` from place 0 on is never above."""
+    if not (chain.targets == chain.yes).any():
+        return 0.0
+    simple, numbers = collapse_components(chain, end_components(chain))
+    start = int(numbers[0])
+    values = _extreme(simple, yes=1.0, greatest=True)
+    steps = _checked_steps(simple)
+    if steps is None or not np.isfinite(values).all():
+        return 1.0
+    ends = np.append(values, [1.0, 0.0])
+    change = float((simple.best(ends, greatest=True)[0] - values).max()) + simple.error(ends)
+    return min(1.0, _up(values[start] + max(change, 0.0) * steps[start]))
+
+
+def least_reach(chain: IntervalChain) -> float:
+    """Return what the probability of ending in ``yes`` from place 0 on is never below."""
+    kept = ~avoiding_places(chain)
+    if not kept[0]:
+        return 0.0
+    simple = chain.restricted(kept)
+    values = _extreme(simple, yes=1.0, greatest=False)
+    steps = _checked_steps(simple)
+    if steps is None or not np.isfinite(values).all():
+        return 0.0
+    ends = np.append(values, [1.0, 0.0])
+    change = float((values - simple.best(ends, greatest=False)[0]).max()) + simple.error(ends)
+    return max(0.0, _down(values[0] - max(change, 0.0) * steps[0]))
+
+
+def greatest_steps(chain: IntervalChain) -> float:
+    """Return what the expected number of steps between places is never above; may be infinite."""
+    if (end_components(chain) >= 0).any():
+        return np.inf
+    values = _extreme(chain, gain=1.0, greatest=True)
+    steps = _checked_steps(chain)
+    if steps is None or not np.isfinite(values).all():
+        return np.inf
+    ends = np.append(values + 1, [0.0, 0.0])
+    change = float((chain.best(ends, greatest=True)[0] - values).max()) + chain.error(ends)
+    return _up(values[0] + max(change, 0.0) * steps[0])
+
+
+def least_steps(chain: IntervalChain) -> float:
+    """Return what the expected number of steps between places is never below; may be infinite.
+
+    Notes
+    -----
+    Every step to a place costs 1, so that a way that never ends costs infinitely much. Values V are
+    lowered to (1 - η)·V; then what one step costs, η times at least the least probability r to go
+    on, makes up for what rounding may have added: η·r ≥ (1 - η)·(V - min(1 + xᵀV)).
+    """
+    kept, distances = ending_places(chain)
+    if not kept[0]:
+        return np.inf
+    simple = chain.within(kept)  # other places cost without end: nobody goes there
+    near = np.append(distances[kept], [0.0, 0.0])
+    values = _extreme(
+        simple, gain=1.0, greatest=False, weights=simple.best(near, greatest=False)[1]
+    )
+    if not np.isfinite(values).all():
+        return 0.0
+    goes_on = _least_to_go_on(simple)
+    values[goes_on < _HARDLY] = 0.0  # it is hardly more, and nothing is to be proved of it
+    worth = np.append(values + 1, [0.0, 0.0])
+    change = values - simple.best(worth, greatest=False)[0] + simple.error(worth)
+    doubtful = (change > 0) & (values > 0)
+    shares = change[doubtful] / goes_on[doubtful]
+    return max(0.0, _down(values[0] * (1 - min(1.0, float(shares.max(initial=0.0))))))
+
+
+def _least_to_go_on(chain: IntervalChain) -> Floats:
+    """Return the least probability of a step to another place, rounded down."""
+    outer = chain.targets >= chain.size
+    stops = sums_by(chain.sources[outer], chain.highs[outer], chain.size)
+    goes_on = sums_by(chain.sources[~outer], chain.lows[~outer], chain.size)
+    return np.maximum(goes_on, 1 - stops) - chain.most_cells * 2.0**-50
+
+
+def _checked_steps(chain: IntervalChain) -> Floats | None:
+    """Return w with w ≥ 1 + max xᵀw; None if ways may be too long to prove anything."""
+    steps = _extreme(chain, gain=1.0, greatest=True, accuracy=_ROUGHLY)
+    if not np.isfinite(steps).all():
+        return None
+    worth = np.append(steps + 1, [0.0, 0.0])
+    excess = (chain.best(worth, greatest=True)[0] - steps).max() + chain.error(worth)
+    return 2 * (steps + 1) if excess <= 0.5 else None
+
+
+def _extreme(
+    chain: IntervalChain,
+    *,
+    gain: float = 0.0,
+    yes: float = 0.0,
+    greatest: bool,
+    weights: Floats | None = None,
+    accuracy: float = 0.0,
+) -> Floats:
+    """Return the extreme values of all places, but for rounding.
+
+    Parameters
+    ----------
+    chain : IntervalChain
+        A chain in which no choice goes round for ever, or no such choice is worth while.
+    gain : float
+        What a step to another place brings.
+    yes : float
+        What ending in ``yes`` brings.
+    greatest : bool
+        Whether the greatest values are wanted, or the least.
+    weights : array of float, optional
+        The first choice.
+    accuracy : float
+        What one step more may change; no more than rounding if it is 0.
+    """
+    if weights is None:
+        nothing = np.append(np.full(chain.size, gain), [yes, 0.0])
+        weights = chain.best(nothing, greatest=greatest)[1]
+    values = np.zeros(chain.size)
+    for _ in range(_MOST_ROUNDS):
+        values = _evaluated(chain, weights, (gain, yes), values, accuracy)
+        if not np.isfinite(values).all():
+            break
+        worth = np.append(values + gain, [yes, 0.0])
+        expected, weights = chain.best(worth, greatest=greatest)
+        gained = expected - values if greatest else values - expected
+        if gained.max() <= max(accuracy, _ENOUGH * worth.max()):
+            break
+    return values
+
+
+def _evaluated(
+    chain: IntervalChain,
+    weights: Floats,
+    gain_and_yes: tuple[float, float],
+    start: Floats,
+    accuracy: float,
+) -> Floats:
+    """Return what is expected from every place on if these probabilities are always chosen.
+
+    Values are passed back from a start; only where ways are long, a system is solved.
+    """
+    gain, yes = gain_and_yes
+    worth = np.append(np.full(chain.size, gain), [yes, 0.0])
+    gains = sums_by(chain.sources, weights * worth[chain.targets], chain.size)
+    flow = chain.flow(weights)
+    moves = csr_array(
+        (flow.weights, (flow.sources, flow.successors)), shape=(chain.size, chain.size)
+    )
+    values = start
+    for _ in range(_MOST_PASSES):
+        before, values = values, np.asarray(gains + moves @ values)
+        if np.abs(values - before).max() <= max(accuracy, _SAME * values.max()):
+            return values
+    try:
+        return flow.values(gains)
+    except InputError:  # ways are too long to be solved for
+        return np.full(chain.size, np.inf)
+
+
+def _up(value: float) -> float:
+    return float(np.nextafter(value * (1 + 2.0**-50), np.inf))
+
+
+def _down(value: float) -> float:
+    return float(np.nextafter(value * (1 - 2.0**-50), -np.inf))

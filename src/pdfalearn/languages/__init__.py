@@ -1,0 +1,1 @@
+"""Regular languages: regular expressions, DFA, and whatever else a user calls a language."""

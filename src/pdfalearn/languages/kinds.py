@@ -1,0 +1,268 @@
+"""Languages that questions are about: everything that a user may give becomes a DFA."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.alphabet import Alphabet, Word, shortened
+from pdfalearn.chains.walks import walk_pairs
+from pdfalearn.checks import checked_integer
+from pdfalearn.errors import InputError
+from pdfalearn.languages.dfa import DFA, complement, over_alphabet, trim_dfa
+from pdfalearn.languages.regex import regex_dfa
+from pdfalearn.memory import check_tables_fit
+from pdfalearn.text import described
+
+
+class Language(ABC):
+    """A set of words that is described without an alphabet.
+
+    Examples
+    --------
+    >>> from pdfalearn import DFA, figure_1, probability
+    >>> class EvenLength(Language):
+    ...     def dfa(self, alphabet):
+    ...         table = [[1] * len(alphabet), [0] * len(alphabet)]
+    ...         return DFA(alphabet=alphabet, transitions=table, accepting=[True, False])
+    >>> round(probability(figure_1(), EvenLength()), 6)
+    0.333333
+    """
+
+    @abstractmethod
+    def dfa(self, alphabet: Alphabet) -> DFA:
+        """Return a DFA of the words over an alphabet."""
+
+
+LanguageLike = str | DFA | Language | Iterable[Word]
+"""A regular expression, a DFA, a `Language`, or words."""
+
+
+@dataclass(frozen=True)
+class BeginsWith(Language):
+    """The words that begin with a word.
+
+    Examples
+    --------
+    >>> BeginsWith("ab").dfa(Alphabet("ab")).accepts("abba")
+    True
+    """
+
+    word: Word
+
+    def dfa(self, alphabet: Alphabet) -> DFA:
+        """Return a chain of states that ends in one that is never left."""
+        codes = alphabet.encode(self.word)
+        size = len(codes)
+        transitions = np.full((size + 1, len(alphabet)), -1)
+        transitions[np.arange(size), codes] = np.arange(1, size + 1)
+        transitions[size] = size
+        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(size + 1))
+
+
+@dataclass(frozen=True)
+class EndsWith(Language):
+    """The words that end with a word.
+
+    Examples
+    --------
+    >>> EndsWith("ab").dfa(Alphabet("ab")).accepts("aab")
+    True
+    """
+
+    word: Word
+
+    def dfa(self, alphabet: Alphabet) -> DFA:
+        """Return the automaton of Knuth, Morris and Pratt."""
+        transitions = _matching(self.word, alphabet)
+        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(len(transitions)))
+
+
+@dataclass(frozen=True)
+class Contains(Language):
+    """The words in which the symbols of a word occur one after the other.
+
+    Examples
+    --------
+    >>> Contains("ab").dfa(Alphabet("ab")).accepts("aaba")
+    True
+    """
+
+    word: Word
+
+    def dfa(self, alphabet: Alphabet) -> DFA:
+        """Return the automaton of Knuth, Morris and Pratt, which stays where it has found it."""
+        transitions = _matching(self.word, alphabet)
+        transitions[-1] = len(transitions) - 1
+        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(len(transitions)))
+
+
+@dataclass(frozen=True)
+class HasLength(Language):
+    """The words with ``least`` to ``most`` symbols; ``most`` None is any number.
+
+    Examples
+    --------
+    >>> HasLength(most=2).dfa(Alphabet("ab")).accepts("ab")
+    True
+    """
+
+    least: int = 0
+    most: int | None = None
+
+    def dfa(self, alphabet: Alphabet) -> DFA:
+        """Return a chain of states that counts."""
+        least = checked_integer(self.least, "the least length", 0)
+        size = least
+        if self.most is not None:
+            size = checked_integer(self.most, "the greatest length", least)
+        check_tables_fit(
+            np.dtype(np.int64).itemsize * (size + 1) * len(alphabet),
+            f"the {size + 1:,} states that count to {size:,} and {len(alphabet):,} symbols",
+            "ask about shorter words",
+        )
+        successors = np.arange(1, size + 2)
+        successors[-1] = size if self.most is None else -1
+        return DFA(
+            alphabet=alphabet,
+            transitions=np.repeat(successors[:, None], len(alphabet), axis=1),
+            accepting=np.arange(size + 1) >= least,
+        )
+
+
+@dataclass(frozen=True)
+class Not(Language):
+    """The words that are not in a language.
+
+    Examples
+    --------
+    >>> Not(Contains("aa")).dfa(Alphabet("ab")).accepts("aba")
+    True
+    """
+
+    language: LanguageLike
+
+    def dfa(self, alphabet: Alphabet) -> DFA:
+        """Return the complement."""
+        return complement(language_dfa(self.language, alphabet))
+
+
+def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
+    """Return the DFA of a language over an alphabet.
+
+    Parameters
+    ----------
+    language : str, DFA, Language, or iterable of words
+        A regular expression that whole words match (needs the extra ``regex``), an automaton, a
+        description such as ``BeginsWith("ab")``, or the words themselves.
+    alphabet : Alphabet
+        The symbols of the result, in this order.
+
+    Returns
+    -------
+    DFA
+        Every state is reached by a word and reaches an accepting state; the first one is initial.
+
+    Raises
+    ------
+    InputError
+        If no word is in the language, if it has a symbol that is not in the alphabet, if an
+        expression does not parse or grows too large, or if it is not a language at all.
+
+    Examples
+    --------
+    >>> language_dfa(["ab", "abba"], Alphabet("ab"))
+    DFA(5 states, 2 symbols, initial=0)
+    >>> language_dfa(HasLength(most=3), Alphabet("ab")).accepts("abab")
+    False
+    """
+    useful = trim_dfa(_dfa_of(language, alphabet))
+    if useful is None:
+        raise InputError(
+            f"the language {described(language)} is empty: it has no word of the symbols "
+            f"{shortened(alphabet.symbols)}"
+        )
+    return useful
+
+
+def intersection(first: DFA, second: DFA) -> DFA | None:
+    """Return a DFA of the words that two accept, as `language_dfa` does; None if there is none.
+
+    Parameters
+    ----------
+    first, second : DFA
+        Over the same symbols in the same order.
+
+    Examples
+    --------
+    >>> short, long = HasLength(most=3), HasLength(least=2)
+    >>> both = intersection(short.dfa(Alphabet("a")), long.dfa(Alphabet("a")))
+    >>> both.accepts("aaa"), both.accepts("a")
+    (True, False)
+    """
+    ways, others = first.table >= 0, second.table >= 0
+    walk = walk_pairs(
+        (first.table, first.initial),
+        (second.table, second.initial),
+        lambda lefts, rights: ways[lefts] & others[rights],
+        remedy="ask about languages of fewer states",
+    )
+    transitions = np.full((len(walk.lefts), len(first.alphabet)), -1)
+    transitions[walk.sources, walk.symbols] = walk.successors
+    accepting = first.accepting[walk.lefts] & second.accepting[walk.rights]
+    return trim_dfa(DFA(alphabet=first.alphabet, transitions=transitions, accepting=accepting))
+
+
+def _dfa_of(language: LanguageLike, alphabet: Alphabet) -> DFA:
+    if isinstance(language, str):
+        return regex_dfa(language, alphabet)
+    if isinstance(language, DFA):
+        return over_alphabet(language, alphabet, "language", "automaton")
+    if isinstance(language, Language):
+        return language.dfa(alphabet)
+    if isinstance(language, Iterable) and not isinstance(language, type):
+        return _words_dfa(language, alphabet)
+    remedy = "give a regular expression, a DFA, a set of words, or a Language such as BeginsWith"
+    if isinstance(language, re.Pattern):
+        remedy = "give its attribute pattern, a string"
+    raise InputError(f"{described(language)} is not a language; {remedy}")
+
+
+def _words_dfa(words: Iterable[Word], alphabet: Alphabet) -> DFA:
+    """Return the tree of the words' prefixes."""
+    nodes: dict[tuple[int, int], int] = {}
+    ends = []
+    for codes in alphabet.encode_words(words):
+        node = 0
+        for code in codes:
+            node = nodes.setdefault((node, code), len(nodes) + 1)
+        ends.append(node)
+    transitions = np.full((len(nodes) + 1, len(alphabet)), -1)
+    if nodes:
+        sources, codes_of = np.array(list(nodes)).T
+        transitions[sources, codes_of] = np.arange(1, len(nodes) + 1)
+    accepting = np.zeros(len(transitions), dtype=bool)
+    accepting[ends] = True
+    return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting)
+
+
+def _matching(word: Word, alphabet: Alphabet) -> NDArray[np.int64]:
+    """Return where each symbol leads from the longest prefix of the word that was just read."""
+    codes = alphabet.encode(word).tolist()
+    transitions = np.zeros((len(codes) + 1, len(alphabet)), dtype=np.int64)
+    border = 0
+    for place, code in enumerate(codes):
+        transitions[place] = transitions[border] if place else 0
+        transitions[place, code] = place + 1
+        border = int(transitions[border, code]) if place else 0
+    transitions[-1] = transitions[border]
+    return transitions
+
+
+def _last_of(size: int) -> NDArray[np.bool_]:
+    return np.asarray(np.arange(size) == size - 1)

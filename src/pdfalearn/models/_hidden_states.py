@@ -1,0 +1,214 @@
+"""A bounded cache of the hidden states of a recurrent network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.growing import grown
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models.batch import Flags, Ids
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    State: TypeAlias = "Tensor | tuple[State, ...] | list[State] | dict[str, State]"
+
+Slots = NDArray[np.int64]
+
+_FIRST_SIZE = 256
+_LEAST_CAPACITY = 3
+"""The empty word's state, that of a word and that of the word one symbol longer."""
+_GROWTH = 1.5
+"""While states are copied to tables of twice the size, this many times the new size is held."""
+_NEVER, _FORGOTTEN = -1, -2
+"""Stand where a word has no slot: its state was never computed, or it is not kept any more."""
+_ALWAYS = 2**62
+"""Stands where a slot is always in use."""
+
+
+class HiddenStates:
+    """Hidden states by the ids of words, a slot for each; the least recently used go first.
+
+    The empty word has slot 0 for ever.
+
+    Parameters
+    ----------
+    two, three : tensor, or tuples, lists or dictionaries of tensors
+        States of two and of three empty words: these show which axis is that of the words.
+    memory : int
+        The most bytes that the states may take, copies while the tables grow included.
+    """
+
+    def __init__(self, two: State, three: State, memory: int) -> None:
+        self._form = two
+        tensors = list_tensors(two)
+        self._axes = _find_word_axes(tensors, list_tensors(three))
+        row_bytes = sum(tensor.nbytes // 2 for tensor in tensors) + 16  # and _words, _used
+        self.capacity: int = int(memory / _GROWTH) // row_bytes
+        """The most states."""
+        if self.capacity < _LEAST_CAPACITY:
+            raise InputError(
+                f"memory of {memory:,} bytes is too little: a word takes {row_bytes:,}, and "
+                f"{_LEAST_CAPACITY} must fit in even while they are moved"
+            )
+        axes = zip(tensors, self._axes, strict=True)
+        self._tables = [tensor.narrow(axis, 0, 1).clone() for tensor, axis in axes]
+        self._words: Ids = np.zeros(1, dtype=np.int64)
+        """The word of each slot; -1 if it has none."""
+        self._used: NDArray[np.int64] = np.full(1, _ALWAYS)
+        """When each slot was used last; 0 if it is free."""
+        self._free: Slots = np.empty(0, dtype=np.int64)
+        self._slots: NDArray[np.int32] = grown(np.zeros(1, dtype=np.int32), 2)
+        """The slot of each word."""
+        self._now = 0
+        self.assigned_again = 0
+        """How many words were assigned slots that they had before, or had lost."""
+
+    def clear(self) -> None:
+        """Free the memory of all states."""
+        self._tables.clear()
+        self._words = self._used = self._free = self._words[:0]
+        self._slots = self._slots[:0]
+
+    def reach(self, last: int) -> None:
+        """Make sure that ids up to this one can be looked up."""
+        self._slots = grown(self._slots, last + 1)
+
+    def know(self, ids: Ids) -> Flags:
+        """Return which words have a state here."""
+        return np.asarray(self._slots[ids] >= 0)
+
+    def assign(self, ids: Ids, parents: Ids, known: int) -> tuple[Slots, Slots]:
+        """Return slots for words, and those of their parents, which are not forgotten for them.
+
+        Parameters
+        ----------
+        ids, parents : array of int
+            Words, parents first, and their parents.
+        known : int
+            How many words have parents from earlier, the first ones. These, the words and the empty
+            one have to fit into the capacity together.
+        """
+        self._now += 1
+        self._used[self._slots[parents[:known]]] = self._now
+        slots = self._slots[ids].astype(np.int64)
+        again = int(np.count_nonzero(slots != _NEVER))
+        if again:
+            self.assigned_again += again
+            self._used[slots[slots >= 0]] = self._now
+            slots[slots < 0] = self._take(int(np.count_nonzero(slots < 0)))
+        else:
+            slots = self._take(len(ids))
+        self._slots[ids] = slots
+        self._words[slots] = ids
+        self._used[slots] = self._now
+        self._used[0] = _ALWAYS
+        return slots, self._slots[parents].astype(np.int64)
+
+    def _take(self, count: int) -> Slots:
+        if count > len(self._free):
+            if len(self._used) < self.capacity:
+                self._grow(count - len(self._free))
+            if count > len(self._free):
+                self._forget(max(count, self.capacity // 8))
+        slots, self._free = self._free[:count], self._free[count:]
+        return slots
+
+    def _forget(self, count: int) -> None:
+        """Free the slots that were not used for longest; those that are free are among them."""
+        count = min(count, int(np.count_nonzero(self._used < self._now)))
+        self._free = np.argpartition(self._used, count - 1)[:count]
+        words = self._words[self._free]
+        self._slots[words[words >= 0]] = _FORGOTTEN
+        self._words[self._free] = -1
+        self._used[self._free] = 0
+
+    def _grow(self, more: int) -> None:
+        old = len(self._used)
+        size = min(self.capacity, max(_FIRST_SIZE, 2 * (old + more)))
+        for number, axis in enumerate(self._axes):
+            table = self._tables[number]
+            larger = table.new_empty((*table.shape[:axis], size, *table.shape[axis + 1 :]))
+            larger.narrow(axis, 0, old).copy_(table)
+            self._tables[number] = larger
+        new = np.arange(old, size)
+        self._free = np.concatenate((self._free, new))
+        self._words = np.concatenate((self._words, np.full_like(new, -1)))
+        self._used = np.concatenate((self._used, np.zeros_like(new)))
+
+    def read(self, slots: Tensor) -> State:
+        """Return the states in slots as one batch."""
+        tables = zip(self._tables, self._axes, strict=True)
+        return _fill_form(self._form, iter([t.index_select(axis, slots) for t, axis in tables]))
+
+    def write(self, slots: Tensor, state: State) -> None:
+        """Keep a batch of states in slots."""
+        given = list_tensors(state)
+        if len(given) != len(self._tables):
+            raise ModelError(
+                f"the network's state has {len(self._tables)} tensors before a step and "
+                f"{len(given)} after it"
+            )
+        for table, tensor, axis in zip(self._tables, given, self._axes, strict=True):
+            try:
+                table.index_copy_(axis, slots, tensor)
+            except (RuntimeError, IndexError) as error:
+                shape = (*table.shape[:axis], len(slots), *table.shape[axis + 1 :])
+                raise ModelError(
+                    f"after a step of {len(slots)} words the network gives a state of shape "
+                    f"{tuple(tensor.shape)} in {tensor.dtype}, not {shape} in {table.dtype} as "
+                    "before"
+                ) from error
+
+
+def list_tensors(state: State) -> list[Tensor]:
+    """Return the tensors of a state in order, those of a dictionary in the order of their names."""
+    import torch
+
+    if isinstance(state, torch.Tensor):
+        return [state]
+    if isinstance(state, tuple | list):
+        return [tensor for part in state for tensor in list_tensors(part)]
+    if isinstance(state, dict):
+        return [tensor for name in sorted(state) for tensor in list_tensors(state[name])]
+    raise InputError(
+        f"the state of a network is a tensor, or tuples, lists or dictionaries of tensors; "
+        f"there is a {type(state).__name__} in it"
+    )
+
+
+def _fill_form(form: State, tensors: Iterator[Tensor]) -> State:
+    """Return a state of the same form with other tensors."""
+    if isinstance(form, tuple | list):
+        parts = [_fill_form(part, tensors) for part in form]
+        if isinstance(form, list):
+            return parts
+        return form._make(parts) if hasattr(form, "_make") else tuple(parts)  # if it is named
+    if isinstance(form, dict):
+        return {name: _fill_form(form[name], tensors) for name in sorted(form)}
+    return next(tensors)
+
+
+def _find_word_axes(two: list[Tensor], three: list[Tensor]) -> list[int]:
+    """Find the axis of the words in every tensor of a state."""
+    if len(two) != len(three):
+        raise InputError("the network's start gives states of different forms for 2 and 3 words")
+    axes = []
+    for short, long in zip(two, three, strict=True):
+        fitting = [
+            axis
+            for axis in range(short.ndim)
+            if short.shape[axis] == 2
+            and long.shape == (*short.shape[:axis], 3, *short.shape[axis + 1 :])
+        ]
+        if len(fitting) != 1:
+            raise InputError(
+                f"the network's start gives a state of shape {tuple(short.shape)} for 2 words and "
+                f"{tuple(long.shape)} for 3; one axis has to be the number of words"
+            )
+        axes += fitting
+    return axes

@@ -1,1 +1,0 @@
-"""Many copies of a model that are asked side by side."""

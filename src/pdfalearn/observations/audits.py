@@ -1,0 +1,248 @@
+"""Ask a model for words again, freshly opened, and compare its answers with the first ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pdfalearn.alphabet import shortened
+from pdfalearn.equivalence.relations import Relation, different_rows
+from pdfalearn.errors import ModelError
+from pdfalearn.models.batch import FEW, Batch, Lineage, number_words
+from pdfalearn.models.opened import BadAnswerError, answer_in_parts, opened_model
+from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations.answers import Answers
+from pdfalearn.observations.nodes import NodeTable
+from pdfalearn.observations.planning import Counts, Meter
+from pdfalearn.results.certificates import Certificate, certificate_document
+from pdfalearn.row_checks import UndecidedError
+from pdfalearn.rows import Floats, Rows
+from pdfalearn.words import Words
+
+_FIRST = 4096
+"""The first audit comes after this many words, the next ones at four times as many."""
+_SHARE = 1024
+"""An audit on the way looks at one word in this many, or more."""
+_MOST = 2**26
+"""But it looks at no more probabilities than this."""
+_NUMBERS_AT_ONCE = 2**22
+"""At most this many probabilities are compared at once."""
+_MOST_NAMES = 3
+"""Copies with the same answer are named up to this many."""
+
+_REMEDY = (
+    "is anything in it random, such as dropout in a network that is not in .eval()? If it only "
+    "answers a little differently from one batch to the next, learn with another kappa, with "
+    "answers rounded (Rounded(by, decimals=6)), or ask it in float64; audit=0 asks nothing again"
+)
+
+
+class UnsteadyModelError(ModelError):
+    """A model has answered differently the second time.
+
+    Parameters
+    ----------
+    word : tuple
+        The word.
+    before, again : list of float, or None
+        The first answer and the second one; None if the word is undefined then.
+    difference : float
+        By how much a probability differs at most, as far as that can be said.
+    more : str
+        What else is known, such as which copies of the model differ.
+    """
+
+    def __init__(
+        self,
+        word: tuple[object, ...],
+        before: list[float],
+        again: list[float] | str,
+        difference: float,
+        more: str = "",
+    ) -> None:
+        then = again if isinstance(again, str) else shortened(again)
+        super().__init__(
+            f"the model answers differently the second time to the word {shortened(word)}: "
+            f"{shortened(before)}, then {then}; {_REMEDY}{more}"
+        )
+        self.word = word
+        self.before = before
+        self.again = again
+        self.difference = difference
+
+    def certify(self, certificate: Certificate) -> Certificate:
+        """Return what is known about an automaton of such a model, given what was known before."""
+        return Certificate(
+            "unsteady",
+            f"{self}. A probability differs by up to {self.difference:.3g}: where such noise moves "
+            "an answer to another class, states are split or merged by chance. If it did not, this "
+            f"would hold: {certificate}",
+            {
+                "word": list(self.word),
+                "first": self.before,
+                "second": self.again,
+                "difference": self.difference,
+                "otherwise": certificate_document(certificate),
+            },
+        )
+
+
+class Audits:
+    """Asks for samples of words again, each time of a freshly opened model.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        The model.
+    by : Equivalence or Tolerance
+        When two answers are the same.
+    nodes : NodeTable
+        The words.
+    answers : Answers
+        The first answers.
+    meter : Meter
+        What the budget allows.
+    counts : Counts
+        The counts of audits, which are apart from the rest.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        by: Relation,
+        nodes: NodeTable,
+        answers: Answers,
+        meter: Meter,
+        counts: Counts,
+    ) -> None:
+        self._model = model
+        self._by = by
+        self._nodes = nodes
+        self._answers = answers
+        self._meter = meter
+        self._counts = counts
+        self._width = len(model.alphabet) + 1
+        self._plan: tuple[int, int] | None = None
+        self._next = _FIRST
+
+    def plan(self, count: int, seed: int) -> None:
+        """Ask samples of at least this many words again now and then."""
+        self._plan = (count, seed) if count else None
+
+    def audit_if_due(self) -> None:
+        """Audit if enough has been asked since the last time."""
+        if self._plan is not None and self._counts.words >= self._next:
+            self._next = 4 * self._counts.words
+            count, seed = self._plan
+            share = min(self._counts.words // _SHARE, _MOST // self._width)
+            self.audit(max(count, share), seed)
+
+    def audit(self, count: int, seed: int) -> None:
+        """Ask for a sample of words again; refuse a model that answers differently."""
+        nodes, known = self._nodes, slice(0, self._nodes.size)
+        asked = ((nodes.classes[known] >= 0) & (nodes.rows[known] >= 0)).nonzero()[0]
+        random = np.random.default_rng(seed)
+        sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
+        size = max(1, _NUMBERS_AT_ONCE // self._width)
+        for begin in range(0, len(sample), size):
+            part = sample[begin : begin + size]
+            part = part[self._meter.affordable(nodes.lengths[part].astype(np.int64))]
+            before = self._answers.rows(nodes.rows[part].astype(np.int64))
+            self._compare(part, nodes.lineage, before, 1.0)
+
+    def compare(self, words: Words, before: Rows, most: float) -> Rows | None:
+        """Ask for different words again as far as the budget goes; refuse what differs too much.
+
+        Parameters
+        ----------
+        words : Words
+            The words.
+        before : Rows
+            The first answers.
+        most : float
+            The largest difference of a probability that is not refused even within a class.
+        """
+        places = self._meter.affordable(words.lengths)
+        batch, rows = number_words(words.take(places))
+        ids = batch.wanted_ids[rows]
+        order = np.argsort(ids)
+        return self._compare(ids[order], batch.lineage, before.take(places[order]), most)
+
+    def _compare(
+        self,
+        ids: np.ndarray[tuple[int], np.dtype[np.int64]],
+        lineage: Lineage,
+        before: Rows,
+        most: float,
+    ) -> Rows | None:
+        if not len(ids):
+            return None
+        counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
+        batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
+        try:
+            with opened_model(self._model) as opened:
+                again = answer_in_parts(opened, batch)
+        except BadAnswerError as error:
+            word = self._model.alphabet.decode(batch.word(error.place))
+            first = before.take(np.array([error.place])).to_dense()[0].tolist()
+            raise UnsteadyModelError(word, first, error.row, 1.0) from error
+        counts.audited += len(ids)
+        counts.audited_symbols += len(batch.words.symbols)
+        counts.audits += 1
+        place, difference = _find_change(self._by, before, again, most)
+        counts.largest_difference = max(counts.largest_difference, difference)
+        if place is not None:
+            raise self._unsteady(batch, before, again, place, difference)
+        return again
+
+    def _unsteady(
+        self, batch: Batch, before: Rows, again: Rows, place: int, difference: float
+    ) -> UnsteadyModelError:
+        here, codes = np.array([place]), batch.word(place)
+        first = before.take(here).to_dense()[0].tolist()
+        undefined = again.undefined is not None and bool(again.undefined[place])
+        second = "undefined" if undefined else again.take(here).to_dense()[0].tolist()
+        word = self._model.alphabet.decode(codes)
+        return UnsteadyModelError(word, first, second, difference, self._compare_copies(codes))
+
+    def _compare_copies(self, codes: list[int]) -> str:
+        """Write which copies of the model answer what to a word, if there are several."""
+        try:
+            told = self._model.answers_by_copy(codes)
+        except Exception:  # the answers differ in any case
+            return ""
+        named: dict[str, list[str]] = {}
+        for name, answer in told.items():
+            named.setdefault(answer, []).append(name)
+        if len(named) == 1:
+            return f". All {len(told)} copies give the same answer to it now"
+        fewest_first = sorted(named.items(), key=lambda item: len(item[1]))
+        parts = (f"{_list_names(names)} {answer}" for answer, names in fewest_first)
+        return f". The copies differ: {'; '.join(parts)}" if named else ""
+
+
+def _find_change(by: Relation, before: Rows, again: Rows, most: float) -> tuple[int | None, float]:
+    """Return the place of an answer that is not the same, if any, and the largest difference."""
+    if again.undefined is not None and again.undefined.any():
+        return int(again.undefined.argmax()), 1.0
+    size, largest = max(1, _NUMBERS_AT_ONCE // before.width), 0.0
+    for begin in range(0, len(before), size):
+        places = np.arange(begin, min(begin + size, len(before)))
+        first, second = before.take(places), again.take(places)
+        differences: Floats = np.abs(second.to_dense() - first.to_dense()).max(axis=1)
+        largest = max(largest, float(differences.max()))
+        if not differences.any() and not (first.is_sparse or second.is_sparse):
+            continue
+        try:
+            moved = different_rows(by, first, second) | (differences > most)
+        except UndecidedError as error:
+            return begin + error.place, largest
+        if moved.any():
+            return begin + int(moved.argmax()), largest
+    return None, largest
+
+
+def _list_names(names: list[str]) -> str:
+    verb = "answer" if len(names) > 1 else "answers"
+    if len(names) <= _MOST_NAMES:
+        return f"{' and '.join(names)} {verb}"
+    return f"{names[0]} and {len(names) - 1} others {verb}"

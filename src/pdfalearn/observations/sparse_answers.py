@@ -1,0 +1,147 @@
+"""Distributions that list only some of their columns, kept once each, and classified."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.growing import grown
+from pdfalearn.equivalence.relations import Equivalence, Relation
+from pdfalearn.packed_rows import packed, unpacked
+from pdfalearn.rows import Flags, Rows
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+_AT_ONCE = 64
+"""This many dense rows are made sparse at once."""
+NO_CLASS = -3
+"""Stands where no answer is in the class of a distribution."""
+
+
+class SparseAnswers:
+    """Keeps every row as bytes.
+
+    Parameters
+    ----------
+    by : Equivalence or Tolerance
+        When two distributions are in one class; with a similarity, those that are equal.
+    width : int
+        The number of symbols, and one for the terminal.
+    """
+
+    def __init__(self, by: Relation, width: int) -> None:
+        self._by = by
+        self._width = width
+        self._number_of: dict[bytes, int] = {}
+        self._rows: list[bytes] = []
+        self._class_of: dict[bytes, int] = {}
+        self._classes: Numbers = np.empty(0, dtype=np.int64)
+        self.nbytes = 0
+        """The bytes of memory that the rows take."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def classes(self) -> Numbers:
+        """The class of each distribution."""
+        return self._classes[: len(self)]
+
+    @property
+    def class_count(self) -> int:
+        """How many classes have been seen."""
+        return len(self._class_of) if isinstance(self._by, Equivalence) else len(self)
+
+    def dense(self, numbers: Numbers) -> Floats:
+        """Return distributions as a table."""
+        return self.rows(numbers).to_dense()
+
+    def add(self, rows: Rows) -> Numbers:
+        """Return the number of each distribution."""
+        if not rows.is_sparse and rows.impossible is None:
+            rows.impossible = np.zeros((len(rows), self._width - 1), dtype=bool)
+        rows = rows.to_sparse()  # which lists all that is not impossible
+        numbers = np.empty(len(rows), dtype=np.int64)
+        new: list[int] = []
+        given = packed(rows)
+        known = self._number_of
+        for place, row in enumerate(given):
+            number = known.get(row)
+            if number is None:
+                number = len(self._rows) + len(new)
+                known[row] = number
+                new.append(place)
+            numbers[place] = number
+        if new:
+            self._keep(rows.take(np.array(new)), [given[place] for place in new])
+        return numbers
+
+    def excludes(self, numbers: Numbers, symbols: NDArray[np.integer]) -> Flags:
+        """Return for each row whether it says that no word goes on with a symbol."""
+        if not len(numbers):
+            return np.zeros(0, dtype=bool)
+        different, places = np.unique(numbers, return_inverse=True)
+        rows = self.rows(different)
+        if rows.columns is None:
+            raise TypeError("dense rows list everything")
+        listed = rows.row_numbers * rows.width + rows.columns
+        wanted = places * rows.width + symbols + 1
+        found = np.searchsorted(listed, wanted)
+        is_listed = listed[np.minimum(found, len(listed) - 1)] == wanted
+        return np.asarray(~is_listed & (rows.rests[places] <= 0))
+
+    def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
+        """Return what rows list, as pairs of a place and a symbol; None where they leave a rest."""
+        rows = self.rows(numbers)
+        if rows.columns is None or (rows.rest is not None and rows.rest.any()):
+            return None
+        are_symbols = rows.columns > 0
+        return rows.row_numbers[are_symbols], rows.columns[are_symbols].astype(np.int64) - 1
+
+    def _keep(self, rows: Rows, given: list[bytes]) -> None:
+        try:
+            classes = self._classified(rows)
+        except ValueError:
+            for row in given:
+                del self._number_of[row]
+            raise
+        first = len(self._rows)
+        self._rows += given
+        self.nbytes += sum(map(len, given))
+        self._classes = grown(self._classes, len(self._rows))
+        self._classes[first : len(self._rows)] = classes
+
+    def _classified(self, rows: Rows) -> list[int]:
+        if not isinstance(self._by, Equivalence):
+            return list(range(len(self._rows), len(self._rows) + len(rows)))
+        class_of = self._class_of
+        return [class_of.setdefault(key, len(class_of)) for key in _keys(self._by, rows)]
+
+    def classes_of(self, table: Floats) -> NDArray[np.int32]:
+        """Return the classes of distributions, -3 where no answer is in the class."""
+        if not isinstance(self._by, Equivalence):
+            raise TypeError("a similarity has no classes")
+        classes = [
+            self._class_of.get(key, NO_CLASS)
+            for begin in range(0, len(table), _AT_ONCE)
+            for key in _keys(self._by, Rows.dense(table[begin : begin + _AT_ONCE]).to_sparse())
+        ]
+        return np.array(classes, dtype=np.int32)
+
+    def rows(self, numbers: Numbers) -> Rows:
+        """Return distributions as sparse rows."""
+        return unpacked([self._rows[number] for number in numbers.tolist()], self._width)
+
+
+def _keys(by: Equivalence, rows: Rows) -> list[bytes]:
+    """Return what an equivalence makes of sparse rows, as bytes."""
+    offsets, columns, keys = by.sparse_keys(rows)
+    column_bytes, key_bytes = columns.astype(np.int32).tobytes(), keys.tobytes()
+    size, ends = keys.itemsize, offsets.tolist()
+    return [
+        column_bytes[4 * begin : 4 * end] + b"|" + key_bytes[size * begin : size * end]
+        for begin, end in pairwise(ends)
+    ]

@@ -1,0 +1,112 @@
+"""What is known: certificates of learnt automata, and bounds of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pdfalearn.files.json_parts import check_keys, wrong
+
+Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about a learnt automaton, in one word, in a sentence and in figures.
+
+    Examples
+    --------
+    >>> print(Certificate("exact", "equivalent to the target"))
+    exact: equivalent to the target
+    """
+
+    kind: Kind
+    """"exact": proved; "pac": probably approximately correct; "tested": no difference was found,
+    and no more is known; "stopped": a bound was reached; "interrupted": somebody stopped it;
+    "distilled": measured on held-out words; "unsteady": the model answers differently the second
+    time."""
+    statement: str
+    """What that means, in a sentence."""
+    details: Mapping[str, object] = field(default_factory=dict)
+    """The figures in it, ready for JSON."""
+
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing.notebooks import certificate_html
+
+        return certificate_html(self)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.statement}"
+
+
+def certificate_document(certificate: Certificate) -> dict[str, object]:
+    """Return what a file says of a certificate, ready for JSON if its details are."""
+    return {
+        "kind": certificate.kind,
+        "statement": certificate.statement,
+        "details": dict(certificate.details),
+    }
+
+
+def certificate_in(document: object) -> Certificate:
+    """Make a certificate of what a file says of it."""
+    given = check_keys(document, {"kind", "statement", "details"}, "certificate")
+    kind, statement, details = given["kind"], given["statement"], given["details"]
+    if not (isinstance(kind, str) and isinstance(statement, str) and isinstance(details, dict)):
+        raise wrong("certificate", given, "a kind and a statement, with an object of details")
+    return Certificate(kind, statement, details)  # type: ignore[arg-type]
+
+
+def certificate_culprit(certificate: Certificate, owner: str) -> tuple[str, str]:
+    """Return what an error names if a certificate cannot be in a file, and the remedy."""
+    return (
+        f"the {owner}'s certificate {certificate.kind!r}",
+        "its details have to be numbers, strings, lists and objects of strings",
+    )
+
+
+_MOST_BLAMED = 5
+"""The most states that are named."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a value is at least and at most, and for which models that holds.
+
+    Examples
+    --------
+    >>> from pdfalearn import HasLength, Quantization, figure_1, probability_bounds
+    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
+    >>> round(bounds.low, 9), round(bounds.high, 9), bounds.confidence
+    (0.75, 0.8125, 1.0)
+    """
+
+    low: float
+    high: float
+    holds_for: str
+    """For which models."""
+    confidence: float
+    """1, or for a PAC certificate 1 - δ."""
+    blamed: tuple[int, ...]
+    """Where a bound says nothing (it is 0, 1 or infinite, and the other far from it), the states to
+    blame: those in which the classes allow words to go on for ever, or if there are none, those
+    whose classes leave the most open."""
+
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing.notebooks import bounds_html
+
+        return bounds_html(self)
+
+    def __str__(self) -> str:
+        text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
+        if not self.blamed:
+            return text
+        more = (
+            f" and {len(self.blamed) - _MOST_BLAMED} more"
+            if len(self.blamed) > _MOST_BLAMED
+            else ""
+        )
+        states = "states" if len(self.blamed) > 1 else "state"
+        blamed = ", ".join(map(str, self.blamed[:_MOST_BLAMED]))
+        return f"{text}; it says so little because of the {states} {blamed}{more}"

@@ -1,0 +1,321 @@
+"""The best automata by size, what they lose, and how far the search for them has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.values import ArrayValue
+from pdfalearn.checks import checked_integer
+from pdfalearn.errors import InputError
+from pdfalearn.pdfa import PDFA
+from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes, write_numbers_in_full
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.choices import comparable, knee, smallest_good
+from pdfalearn.text import count_text
+
+EVERY = 32
+"""A frontier has all sizes up to this one."""
+_ANSWERS_A_STATE = 20
+"""A size with fewer answers per state than this is not a knee: it only memorises words."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One automaton of a frontier, measured on held-out words.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
+    >>> point = frontier.point(2)
+    >>> point.states, len(point.pdfa), point.low <= point.divergence <= point.high
+    (2, 2, True)
+    """
+
+    states: int
+    pdfa: PDFA
+    divergence: float
+    """KL(model ‖ automaton) per symbol in nats: the mean over positions where it is finite."""
+    low: float
+    """Where the 95% confidence interval of the divergence begins."""
+    high: float
+    """Where it ends; what rare words add, as far as they were asked, is part of it."""
+    infinite_share: float
+    """The share of positions where the model allows what the automaton does not."""
+    l1: float
+    """The mean distance Σ |p - p̂|."""
+    word_error_rate: float
+    """How often the automaton's likeliest symbol is not one of the model's likeliest."""
+    perplexity: float
+    """exp of the mean cross entropy, the model's answers against the automaton's rows."""
+    training_divergence: float
+    """The divergence on the words that the automaton was made from."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frontier(ArrayValue):
+    """The best automaton found for each of some sizes, the smallest first.
+
+    It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Iterating
+    yields its points.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
+    >>> [point.states for point in frontier], frontier.knee, len(frontier.at_most(3))
+    ([1, 2, 3, 4], 4, 3)
+    """
+
+    points: tuple[Point, ...]
+    sizes: tuple[int, ...]
+    """The sizes that were searched for. Automata that are not better than smaller ones on the words
+    they were made from, or clearly worse on the held-out ones, are left out."""
+    certificate: Certificate
+    """What was sampled, what was measured, with what confidence."""
+    model_perplexity: float
+    """exp of the mean entropy of the model's own answers on the held-out words."""
+    kept_losses: NDArray[np.float64]
+    """For each point and held-out word, the sum of the finite divergences."""
+    kept_infinite: NDArray[np.float64]
+    """For each point and held-out word, how many divergences are infinite."""
+    kept_lengths: NDArray[np.float64]
+    """For each held-out word, its number of positions."""
+    notes: tuple[str, ...] = ()
+    """What went wrong after the automata were finished."""
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def __hash__(self) -> int:
+        return hash(self.points)
+
+    def __repr__(self) -> str:
+        first, last = self.points[0].states, self.points[-1].states
+        return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
+
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing.notebooks import frontier_html
+
+        return frontier_html(self)
+
+    def point(self, states: int) -> Point:
+        """Return the largest automaton of at most this many states, with its measures.
+
+        Parameters
+        ----------
+        states : int
+            The most states that it may have.
+        """
+        states = checked_integer(states, "states", 1)
+        fitting = [point for point in self.points if point.states <= states]
+        if not fitting:
+            raise InputError(
+                f"there is no automaton of at most {states} states; the smallest has "
+                f"{self.points[0].states}"
+            )
+        return fitting[-1]
+
+    def at_most(self, states: int) -> PDFA:
+        """Return the largest automaton of the frontier with at most this many states.
+
+        Parameters
+        ----------
+        states : int
+            The most states that it may have.
+        """
+        return self.point(states).pdfa
+
+    @property
+    def best(self) -> PDFA:
+        """The smallest automaton that is not worse than the best by a standard error.
+
+        The differences are taken word by word over the held-out words.
+        """
+        return self.points[self._best_place].pdfa
+
+    @cached_property
+    def _best_place(self) -> int:
+        return smallest_good(comparable(self.kept_losses, self.kept_infinite), self.kept_lengths)
+
+    @cached_property
+    def knee(self) -> int | None:
+        """The number of states where the curve of training divergences bends most, or None."""
+        smallest, answers = self.points[0].states, self.certificate.details.get("answers", 0)
+        largest = max(EVERY, int(str(answers)) // _ANSWERS_A_STATE)
+        sizes = [size for size in self.sizes if smallest <= size <= largest]
+        found = knee(sizes, [self.point(size).training_divergence for size in sizes])
+        return None if found is None else self.point(found).states
+
+    def table(self) -> str:
+        """Return a table of all points as text."""
+        rows = [FRONTIER_HEADER, *frontier_cells(self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [_line(row, widths) for row in rows]
+        return "\n".join([*lines, f"perplexity of the model itself: {self.model_perplexity:.3f}"])
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw states against divergence with its interval; needs the extra ``report``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones of pyplot if not given, which a notebook shows.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+        """
+        return plot_frontier(self, axes)
+
+
+class Simplified(NamedTuple):
+    """A smaller automaton and what it loses.
+
+    Examples
+    --------
+    >>> from pdfalearn import random_pdfa, simplify
+    >>> small = simplify(random_pdfa(40, seed=1), states=5)
+    >>> small.states, len(small.pdfa), round(small.divergence, 4)
+    (5, 5, 0.0418)
+    """
+
+    states: int
+    """How many states it has."""
+    pdfa: PDFA
+    divergence: float
+    """KL(original ‖ pdfa) per symbol, exact, in nats; see `divergence`."""
+
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing.notebooks import simplified_html
+
+        return simplified_html(self)
+
+
+Phase = Literal["words", "questions", "automata", "measuring"]
+
+
+@dataclass(frozen=True)
+class DistillingProgress:
+    """How far distilling has come.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> seen = []
+    >>> _ = distill(figure_3(), budget=Budget(max_symbols=2000), progress=seen.append)
+    >>> seen[0].phase, seen[-1].phase, seen[-1].symbols <= 2000
+    ('words', 'measuring', True)
+    """
+
+    phase: Phase
+    """"words": words are drawn; "questions": blind spots are asked; "automata": these are searched;
+    "measuring": held-out words are looked at."""
+    words: int
+    """Words drawn so far."""
+    symbols: int
+    """Symbols that the model was led through."""
+    cost: float
+    """What asking has cost by the model's `QueryCost`."""
+    share: float
+    """The share of the budget that is spent."""
+    states: int | None = None
+    """The size of the automaton that was found last."""
+    training_divergence: float | None = None
+    """Its divergence on the words that it was made from."""
+    held_out_divergence: float | None = None
+    """Its divergence on words that are held out, unless it is very large."""
+
+
+class DistillingInterrupted(KeyboardInterrupt):
+    """Distilling was interrupted; ``frontier`` is what was found until then, if anything was.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill, figure_3
+    >>> def stop(progress):
+    ...     if progress.phase == "automata":
+    ...         raise KeyboardInterrupt
+    >>> try:
+    ...     distill(figure_3(), budget=Budget(max_symbols=2000), progress=stop)
+    ... except DistillingInterrupted as interrupted:
+    ...     print(type(interrupted.frontier).__name__)
+    Frontier
+    """
+
+    def __init__(self, frontier: Frontier | None) -> None:
+        super().__init__("distilling was interrupted")
+        self.frontier = frontier
+
+
+FRONTIER_HEADER = ("states", "divergence", "from", "to", "infinite", "L1", "WER", "perplexity", "")
+
+
+def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:
+    """Return a row of texts for each point; the last says whether it is the best or the knee."""
+    marks = {"best": len(frontier.best), "knee": frontier.knee}
+    return [
+        (
+            *_figures_of(point),
+            ", ".join(name for name, size in marks.items() if size == point.states),
+        )
+        for point in frontier
+    ]
+
+
+def _figures_of(point: Point) -> tuple[str, ...]:
+    return (
+        f"{point.states:,}",
+        *(f"{value:.5f}" for value in (point.divergence, point.low, point.high)),
+        f"{point.infinite_share:.2%}",
+        f"{point.l1:.4f}",
+        f"{point.word_error_rate:.2%}",
+        f"{point.perplexity:.3f}",
+    )
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    """Align figures to the right, and the mark behind them to the left."""
+    *figures, mark = row
+    aligned = [text.rjust(width) for text, width in zip(figures, widths, strict=False)]
+    return f"{' '.join(aligned)}  {mark}".rstrip()
+
+
+def plot_frontier(frontier: Frontier, axes: Any) -> Any:
+    """Draw states against divergence with its confidence interval."""
+    axes = given_or_new_axes(axes)
+    states = [point.states for point in frontier]
+    lows, highs = [point.low for point in frontier], [point.high for point in frontier]
+    values = [point.divergence for point in frontier]
+    axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
+    axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
+    best = frontier.point(len(frontier.best))
+    label = f"best: {count_text(best.states, 'states')}"
+    place = [best.states], [best.divergence]
+    axes.plot(*place, "o", fillstyle="none", markersize=11, color=MARK, label=label)
+    partly = [point for point in frontier if point.infinite_share]
+    if partly:
+        places = [point.states for point in partly], [point.divergence for point in partly]
+        axes.plot(*places, "x", color=MARK, label="infinite at some positions")
+    if frontier.knee is not None:
+        label = f"knee: {count_text(frontier.knee, 'states')}"
+        axes.axvline(frontier.knee, linestyle=":", color="#555555", label=label)
+    finish(
+        axes,
+        xscale="log",
+        yscale="log" if min(values) > 0 else "linear",
+        xlabel="states",
+        ylabel="KL divergence per symbol (nats)",
+    )
+    write_numbers_in_full(axes.xaxis)
+    return axes

@@ -1,0 +1,357 @@
+"""What comes out of learning, and how far it has come."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.values import ArrayValue
+from pdfalearn.checks import checked_number
+from pdfalearn.equivalence.relations import Relation
+from pdfalearn.errors import InputError
+from pdfalearn.pdfa import PDFA
+from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
+from pdfalearn.results.boundaries import BoundaryDistances
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.trees import KeptTree, TreeNode, Word
+from pdfalearn.text import LABELS
+from pdfalearn.word_trees import WordTree
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far learning has come.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, learn
+    >>> seen = []
+    >>> _ = learn(figure_3(), progress=seen.append)
+    >>> seen[-1].states, seen[-1].words > 0
+    (4, True)
+    """
+
+    states: int
+    """States discovered so far."""
+    words: int
+    """Membership queries: words that the model was asked for."""
+    distributions: int
+    """Distributions read: with a word's own may come those of its prefixes."""
+    symbols: int
+    """Symbols that the model was led through."""
+    cost: float
+    """What all that has cost by the model's `QueryCost`, audits included."""
+    equivalence_queries: int
+    learning_seconds: float
+    equivalence_seconds: float
+
+
+@dataclass(frozen=True, repr=False)
+class Statistics(Progress):
+    """What learning has cost, and the shape of what the learner keeps.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, learn
+    >>> found = learn(figure_3()).statistics
+    >>> found.states, found.distributions == sum(found.batches), found.stored_words
+    (4, True, 0)
+    """
+
+    batches: tuple[int, ...]
+    """How many distributions were read at once, each time."""
+    stored_words: int
+    """Words that were not asked, as a store had their answers."""
+    audited_words: int
+    """Words that the audit asked for a second time."""
+    largest_difference: float
+    """By how much a probability differed at most the second time."""
+    learning_process_seconds: float
+    """Of the processor's time, in all threads of this process; other seconds are a clock's."""
+    equivalence_process_seconds: float
+    tree_depth: int
+    """How many suffixes lie on the longest path of the tree; 0 for a learner with a table."""
+    inner_nodes: int
+    """How many distinguishing suffixes the tree holds; 0 for a learner with a table."""
+    structure_size: int
+    """Suffixes and states of the classification tree, or the cells of the table."""
+    counterexamples: tuple[int, ...] = ()
+    """How many counterexamples each equivalence query found; empty if a file of an older version
+    does not tell."""
+    longest_counterexamples: tuple[int, ...] = ()
+    """The symbols of the longest counterexample of each query; 0 where there was none."""
+
+    def __repr__(self) -> str:
+        values = vars(self) | {
+            "batches": _shown(self.batches),
+            "counterexamples": sum(self.counterexamples),
+            "longest_counterexamples": max(self.longest_counterexamples, default=0),
+        }
+        texts = (f"{name}={_short(value)}" for name, value in values.items())
+        return f"Statistics({', '.join(texts)})"
+
+
+def _shown(batches: tuple[int, ...]) -> str:
+    """Sum up the sizes of batches: there may be millions."""
+    return f"({len(batches)}, of at most {max(batches, default=0)})"
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+class History(tuple[Progress, ...]):
+    """How far learning had come before each equivalence query."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        states = f", the last of {self[-1].states} states" if self else ""
+        return f"History({len(self)} hypotheses{states})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(ArrayValue):
+    """What has been learnt, what it cost, and what is known about it.
+
+    It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Neither the
+    model nor the answers are part of it.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_3, learn
+    >>> result = learn(figure_3(), by=Quantization(10))
+    >>> len(result.pdfa), result.certificate.kind, result.by, result.notes
+    (4, 'exact', Quantization(kappa=10), ())
+    >>> result.access_words
+    [(), ('0',), ('1',), ('0', '1')]
+    """
+
+    pdfa: PDFA
+    """The automaton; its states are numbered as they were discovered."""
+    statistics: Statistics
+    history: History
+    """How far learning had come before each equivalence query."""
+    certificate: Certificate
+    """What is known about the automaton."""
+    by: Relation | None
+    """When two distributions were the same; None if a file could not keep it, as it is none of
+    this library's."""
+    kept_words: WordTree
+    """The access words as integers, also of states that only the tree knows."""
+    kept_tree: KeptTree | None
+    """What `tree` is made of."""
+    kept_distances: BoundaryDistances | None
+    """What `near_boundary` looks up."""
+    unresolved: NDArray[np.int64]
+    """Where a bound was reached, the transitions that lead to the best match so far: state and
+    number of the symbol, shape (count, 2)."""
+    notes: tuple[str, ...] = ()
+    """What else has to be known: that κ is too coarse, or what went wrong after the end."""
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({len(self.pdfa)} states, {len(self.pdfa.alphabet)} symbols, "
+            f"{self.certificate.kind}, {self.statistics.words} words asked)"
+        )
+
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing.notebooks import result_html
+
+        return result_html(self)
+
+    def __hash__(self) -> int:
+        return hash(self.pdfa)
+
+    @cached_property
+    def access_words(self) -> list[Word]:
+        """A word for each state that leads to it.
+
+        Where a bound stopped learning and states were added to agree with answers, a word may lead
+        to the copy of its state among them.
+        """
+        return self._all_words[: len(self.pdfa)]
+
+    @cached_property
+    def _all_words(self) -> list[Word]:
+        return self.kept_words.decoded(self.pdfa.alphabet)
+
+    def near_boundary(self, distance: float) -> int:
+        """Count the observed probabilities within a distance of a boundary between intervals.
+
+        Where a model answers a little differently from one batch to the next, these may fall into
+        another class. Each different distribution that was observed counts once.
+
+        Parameters
+        ----------
+        distance : float
+            How near, as a difference of probabilities; for instance 1e-6 for float32.
+
+        Raises
+        ------
+        InputError
+            If learning was not by quantization, as there are no boundaries then; or if too many
+            probabilities are that near, so that not all of their distances are kept. Powers of ten
+            can always be asked for.
+        """
+        if self.kept_distances is None:
+            raise InputError("learning was not by quantization, so there are no boundaries")
+        return self.kept_distances.within(checked_number(distance, "distance", 0, 1))
+
+    @property
+    def has_boundaries(self) -> bool:
+        """Whether learning was by quantization, so that there are boundaries to be near to."""
+        return self.kept_distances is not None
+
+    @cached_property
+    def tree(self) -> TreeNode:
+        """The classification tree, from its root; an `InputError` if the learner has none."""
+        if self.kept_tree is None:
+            raise InputError(
+                "the learner keeps an observation table, and no classification tree; "
+                'learner="quant" has one'
+            )
+        return self.kept_tree.to_nodes(self.pdfa.alphabet, self._all_words, self.pdfa.probabilities)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the run: words asked against states, with all equivalence queries.
+
+        It needs the extra ``report``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones of pyplot if not given, which a notebook shows.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+        """
+        return plot_run(self, axes)
+
+
+class LearningInterrupted(KeyboardInterrupt):
+    """Learning was interrupted; ``result`` is what was learnt until then, if there was anything.
+
+    Examples
+    --------
+    >>> from pdfalearn import learn, random_pdfa
+    >>> def stop(progress):
+    ...     if progress.states > 5:
+    ...         raise KeyboardInterrupt
+    >>> try:
+    ...     learn(random_pdfa(50, seed=1), progress=stop)
+    ... except LearningInterrupted as interrupted:
+    ...     print(interrupted.result.certificate.kind)
+    interrupted
+    """
+
+    def __init__(self, result: Result | None) -> None:
+        super().__init__("learning was interrupted")
+        self.result = result
+
+
+def plot_run(result: Result, axes: Any) -> Any:
+    """Draw the words asked against the states that were discovered, at each equivalence query."""
+    axes = given_or_new_axes(axes)
+    words = [step.words for step in (*result.history, result.statistics)]
+    states = [step.states for step in (*result.history, result.statistics)]
+    axes.plot([0, *words], [0, *states], color=COLOUR, label="states discovered")
+    label = f"equivalence queries: {len(result.history):,}"
+    axes.plot(words[:-1], states[:-1], "o", markersize=4, color=COLOUR, label=label)
+    count = len(result.pdfa)
+    label = f"{result.certificate.kind}: {count:,} state{'s' * (count != 1)}"
+    end = words[-1:], states[-1:]
+    axes.plot(*end, "o", fillstyle="none", markersize=11, color=MARK, label=label)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    return finish(axes, xlabel="words asked", ylabel="states")
+
+
+def cost_texts(statistics: Statistics) -> dict[str, str]:
+    """Return figures by their names; a cost only where asking costs something.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, learn
+    >>> texts = cost_texts(learn(figure_3()).statistics)
+    >>> texts["words asked"], texts["equivalence queries"]
+    ('14', '2')
+    """
+    return {
+        LABELS["words"]: f"{statistics.words:,}",
+        LABELS["stored_words"]: f"{statistics.stored_words:,}",
+        LABELS["audited_words"]: f"{statistics.audited_words:,}",
+        LABELS["largest_difference"]: f"{statistics.largest_difference:.3g}",
+        LABELS["distributions"]: f"{statistics.distributions:,}",
+        LABELS["symbols"]: f"{statistics.symbols:,}",
+        **({LABELS["cost"]: f"{statistics.cost:,.10g}"} if statistics.cost else {}),
+        LABELS["equivalence_queries"]: f"{statistics.equivalence_queries:,}",
+        "tree depth": f"{statistics.tree_depth:,}",
+        "inner nodes": f"{statistics.inner_nodes:,}",
+        "seconds for learning": f"{statistics.learning_seconds:,.3f}",
+        "seconds for equivalence": f"{statistics.equivalence_seconds:,.3f}",
+    }
+
+
+_LEAST_STATES = 300
+"""With fewer states than this, growth is not reported."""
+_FACTORS = (2, 4)
+"""Growth is measured since the questions were this many times fewer."""
+_POWER = 0.66
+"""States have to grow at least with this power of the questions: by 2.5 for a factor of 4."""
+_STEP = 1.1
+"""Figures are noted when the questions have grown by this factor."""
+
+
+class StateGrowth:
+    """How states have grown with the questions.
+
+    A model that is not an automaton may show more states the more is asked: with quantization by
+    many intervals, each word may have a distribution of its own. An automaton of many states looks
+    the same until most of its states are found. So all that can be said is that no end is in sight.
+
+    Examples
+    --------
+    >>> growth = StateGrowth()
+    >>> for words in (100, 1_000, 10_000):
+    ...     growth.note(words, states=words // 2)
+    >>> growth.is_steady
+    True
+    >>> growth.note(40_000, states=6_000)
+    >>> growth.is_steady
+    False
+    """
+
+    def __init__(self) -> None:
+        self._words: list[int] = []
+        self._states: list[int] = []
+        self._newest = 0, 0
+
+    def note(self, words: int, states: int) -> None:
+        """Note how many states there are after this many words."""
+        self._newest = words, states
+        if not self._words or words >= _STEP * self._words[-1]:
+            self._words.append(max(1, words))
+            self._states.append(max(1, states))
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether there are many states, and they have kept growing with the words to the end."""
+        has_many = self._newest[1] >= _LEAST_STATES
+        return has_many and all(self._has_grown(factor) for factor in _FACTORS)
+
+    def _has_grown(self, factor: int) -> bool:
+        """Return whether states have kept up while the words grew by this factor or more."""
+        words, states = self._newest
+        before = bisect_right(self._words, words / factor) - 1
+        if before < 0:
+            return False
+        power = math.log(words / self._words[before]) * _POWER
+        return math.log(states / self._states[before]) >= power

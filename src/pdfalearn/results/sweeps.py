@@ -1,0 +1,353 @@
+"""What comes out of a sweep: its rows as values, as texts, and as a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.arrays.values import ArrayValue
+from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
+from pdfalearn.extras import import_exchange
+from pdfalearn.pdfa import PDFA
+from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
+from pdfalearn.results.learning_runs import Progress, Result
+from pdfalearn.results.recommendations import Recommendation, recommendation_of
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """How far a sweep has come.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> told = []
+    >>> _ = sweep(figure_3(), kappas=[1, 10], progress=told.append)
+    >>> told[-1].by, told[-1].run, told[-1].runs, told[-1].learning.states
+    (Quantization(kappa=10), 2, 2, 4)
+    """
+
+    by: Relation | None
+    """What is learnt with now; None while words are drawn that divergences are measured on."""
+    run: int
+    """The number of this run, from 1; 0 while words are drawn."""
+    runs: int
+    """How many runs there are in all."""
+    learning: Progress | None
+    """How far this run has come."""
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """What learning with one κ or one tolerance gave.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> row = sweep(figure_3(), kappas=[1, 10]).rows[1]
+    >>> row.states, row.words, row.new_words, row.divergence, row.has_ended
+    (4, 14, 11, 0.0, True)
+    """
+
+    by: Relation
+    """The κ or the tolerance, as `learn` takes it."""
+    result: Result
+    """What `learn` returned."""
+    divergence: float
+    """KL(model ‖ automaton) per symbol in nats: the mean over positions where it is finite."""
+    low: float
+    """Where the 95% confidence interval of the divergence begins."""
+    high: float
+    """Where it ends."""
+    infinite_share: float
+    """The share of positions where the model allows what the automaton does not."""
+
+    @property
+    def pdfa(self) -> PDFA:
+        """The automaton."""
+        return self.result.pdfa
+
+    @property
+    def states(self) -> int:
+        """How many states the automaton has."""
+        return len(self.result.pdfa)
+
+    @property
+    def words(self) -> int:
+        """How many answers this run needed: as many words as it would have asked alone."""
+        return self.result.statistics.words + self.result.statistics.stored_words
+
+    @property
+    def new_words(self) -> int:
+        """How many of them were asked, as nobody had asked them before."""
+        return self.result.statistics.words
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether learning came to its end, and was not stopped by a bound or by hand."""
+        return self.result.certificate.kind not in ("stopped", "interrupted")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(ArrayValue):
+    """What learning with several κ and tolerances gave, and which of them to take.
+
+    It is a value: it can be compared, copied and pickled. Iterating gives its rows.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> found = sweep(figure_3(), kappas=[1, 10])
+    >>> found
+    Sweep(2 runs, 14 words asked, recommended: κ = 10)
+    >>> found.words_alone
+    17
+    """
+
+    rows: tuple[SweepRow, ...]
+    """κ from the smallest on, then tolerances from the largest on."""
+    drawn_words: int
+    """How many words divergences were measured on; 0 where they are exact."""
+    held_out_questions: int
+    """How many words the model was asked for, to draw these and to measure on them."""
+    kept_losses: NDArray[np.float64]
+    """For each row and word, the sum of the finite divergences; where they are exact, for each row
+    its divergence."""
+    kept_infinite: NDArray[np.float64]
+    """For each row and word, how many divergences are infinite, or the share of them."""
+    kept_lengths: NDArray[np.float64]
+    """For each word, its number of positions."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SweepRow]:
+        return iter(self.rows)
+
+    def __hash__(self) -> int:
+        return hash(tuple(row.pdfa for row in self.rows))
+
+    def __repr__(self) -> str:
+        chosen = self.recommended
+        advice = "distill" if chosen is None else relation_text(chosen.by)
+        return f"Sweep({len(self)} runs, {self.words_asked:,} words asked, recommended: {advice})"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether divergences are over all words, and not estimates on drawn ones."""
+        return not self.drawn_words
+
+    @property
+    def words_asked(self) -> int:
+        """How many words the model was asked for in all; audits are not counted."""
+        return self.held_out_questions + sum(row.new_words for row in self.rows)
+
+    @property
+    def words_alone(self) -> int:
+        """How many it would have been, had every run asked for itself."""
+        return self.held_out_questions + sum(row.words for row in self.rows)
+
+    @cached_property
+    def _advice(self) -> Recommendation:
+        return recommendation_of(self)
+
+    @property
+    def recommended(self) -> SweepRow | None:
+        """The row to take; None if none is good, and distilling is the better way."""
+        return self._advice.row
+
+    @property
+    def recommendation(self) -> str:
+        """What to do and why, in words."""
+        return self._advice.text
+
+    def table(self) -> str:
+        """Return a table of all rows as text, with the recommendation below."""
+        rows = [SWEEP_HEADER, *sweep_cells(self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [_line(row, widths) for row in rows]
+        facts = [f"words asked: {questions_text(self)}", f"recommended: {self.recommendation}"]
+        return "\n".join([*lines, *facts])
+
+    def to_frame(self) -> Any:
+        """Make a table of pandas, a line for each row; needs the extra ``exchange``."""
+        return import_exchange("pandas", "tables").DataFrame(sweep_records(self))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw states against divergence with its interval; needs the extra ``report``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; new ones if not given.
+
+        Returns
+        -------
+        Axes
+            What was drawn on.
+        """
+        return plot_sweep(self, axes)
+
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing.notebooks import sweep_html
+
+        return sweep_html(self)
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """A sweep was interrupted; ``sweep`` is what was learnt until then, if there was anything.
+
+    Examples
+    --------
+    >>> from pdfalearn import figure_3, sweep
+    >>> def stop(news):
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     sweep(figure_3(), kappas=[10], progress=stop)
+    ... except SweepInterrupted as interrupt:
+    ...     print(interrupt.sweep)
+    None
+    """
+
+    def __init__(self, sweep: Sweep | None) -> None:
+        super().__init__("the sweep was interrupted")
+        self.sweep = sweep
+
+
+SWEEP_HEADER = (
+    "learnt with",
+    "states",
+    "words",
+    "new",
+    "divergence",
+    "from",
+    "to",
+    "infinite",
+    "end",
+)
+
+
+def sweep_cells(sweep: Sweep) -> list[tuple[str, ...]]:
+    """Return a row of texts for each row; the last says how learning ended."""
+    chosen = sweep.recommended
+    return [(*_figures_of(row), _end_text(row, is_chosen=row is chosen)) for row in sweep]
+
+
+def _figures_of(row: SweepRow) -> tuple[str, ...]:
+    return (
+        relation_text(row.by),
+        f"{row.states:,}",
+        f"{row.words:,}",
+        f"{row.new_words:,}",
+        *(f"{value:.3g}" for value in (row.divergence, row.low, row.high)),
+        f"{row.infinite_share:.2%}",
+    )
+
+
+def _end_text(row: SweepRow, *, is_chosen: bool) -> str:
+    kind = row.result.certificate.kind
+    return f"{kind}, recommended" if is_chosen else kind
+
+
+def questions_text(sweep: Sweep) -> str:
+    """Return how many words were asked, and how many it would have been without sharing."""
+    for_measuring = (
+        f", {sweep.held_out_questions:,} of them to measure on {sweep.drawn_words:,} drawn words"
+        if sweep.drawn_words
+        else ""
+    )
+    return (
+        f"{sweep.words_asked:,}{for_measuring}; {sweep.words_alone:,} if every run asked for itself"
+    )
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    """Align the first column and the last to the left, and figures to the right."""
+    first, *figures, last = row
+    aligned = [text.rjust(width) for text, width in zip(figures, widths[1:-1], strict=True)]
+    return f"{first:<{widths[0]}} {' '.join(aligned)}  {last}".rstrip()
+
+
+def sweep_records(sweep: Sweep) -> list[dict[str, object]]:
+    """Return the figures of each row by name."""
+    chosen = sweep.recommended
+    return [
+        {
+            "kappa": row.by.kappa if isinstance(row.by, Quantization) else None,
+            "tolerance": row.by.tolerance if isinstance(row.by, Tolerance) else None,
+            "states": row.states,
+            "words": row.words,
+            "new_words": row.new_words,
+            "divergence": row.divergence,
+            "low": row.low,
+            "high": row.high,
+            "infinite_share": row.infinite_share,
+            "certificate": row.result.certificate.kind,
+            "recommended": row is chosen,
+        }
+        for row in sweep
+    ]
+
+
+_PLACES = 20
+"""An axis has this many parts; points in the same part share their name."""
+
+
+def plot_sweep(sweep: Sweep, axes: Any) -> Any:
+    """Draw states against divergence with its interval, each point with its κ or tolerance."""
+    axes = given_or_new_axes(axes)
+    for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
+        rows = [row for row in sweep if row.has_ended == has_ended]
+        if rows:
+            _draw_points(rows, axes, fmt=style, label=label)
+    _name_points(sweep, axes)
+    chosen = sweep.recommended
+    if chosen is not None:
+        marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
+        axes.plot([chosen.states], [chosen.divergence], "o", **marked)
+    return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
+
+
+def _name_points(sweep: Sweep, axes: Any) -> None:
+    """Write at each place what was learnt with there; places too near to be told apart share it."""
+    widest = max(log(row.states) for row in sweep)
+    for rows in _group_by_place(sweep, widest):
+        states, divergence = rows[0].states, rows[0].divergence
+        is_right = log(states) > widest / 2
+        axes.annotate(
+            "\n".join(map(_point_name, rows)),
+            (states, divergence),
+            textcoords="offset points",
+            xytext=(-6 if is_right else 6, 6),
+            horizontalalignment="right" if is_right else "left",
+        )
+
+
+def _point_name(row: SweepRow) -> str:
+    """Name a row; its point only shows the positions where its divergence is finite."""
+    share = row.infinite_share
+    return relation_text(row.by) + (f", infinite at {share:.2%}" if share else "")
+
+
+def _group_by_place(sweep: Sweep, widest: float) -> list[list[SweepRow]]:
+    """Part the rows by where their points are."""
+    highest = max(row.divergence for row in sweep)
+    parts: dict[tuple[int, int], list[SweepRow]] = {}
+    for row in sweep:
+        across = round(_PLACES * log(row.states) / (widest or 1))
+        up = round(_PLACES * row.divergence / (highest or 1))
+        parts.setdefault((across, up), []).append(row)
+    return [*parts.values()]
+
+
+def _draw_points(rows: list[SweepRow], axes: Any, **style: Any) -> None:
+    states, values = [row.states for row in rows], [row.divergence for row in rows]
+    below = [row.divergence - row.low for row in rows]
+    above = [row.high - row.divergence for row in rows]
+    axes.errorbar(states, values, yerr=[below, above], color=COLOUR, capsize=3, **style)

@@ -1,0 +1,272 @@
+"""Classification trees, as people look at them and as runs keep them.
+
+Trees can be too deep for recursion.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.arrays.values import ArrayValue
+from pdfalearn.errors import InputError
+from pdfalearn.text import described
+
+Word = tuple[Symbol, ...]
+
+ArcLabel = tuple[float, ...] | None
+"""The key of a class, such as its quantization vector; None for undefined."""
+
+
+@dataclass(eq=False, repr=False)
+class TreeNode:
+    """A node of a classification tree.
+
+    An inner node has a distinguishing suffix, and a child for each class that was seen after it. A
+    leaf is a state: it has an access word and a distribution. Nodes are equal if all that is below
+    them is.
+
+    Examples
+    --------
+    >>> leaf = TreeNode(access_word=(), distribution=(0.5, 0.5))
+    >>> tree = TreeNode(suffix=(), children={(5, 5): leaf})
+    >>> tree, tree.children[(5, 5)]
+    (TreeNode(suffix=(), 1 children), TreeNode(access_word=()))
+    """
+
+    suffix: Word | None = None
+    children: dict[ArcLabel, TreeNode] = field(default_factory=dict)
+    access_word: Word | None = None
+    distribution: tuple[float, ...] | None = None
+
+    def __repr__(self) -> str:
+        if self.suffix is None:
+            return f"TreeNode(access_word={self.access_word!r})"
+        return f"TreeNode(suffix={self.suffix!r}, {len(self.children)} children)"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from pdfalearn.viewing.notebook_pictures import tree_bundle
+
+        return tree_bundle(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreeNode):
+            return NotImplemented
+        pairs = [(self, other)]
+        for one, two in pairs:  # the list grows in front of the loop
+            if _own(one) != _own(two) or one.children.keys() != two.children.keys():
+                return False
+            pairs += ((child, two.children[arc]) for arc, child in one.children.items())
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> TreeNode:
+        return replace(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _linked, ([(_own(node), *place) for node, *place in numbered_nodes(self)],)
+
+
+class NumberedNode(NamedTuple):
+    """A node, the number of its parent (None at the root), and the label of the arc from there."""
+
+    node: TreeNode
+    parent: int | None
+    arc: ArcLabel
+
+
+def numbered_nodes(tree: TreeNode) -> list[NumberedNode]:
+    """List the nodes level by level; the place of a node is its number."""
+    nodes = [NumberedNode(checked_tree(tree, "tree"), None, None)]
+    for number, (node, _, _) in enumerate(nodes):  # the list grows in front of the loop
+        nodes += (NumberedNode(child, number, arc) for arc, child in node.children.items())
+    return nodes
+
+
+_Own = tuple[Word | None, Word | None, tuple[float, ...] | None]
+"""What a node has beside its children: suffix, access word and distribution."""
+
+
+def _own(node: TreeNode) -> _Own:
+    return node.suffix, node.access_word, node.distribution
+
+
+def _linked(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
+    """Make a tree of nodes in the order of their numbers."""
+    made: list[TreeNode] = []
+    for (suffix, access_word, distribution), parent, arc in nodes:
+        node = TreeNode(suffix, {}, access_word, distribution)
+        if parent is not None:
+            made[parent].children[arc] = node
+        made.append(node)
+    return made[0]
+
+
+def checked_tree(given: object, name: str) -> TreeNode:
+    """Return a classification tree as it is; refuse anything else.
+
+    Examples
+    --------
+    >>> checked_tree(None, "tree")
+    Traceback (most recent call last):
+    pdfalearn.errors.InputError: tree is None, not a TreeNode; give learn(model).tree
+    """
+    if isinstance(given, TreeNode):
+        return given
+    remedy = "give learn(model).tree"
+    if isinstance(getattr(given, "tree", None), TreeNode):
+        remedy = "give its attribute tree"
+    elif hasattr(given, "next_distributions"):
+        remedy = "save(pdfa, path) writes automata"
+    raise InputError(f"{name} is {described(given)}, not a TreeNode; {remedy}")
+
+
+Trace = tuple[int, ...]
+
+
+class Arc(NamedTuple):
+    """An arc of the tree that stands for the arcs of one node.
+
+    An inner node is numbered as it comes and has the length of its prefix, a child its place.
+    """
+
+    parent: int
+    """The inner node that it leaves; -1 for the arc to the topmost."""
+    class_: int
+    """Its label; without meaning on the arc to the topmost."""
+    inner: int | None
+    """The inner node that it leads to, if it leads to one."""
+    length: int
+    """How long the prefix of the suffix is that this inner node has."""
+    child: int
+    """The child that it leads to otherwise."""
+
+
+def branches(traces: Sequence[Trace]) -> Iterator[Arc]:
+    """Yield the arcs of a tree that tells different traces apart, those near the top first.
+
+    Examples
+    --------
+    >>> for arc in branches([(0, 1, 1), (0, 1, 2), (0, 2, 2)]):
+    ...     print(arc.parent, arc.class_, arc.inner, arc.length, arc.child)
+    -1 -1 0 2 0
+    0 1 1 3 0
+    0 2 None 0 2
+    1 1 None 0 0
+    1 2 None 0 1
+    """
+    groups = [(-1, -1, list(range(len(traces))), 0)]
+    inner = 0
+    for parent, class_, children, length in groups:  # the list grows in front of the loop
+        if len(children) == 1 and parent >= 0:
+            yield Arc(parent, class_, None, 0, children[0])
+            continue
+        first = traces[children[0]]
+        while length < len(first) - 1 and all(traces[i][length] == first[length] for i in children):
+            length += 1
+        yield Arc(parent, class_, inner, length + 1, children[0])
+        parts: dict[int, list[int]] = {}
+        for child in children:
+            parts.setdefault(traces[child][length], []).append(child)
+        groups += ((inner, next_, part, length + 1) for next_, part in parts.items())
+        inner += 1
+
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int32]
+
+NONE = -1
+"""The parent of the root, the suffix of a leaf, and the state of an inner node."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptTree(ArrayValue):
+    """A classification tree in arrays: quick to make, and small.
+
+    Node 0 is the root, and parents come before their children. Suffix 0 is the empty one, and
+    every other a symbol followed by an earlier suffix.
+    """
+
+    parents: Numbers
+    labels: Numbers
+    """What stands on the arc from the parent: a class, -1 for undefined, or the number of a trace;
+    without meaning at the root."""
+    suffixes: Numbers
+    """The suffix of an inner node."""
+    states: Numbers
+    """The state of a leaf."""
+    firsts: Numbers
+    """The first symbol of each suffix; without meaning for the empty one."""
+    rests: Numbers
+    """The suffix that follows it."""
+    keys: NDArray[np.generic]
+    """The key of each class, a row each."""
+    traces: tuple[bytes, ...] | None
+    """Classes along a suffix, as int32, which label arcs by suffixes of two and more symbols; None
+    where classes label all arcs."""
+    distributions: Floats
+    """Those of the last states; the automaton that is kept beside the tree has the others."""
+
+    def __repr__(self) -> str:
+        return f"KeptTree({len(self.parents)} nodes)"
+
+    def to_nodes(self, alphabet: Alphabet, words: Sequence[Word], first_rows: Floats) -> TreeNode:
+        """Make a tree with classes on its arcs; traces are spread over several inner nodes.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            The symbols.
+        words : sequence of words
+            The access word of every state.
+        first_rows : array of float
+            The distributions of the first states, as far as they were left out here.
+        """
+        rows = [*first_rows.tolist(), *self.distributions.tolist()]
+        states = [
+            TreeNode(access_word=word, distribution=tuple(row))
+            for word, row in zip(words, rows, strict=True)
+        ]
+        nodes = [states[state] if state >= 0 else TreeNode() for state in self.states.tolist()]
+        keys: list[ArcLabel] = [*map(tuple, self.keys.tolist()), None]  # -1: undefined
+        for node, children in self._families():
+            suffix = alphabet.decode(self._suffix(node))
+            inner: list[TreeNode] = []
+            for arc in branches(self._traces(children, len(suffix))):
+                below = nodes[children[arc.child]]
+                if arc.inner is not None:
+                    below = nodes[node] if not inner else TreeNode()
+                    below.suffix = suffix[: arc.length] if self.traces is not None else suffix
+                    inner.append(below)
+                if arc.parent >= 0:
+                    inner[arc.parent].children[keys[arc.class_]] = below
+        return nodes[0]
+
+    def _families(self) -> Iterator[tuple[int, list[int]]]:
+        """Go through the inner nodes with their children."""
+        below = np.argsort(self.parents[1:], kind="stable") + 1
+        nodes, begins = np.unique(self.parents[below], return_index=True)
+        for node, children in zip(nodes.tolist(), np.split(below, begins[1:]), strict=True):
+            yield node, children.tolist()
+
+    def _suffix(self, node: int) -> list[int]:
+        firsts, rests = self.firsts.data, self.rests.data
+        codes, number = [], int(self.suffixes[node])
+        while number:
+            codes.append(firsts[number])
+            number = rests[number]
+        return codes
+
+    def _traces(self, children: list[int], length: int) -> list[Trace]:
+        """Return the classes on the arcs to children by a suffix of some length."""
+        labels = self.labels[children].tolist()
+        if self.traces is None or length < 2:
+            return [(label,) for label in labels]
+        return [tuple(array("i", self.traces[label])) for label in labels]

@@ -1,0 +1,109 @@
+"""The floors of the package: the one list that a test checks, and that picture and page show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pdfalearn
+
+ROOT = Path(pdfalearn.__file__).parent
+
+
+class Floor(NamedTuple):
+    """Rooms and modules that do not know each other, and what they hold."""
+
+    rooms: tuple[str, ...]
+    holds: str
+
+
+FLOORS = [
+    Floor(
+        ("arrays", "errors", "frozen", "text", "words"),
+        "growing arrays, integer maps, union-find; errors; texts for people; many words in two "
+        "arrays",
+    ),
+    Floor(
+        ("alphabet", "extras", "files", "memory", "rows", "runs"),
+        "symbols; packages that may be missing; atomic writing and bounded reading; distributions, "
+        "dense or sparse; words run over tables",
+    ),
+    Floor(
+        ("checks", "packed_rows", "plotting", "word_trees"),
+        "arguments that are checked; rows as bytes; axes of plots; words that share prefixes",
+    ),
+    Floor(
+        ("budgets", "pdfa", "row_checks"),
+        "bounds on what may be asked; the automaton; distributions that are checked",
+    ),
+    Floor(("reachability",), "the states that words reach"),
+    Floor(
+        ("equivalence", "generate"),
+        "when distributions are the same, quotients, differences; random and known automata",
+    ),
+    Floor(
+        ("chains", "results"),
+        "walks through Markov chains and what is solved for on them; what comes out of long work, "
+        "as values",
+    ),
+    Floor(
+        ("displays", "formats", "languages"),
+        "progress; files of automata, runs, frontiers and words; regular expressions and DFA",
+    ),
+    Floor(
+        ("analysis", "models"),
+        "questions to an automaton, over all of its words; the protocol of models, their kinds, "
+        "and wrappers",
+    ),
+    Floor(
+        ("stores", "testing", "viewing"),
+        "answers that outlive the process; the conformance kit for models; pages, pictures and "
+        "notebook output",
+    ),
+    Floor(("observations",), "the tree of what was asked, behind one front door"),
+    Floor(
+        ("learners", "samplers"),
+        "QuaNT twice, L_p*, WL*; where sampled words come from",
+    ),
+    Floor(
+        ("metrics", "oracles"),
+        "how well one model predicts another; equivalence oracles",
+    ),
+    Floor(
+        ("distilling", "learning"),
+        "the best automaton of each size, simplifying, fitting; the loop and what stops it",
+    ),
+    Floor(
+        ("experiments", "sweeping"),
+        "the paper's experiments; several κ from one set of answers",
+    ),
+    Floor(("cli",), "one module a command, each a thin skin over the public names"),
+]
+"""From the lowest to the highest. A room imports only from the floors below its own."""
+
+LATER = {
+    ("pdfa", "formats"): "`to_networkx` and `to_frame`",
+    ("pdfa", "viewing"): "an automaton in a notebook",
+    ("results", "viewing"): "results in a notebook",
+    ("formats", "viewing"): "`save` to a picture or a page",
+}
+"""What a function imports from a floor above when it is called, and what for: a value that is shown
+or handed over does not need it before. There is no other way up."""
+
+
+def room_of(path: Path) -> str:
+    """Return the room of a file of the package; what starts the program is part of ``cli``."""
+    first = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    return "cli" if first == "__main__" else first
+
+
+def floors_table() -> str:
+    """Return the floors as a table of Markdown, the highest on top."""
+    lines = ["| floor | rooms and modules | what they hold |", "|---|---|---|"]
+    for number, floor in reversed(list(enumerate(FLOORS))):
+        lines.append(f"| {number} | {', '.join(map(_shown, floor.rooms))} | {floor.holds} |")
+    return "\n".join(lines)
+
+
+def _shown(room: str) -> str:
+    return f"`{room}/`" if (ROOT / room).is_dir() else f"`{room}`"
