@@ -30,7 +30,7 @@ from pdfalearn import (
 from pdfalearn.models._modules import Layers
 
 if TYPE_CHECKING:
-    from pdfalearn.models._nests import Nest
+    from pdfalearn.models._hidden_states import State
 
 SYMBOLS = "abcd"
 MOST_STATES = 500
@@ -46,11 +46,11 @@ class TimedNetwork:
     sizes: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
-    def start(self, count: int) -> tuple[Tensor, Nest]:
+    def start(self, count: int) -> tuple[Tensor, State]:
         """Return the logits and the state after the empty word."""
         return self.inner.start(count)
 
-    def step(self, symbols: Tensor, state: Nest) -> tuple[Tensor, Nest]:
+    def step(self, symbols: Tensor, state: State) -> tuple[Tensor, State]:
         """Take a step, and note it."""
         started = time.perf_counter()
         answer = self.inner.step(symbols, state)
@@ -134,14 +134,14 @@ def threads() -> None:
 
 
 def in_memory(hidden: int, kappa: int, memory: int) -> list[object]:
-    """Learn in some memory; return room, states, symbols, seconds and the growth of the peak."""
+    """Learn in some memory; return capacity, states, symbols, seconds and how the peak grows."""
     learnt(network(8), kappa)
     timed = network(hidden)
     before = peak_gigabytes()
     result, total = learnt(timed, kappa, memory)
-    room = RecurrentModel(timed, SYMBOLS, memory=memory).open().room
+    capacity = RecurrentModel(timed, SYMBOLS, memory=memory).open().capacity
     grown = (peak_gigabytes() - before) * 2**10
-    return [room, len(result.pdfa), sum(timed.sizes), total, grown]
+    return [capacity, len(result.pdfa), sum(timed.sizes), total, grown]
 
 
 def bounded_memory() -> None:
@@ -149,7 +149,7 @@ def bounded_memory() -> None:
 
     Every row is a process of its own; its peak is counted from before learning on.
     """
-    print_header(["memory, MB", "room, words", "states", "symbols", "s", "peak grows by, MB"])
+    print_header(["memory, MB", "capacity, words", "states", "symbols", "s", "peak grows by, MB"])
     for megabytes in (1024, 64, 16, 4, 1):
         print_row([megabytes, *in_a_process(in_memory, 512, 5, megabytes * 2**20)])
 

@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from benchmarks.support import in_turns, print_header, print_row
-from pdfalearn import FunctionModel, LanguageModel, ProgramModel, Words
+from pdfalearn import Batch, FunctionModel, LanguageModel, ProgramModel, Words
 
 PROGRAM = Path(__file__).parents[1] / "examples" / "programs" / "parity.py"
 LENGTH = 10
@@ -27,7 +27,7 @@ def parity(words: list[tuple[object, ...]]) -> list[list[float]]:
 def rates(batch: int, words: int, runs: int) -> tuple[float, float]:
     """Return the words a second of the program and of the function, in batches of a size."""
     asked = Words.of(np.random.default_rng(0).integers(0, 2, (words, LENGTH)).tolist())
-    parts = [asked.part(begin, begin + batch) for begin in range(0, words, batch)]
+    parts = [Batch.of(asked.part(begin, begin + batch)) for begin in range(0, words, batch)]
     with ProgramModel([sys.executable, str(PROGRAM)], "ab", batch=batch) as program:
         program.answer(parts[0])  # it is started before it is timed
         models: Sequence[LanguageModel] = (program, FunctionModel(parity, "ab"))

@@ -16,7 +16,7 @@ import torch
 
 from benchmarks.support import print_header, print_row
 from examples.smollm import smollm
-from pdfalearn import TransformerModel
+from pdfalearn import Batch, TransformerModel
 
 COIN = "I toss a coin, and it shows"
 SIDES = ("heads", "tails")
@@ -30,7 +30,7 @@ def outside(folder: Any, prompt: str, symbols: list[str]) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = TransformerModel(folder, symbols=symbols, prompt=prompt, outside="(else)")
-    return float(model.open().read(np.array([0])).values[0, -1])
+    return float(model.answer(Batch.of([()])).values[0, -1])
 
 
 class Paths:
@@ -67,7 +67,8 @@ class Paths:
             if not waiting:
                 break
             negative, path, text, log_mass = heapq.heappop(waiting)
-            logits = self._model._model.plain_logits([*self._model.prompt, *path])
+            tokens = np.array([[*self._model.prompt, *path]])
+            logits = self._model._model.plain_logits(tokens)[0, -1].double()
             logs = (logits - logits.logsumexp(-1)).numpy()
             allowed = self._onwards(text)
             total = sum(math.exp(logs[token]) for token in allowed)

@@ -25,12 +25,13 @@ from examples.smollm import smollm
 from pdfalearn import (
     PDFA,
     EquivalenceOracle,
+    Exact,
     Frontier,
     Guided,
+    ObservationTree,
     Quantization,
     Result,
     TransformerModel,
-    Words,
     distinguish,
     learn,
     most_likely,
@@ -123,16 +124,14 @@ def enumerated(model: Guided) -> tuple[PDFA, Cost]:
     """
     levels: list[Level] = []
     parents = symbols = np.zeros(1, dtype=np.int64)
-    with counted(model) as cost:
-        session = model.open()
-        handles = np.array([session.start()])
-        while len(handles):
-            answers = session.read(handles)
-            cost.words += int((~np.isnan(np.asarray(answers.outside, dtype=float))).sum())
-            levels.append(Level(parents, symbols, answers.to_dense()))
+    with counted(model) as cost, ObservationTree(model, Exact()) as tree:
+        nodes = np.zeros(1, dtype=np.int64)
+        while len(nodes):
+            tree.ask(nodes)
+            levels.append(Level(parents, symbols, tree.rows(nodes)))
             parents, symbols = (levels[-1].rows[:, 1:] > 0).nonzero()
-            handles = session.extend(handles[parents], Words.of(symbols[:, None].tolist()))
-        session.close()
+            nodes = tree.step(nodes[parents], symbols)
+        cost.words = tree.counts.outside_known
     return _tree(model, levels), cost
 
 

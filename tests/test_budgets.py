@@ -175,7 +175,7 @@ def test_a_bound_on_the_cost_holds_at_any_cost(
         calls=len(model.batches),
         words=words,
         prefixes=len(model.asked) - words,
-        symbols=model.defined_symbols,
+        symbols=costs.symbols,
     )
     assert spent <= max(limit, empty_word)
     assert noted.learner.observations.cost <= max(limit, empty_word)

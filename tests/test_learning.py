@@ -25,6 +25,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models.cost import EVERY_WORD
 from pdfalearn.models.protocol import LanguageModel
 from tests.learners.checks import assert_is_quotient, untimed
 from tests.models.watched import WatchedModel
@@ -163,13 +164,14 @@ def test_what_is_no_model_is_refused(
         learn(model, oracle=oracle)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [AutomatonModel(TARGET), FunctionModel(TARGET.next_distributions, TARGET.alphabet)],
-    ids=["automaton", "function"],
-)
-def test_other_models_are_sampled_where_no_oracle_is_given(model: LanguageModel) -> None:
-    result = learn(model)
+def test_an_automaton_as_a_model_is_compared_exactly() -> None:
+    result = learn(AutomatonModel(TARGET, cost=EVERY_WORD))
+    assert_is_quotient(result.pdfa, TARGET, Quantization(1000))
+    assert result.certificate.kind == "exact"
+
+
+def test_other_models_are_sampled_where_no_oracle_is_given() -> None:
+    result = learn(FunctionModel(TARGET.next_distributions, TARGET.alphabet))
     assert_is_quotient(result.pdfa, TARGET, Quantization(1000))
     details = result.certificate.details
     assert result.certificate.kind == "pac"

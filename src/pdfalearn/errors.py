@@ -113,7 +113,7 @@ class DamagedStoreError(StoreError):
     ...     path = f"{folder}/answers.db"
     ...     _ = learn(figure_3(), store=path)
     ...     with sqlite3.connect(path) as connection:
-    ...         _ = connection.execute("UPDATE batches SET checksum = checksum + 1")
+    ...         _ = connection.execute("UPDATE answers SET checksum = checksum + 1")
     ...     connection.close()
     ...     try:
     ...         _ = learn(figure_3(), store=path)

@@ -273,6 +273,28 @@ class Rows:
         table[self.row_numbers, self.columns] = self.values
         return table
 
+    def to_signed(self) -> Rows:
+        """Return rows in which a zero with a sign, -0.0, marks what dense rows say is impossible.
+
+        So one array of bytes holds all that a row says.
+        """
+        if self.impossible is None or not self.impossible.any():
+            return self
+        values = self.values.copy()
+        values[:, 1:][self.impossible] = -0.0
+        rest = self.undefined, self.outside
+        return Rows(self.width, values, undefined=rest[0], outside=rest[1])
+
+    def from_signed(self) -> Rows:
+        """Return rows that say by a mask what zeros with a sign have marked as impossible."""
+        if self.offsets is not None:
+            return self
+        signs = np.signbit(self.values[:, 1:])
+        if not signs.any():
+            return self
+        rest = self.undefined, self.outside
+        return Rows.dense(self.values + 0.0, undefined=rest[0], outside=rest[1], impossible=signs)
+
     def to_sparse(self) -> Rows:
         """Return rows that list what is not impossible, and the terminal.
 

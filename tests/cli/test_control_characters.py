@@ -12,7 +12,7 @@ import pdfalearn
 from pdfalearn import PDFA, AnswerStore, InputError, LearningInterrupted, figure_3, save
 from pdfalearn.text import escaped
 from tests.cli.program import error_of, run, run_program
-from tests.stores.parts import some, stored
+from tests.stores.given import arrays_of, some, stored
 from tests.support import mostly_slow
 
 EVIL = "\x1b[31m\x1b]0;title\x07\r\x08\x7f\x9b2J\u202e"
@@ -76,8 +76,8 @@ def test_differences() -> None:
 
 def test_answers_that_are_exported(folder: Path) -> None:
     with AnswerStore(folder / "odd.db") as store:
-        writer = store.writer("model", pdfalearn.Alphabet([EVIL, "b"]))
-        writer.append([0], [0], [0, 1], [0, 0], [[0.5, 0.25, 0.25]])
+        answers = store.answers("model", pdfalearn.Alphabet([EVIL, "b"]))
+        answers.add(*arrays_of({(): [0.5, 0.25, 0.25], (0,): [0.5, 0.25, 0.25]}))
     assert r"\u007f" in printed("store", "export", "odd.db")
 
 

@@ -12,7 +12,7 @@ from pdfalearn.cli import COMMANDS
 from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli.ask import ask
 from tests.cli.program import run
-from tests.stores.parts import some, stored
+from tests.stores.given import some, stored
 from tests.support import mostly_slow, need_module, need_program
 
 MODULE = """

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import Alphabet, AnswerStore
-from pdfalearn.stores import _connection
+from pdfalearn.stores import _sqlite
 from tests.cli.program import error_of, run, run_json
-from tests.stores.parts import part_of, some, stored
+from tests.stores.given import arrays_of, some, spelled, stored
 
 COMMANDS = ("info", "verify", "compact", "export")
 ANSWERS = {"": (0.1, 0.2, 0.7), "ab": (1.0, 5e-324, -0.0), "b": None}
@@ -24,13 +24,13 @@ LINES = [
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return stored(tmp_path / "answers.db", [part_of(ANSWERS)])
+    return stored(tmp_path / "answers.db", [spelled(ANSWERS)])
 
 
 @pytest.fixture
 def damaged(path: Path) -> Path:
     connection = sqlite3.connect(path)
-    connection.execute("UPDATE batches SET checksum = 0")
+    connection.execute("UPDATE answers SET checksum = 0")
     connection.commit()
     connection.close()
     return path
@@ -38,8 +38,8 @@ def damaged(path: Path) -> Path:
 
 def with_second_model(path: Path) -> None:
     with AnswerStore(path) as store:
-        writer = store.writer("other model", Alphabet(["up", 7], terminal="end"))
-        writer.append([0], [1], [1], [0], [[0.25, 0.25, 0.5]])
+        answers = store.answers("other model", Alphabet(["up", 7], terminal="end"))
+        answers.add(*arrays_of({(1,): [0.25, 0.25, 0.5]}))
 
 
 def test_info(path: Path) -> None:
@@ -48,7 +48,7 @@ def test_info(path: Path) -> None:
     first, second = result["models"]
     assert (result["file"], result["bytes"]) == (str(path), path.stat().st_size)
     assert (first["key"], first["alphabet"], first["terminal"]) == ("model", ["a", "b"], "$")
-    assert (first["writers"], first["batches"], first["answers"]) == (1, 1, 3)
+    assert (first["answers"], first["bytes"]) == (3, 3 + 2 * 25)
     assert first["first"] <= first["last"] <= second["last"]
     assert (second["key"], second["alphabet"], second["terminal"]) == (
         "other model",
@@ -61,11 +61,11 @@ def test_info_as_a_table(path: Path) -> None:
     with_second_model(path)
     text = run("store", "info", path).stdout
     assert text.startswith(f"{path}: {path.stat().st_size:,} bytes")
-    assert all(word in text for word in ("model", "writers", "answers", "other"))
+    assert all(word in text for word in ("model", "symbols", "answers", "other"))
 
 
 def test_verify(path: Path) -> None:
-    counts = {"models": 1, "writers": 1, "batches": 1, "answers": 3}
+    counts = {"models": 1, "answers": 3}
     result = run_json("store", "verify", path)
     assert result == {"file": str(path), "whole": True, "damage": None, **counts}
     text = run("store", "verify", path).stdout
@@ -74,9 +74,7 @@ def test_verify(path: Path) -> None:
 
 
 def test_verify_says_no_to_a_damaged_store(damaged: Path) -> None:
-    named = (
-        f"{damaged}: damaged or cut off: model 'model', writer 1, batch 0: its checksum is wrong"
-    )
+    named = f"{damaged}: damaged or cut off: model 'model', answer 1: its checksum is wrong"
     result = run_json("store", "verify", damaged, exit_code=1)
     assert not result["whole"]
     assert result["damage"].startswith(named)
@@ -90,7 +88,10 @@ def test_verify_says_no_to_half_a_store(path: Path) -> None:
 
 
 def test_compact(tmp_path: Path) -> None:
-    path = stored(tmp_path / "answers.db", *[some(1, count=100)] * 4)
+    path, alphabet, row = tmp_path / "answers.db", Alphabet(range(100)), [0.01] * 100 + [0.0]
+    for word in range(50):
+        with AnswerStore(path) as store:  # which does not know the rows of others
+            store.answers("model", alphabet).add(*arrays_of({(word,): row}, symbols=100))
     before = path.stat().st_size
     text = run("store", "compact", path).stdout
     after = path.stat().st_size
@@ -98,12 +99,12 @@ def test_compact(tmp_path: Path) -> None:
     assert text == f"{path}: {before:,} bytes before, {after:,} bytes after\n"
     result = run_json("store", "compact", path)
     assert result == {"file": str(path), "bytes_before": after, "bytes_after": after}
-    assert run_json("store", "info", path)["models"][0]["answers"] == 200
+    assert run_json("store", "info", path)["models"][0]["answers"] == 50
 
 
 def test_compact_waits_for_nobody_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_connection, "BUSY_SECONDS", 0.1)
-    with AnswerStore(path):
+    monkeypatch.setattr(_sqlite, "BUSY_SECONDS", 0.1)
+    with AnswerStore(path) as store, store._file.writing():
         assert "another process uses it" in error_of("store", "compact", path)
 
 

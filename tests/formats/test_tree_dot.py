@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import InputError, save_tree
-from pdfalearn.formats.tree_files import MOST_LEAVES, MOST_LEAVES_DOWNWARDS, tree_to_dot
-from pdfalearn.formats.tree_files import render_tree as render
+from pdfalearn.formats.tree_files import (
+    MOST_LEAVES,
+    MOST_LEAVES_DOWNWARDS,
+    render_tree,
+    tree_to_dot,
+)
 from pdfalearn.results.trees import TreeNode
 from tests.formats.sample_trees import FIGURE_3, deep, leaf, star
 from tests.support import need_program
@@ -48,7 +52,7 @@ def test_symbols_of_several_characters_have_spaces_between_them() -> None:
 def test_symbols_are_seen_as_they_are(symbol: str, shown: str) -> None:
     need_program("dot")
     tree = TreeNode(suffix=(symbol,), children={(1,): leaf(symbol)})
-    assert [text.strip() for text in texts_of(render(tree, "svg").decode())] == [
+    assert [text.strip() for text in texts_of(render_tree(tree, "svg").decode())] == [
         shown,
         shown,
         "(0.25, 0.75)",
@@ -87,4 +91,4 @@ def test_pictures_of_many_leaves_are_refused(
 
 def test_pictures_of_many_leaves_are_drawn_up_to_the_limit() -> None:
     need_program("dot")
-    assert render(star(MOST_LEAVES), "svg").count(b"<polygon") > MOST_LEAVES
+    assert render_tree(star(MOST_LEAVES), "svg").count(b"<polygon") > MOST_LEAVES

@@ -9,54 +9,66 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, AutomatonModel, InputError, chain
+from pdfalearn import PDFA, AutomatonModel, InputError, chain, learn, random_pdfa
 from pdfalearn.models.automaton import as_model
+from pdfalearn.models.batch import Batch, number_words
 from pdfalearn.models.cost import QueryCost
+from pdfalearn.models.opened import ask_words
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.words import Words
 from tests.strategies import pdfas
 
 
 @given(pdfas(), st.data())
-def test_every_prefix_has_the_state_after_it(pdfa: PDFA, data: st.DataObject) -> None:
+def test_rows_are_those_of_the_states_after_words(pdfa: PDFA, data: st.DataObject) -> None:
     symbol = st.integers(0, len(pdfa.alphabet) - 1)
-    words = data.draw(st.lists(st.lists(symbol, max_size=5), min_size=1, max_size=5))
-    states = data.draw(
-        st.lists(st.integers(0, len(pdfa) - 1), min_size=len(words), max_size=len(words))
+    batches = data.draw(
+        st.lists(st.lists(st.lists(symbol, max_size=5), min_size=1, max_size=60), max_size=3)
     )
-    expected = [
-        pdfa.state_after(pdfa.alphabet.decode(word[:stop]), state=state)
-        for state, word in zip(states, words, strict=True)
-        for stop in range(1, len(word) + 1)
-    ]
-    found = AutomatonModel(pdfa).open().extend(np.array(states), Words.of(words)).tolist()
-    assert found == [-1 if state is None else state for state in expected]
+    for words in batches:
+        rows = ask_words(AutomatonModel(pdfa), Words.of(words))
+        states = [pdfa.state_after(pdfa.alphabet.decode(word)) for word in words]
+        undefined = np.zeros(len(words), dtype=bool)
+        if rows.undefined is not None:
+            undefined = rows.undefined
+        assert undefined.tolist() == [state is None for state in states]
+        for place, state in enumerate(states):
+            if state is not None:
+                assert rows.to_dense()[place].tolist() == pdfa.probabilities[state].tolist()
 
 
-def test_a_word_may_be_empty() -> None:
-    words = Words.of([(), (0, 0)])
-    session = AutomatonModel(chain(4)).open()
-    assert session.extend(np.array([3, 0]), words).tolist() == [1, 2]
+@pytest.mark.parametrize("count", [3, 200])
+def test_a_fresh_one_answers_what_another_has_begun(count: int) -> None:
+    pdfa = random_pdfa(20, 3, seed=1)
+    random = np.random.default_rng(1)
+    words = [random.integers(0, 3, random.integers(1, 30)).tolist() for _ in range(count)]
+    batch, _ = number_words(words)
+    for part in np.array_split(np.arange(batch.count), 3):
+        cut = batch.select(part)
+        behind = cut.ids > np.median(cut.ids)
+        late = Batch.of_ids(cut.ids[behind], cut.wanted[behind], cut.lineage)
+        opened, fresh = (AutomatonModel(pdfa).open() for _ in range(2))
+        opened.answer(cut)
+        assert opened.answer(late).to_dense().tolist() == fresh.answer(late).to_dense().tolist()
 
 
-def test_rows_are_those_of_the_states() -> None:
-    pdfa = chain(3)
-    session = AutomatonModel(pdfa).open()
-    handles = np.array([session.start(), 2])
-    assert session.read(handles).to_dense().tolist() == pdfa.probabilities[[0, 2]].tolist()
-    assert session.shared
-    assert session.room is None
-
-
-@given(pdfas(), st.data())
-def test_what_is_possible_is_what_is_defined(pdfa: PDFA, data: st.DataObject) -> None:
-    states = np.array(data.draw(st.lists(st.integers(0, len(pdfa) - 1), min_size=1, max_size=5)))
-    possible = AutomatonModel(pdfa).open().possible(states)
-    is_defined = pdfa.transitions[states] >= 0
-    if possible is None:
+@given(pdfas())
+def test_what_is_impossible_is_what_is_undefined(pdfa: PDFA) -> None:
+    impossible = AutomatonModel(pdfa).open().answer(Batch.of([()])).impossible
+    is_undefined = pdfa.transitions[pdfa.initial] < 0
+    if impossible is None:
         assert (pdfa.transitions >= 0).all()
     else:
-        assert np.array_equal(possible, is_defined)
+        assert np.array_equal(impossible[0], is_undefined)
+
+
+def test_zeros_with_a_sign_are_not_impossible() -> None:
+    rows = np.array([[0.5, 0.5, -0.0], [1.0, -0.0, 0.0]])
+    target = PDFA(alphabet="ab", transitions=[[0, 1], [0, 1]], probabilities=rows)
+    learnt = learn(target).pdfa
+    assert len(learnt) == 2
+    assert learnt.transitions.min() >= 0
+    assert not np.signbit(learnt.probabilities).any()
 
 
 def test_the_identity_tells_automata_apart() -> None:

@@ -6,9 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import Words
-from pdfalearn.models._token_tree import TokenTree
-from pdfalearn.models._tree_pass import PassPlanner
+from pdfalearn.models._token_tree import PassPlanner, TokenTree
 from tests.support import examples
 
 PREFIXES = ((), (7,), (7, 8), (9,))
@@ -20,11 +18,10 @@ def trees(draw: st.DrawFn) -> TokenTree:
     """Draw a tree some of whose nodes have rows, wherever they stand."""
     tree = TokenTree(5)
     for _ in range(draw(st.integers(0, 5))):
-        count = draw(st.integers(1, 4))
-        bases = draw(st.lists(st.integers(0, tree.size - 1), min_size=count, max_size=count))
-        token = st.integers(0, 9)
-        words = draw(st.lists(st.lists(token, max_size=3), min_size=count, max_size=count))
-        tree.add(np.array(bases), Words.of(words))
+        end = tree.size + draw(st.integers(0, 8))
+        parents = [draw(st.integers(0, node - 1)) for node in range(tree.size, end)]
+        tokens = draw(st.lists(st.integers(0, 9), min_size=len(parents), max_size=len(parents)))
+        tree.add(np.array(parents, dtype=np.int64), np.array(tokens, dtype=np.int64))
     kept = draw(st.lists(st.booleans(), min_size=tree.size, max_size=tree.size))
     tree.rows[: tree.size][np.array(kept)] = 1
     return tree
@@ -40,6 +37,13 @@ def line(tree: TokenTree, node: int) -> list[int]:
 
 
 @examples(200)
+@given(trees())
+def test_depths_count_what_stands_before(tree: TokenTree) -> None:
+    expected = [len(line(tree, node)) - 1 for node in range(tree.size)]
+    assert tree.depths[: tree.size].tolist() == expected
+
+
+@examples(200)
 @given(trees(), st.data())
 def test_passes_hold_what_is_needed_and_no_more(tree: TokenTree, data: st.DataObject) -> None:
     chosen = data.draw(st.sets(st.integers(0, tree.size - 1), min_size=1))
@@ -48,7 +52,7 @@ def test_passes_hold_what_is_needed_and_no_more(tree: TokenTree, data: st.DataOb
     assert tree.closure(nodes).tolist() == sorted(needed)
     new = {node for node in needed if tree.rows[node] < 0} | chosen
 
-    step = PassPlanner(tree, PREFIXES, PROMPT).planned(nodes)
+    step = PassPlanner(tree, PREFIXES, PROMPT).plan(nodes)
     assert step.new.tolist() == sorted(new)
     assert step.context.tolist() == sorted(needed - new)
     seen = [*(["prompt"] * PROMPT), *step.context.tolist(), *step.new.tolist()]
@@ -78,4 +82,4 @@ def test_new_tokens_are_counted_once(tree: TokenTree, data: st.DataObject) -> No
         mine = {node, *above[:until]} - counted
         counted |= mine
         expected.append(len(mine))
-    assert tree.new_tokens(np.array(nodes)).tolist() == expected
+    assert tree.count_new(np.array(nodes)).tolist() == expected

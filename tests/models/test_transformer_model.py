@@ -8,6 +8,7 @@ import pytest
 
 from pdfalearn import (
     AllWordsOracle,
+    Batch,
     Guided,
     InputError,
     MissingExtraError,
@@ -15,11 +16,11 @@ from pdfalearn import (
     Quantization,
     TopK,
     TransformerModel,
-    Words,
     distinguish,
     learn,
     quotient,
 )
+from pdfalearn.models.opened import open_model
 from pdfalearn.testing import check_model
 from tests.models.networks import needed_torch
 from tests.models.transformers_by_hand import bounded_context_pdfa, transformer_by_hand
@@ -44,13 +45,14 @@ def made(model: Any, symbols: Any = None, **options: Any) -> TransformerModel:
 @pytest.mark.parametrize("ends", [[0, 2], "rest"])
 @pytest.mark.parametrize("outside", [None, "?"])
 def test_it_keeps_to_the_protocol(ends: Any, outside: str | None) -> None:
-    check_model(made(tiny("llama"), ends=ends, outside=outside))
+    check_model(made(tiny("llama", precision="float64"), ends=ends, outside=outside))
 
 
 @pytest.mark.slow
 def test_wrappers_keep_to_the_protocol() -> None:
-    check_model(Guided(made(tiny("llama")), "(ab|c)+"))
-    check_model(TopK(made(tiny("llama"), {token: [token] for token in range(3, 40)}), 4))
+    model = tiny("llama", precision="float64")
+    check_model(Guided(made(model), "(ab|c)+"))
+    check_model(TopK(made(model, {token: [token] for token in range(3, 40)}), 4))
 
 
 @pytest.mark.slow
@@ -77,8 +79,9 @@ def test_a_store_knows_the_model_again(tmp_path: Path) -> None:
     assert again.statistics.words == 0
     outside: Any = again.certificate.details["outside"]
     known: Any = first.certificate.details["outside"]
-    assert 0 < outside["mean"] <= outside["largest"] <= known["largest"] + 1e-6
-    assert outside["unknown"] > 0, "a store does not keep it"
+    assert 0 < outside["mean"] <= outside["largest"]
+    assert outside["largest"] == pytest.approx(known["largest"], abs=1e-5)
+    assert outside["unknown"] == 0
 
 
 def test_fingerprint_covers_all_that_decides() -> None:
@@ -124,10 +127,10 @@ def test_audits_compute_again() -> None:
 
     handle = model.register_forward_hook(drift)
     try:
-        with pytest.raises(ModelError, match=r"differ|second"):
-            learn(asked, by=Quantization(50), oracle=AllWordsOracle(2), audit=20)
+        result = learn(asked, by=Quantization(50), oracle=AllWordsOracle(2), audit=20)
     finally:
         handle.remove()
+    assert result.certificate.kind == "unsteady"
 
 
 def test_nan_names_the_word() -> None:
@@ -263,37 +266,42 @@ def test_a_model_in_training_mode() -> None:
 
 
 @pytest.mark.slow
-def test_models_that_keep_something_else_are_refused() -> None:
-    from transformers import BloomConfig, BloomForCausalLM, MambaConfig, MambaForCausalLM
+def test_models_that_keep_something_else_are_asked_for_whole_words() -> None:
+    from transformers import MambaConfig, MambaForCausalLM
 
     mamba = MambaForCausalLM(
         MambaConfig(vocab_size=40, hidden_size=16, num_hidden_layers=2, state_size=4)
     )
-    with pytest.raises(InputError, match="Mamba"):
-        made(mamba.eval())
-    bloom = BloomForCausalLM(BloomConfig(vocab_size=40, hidden_size=16, n_layer=2, n_head=2))
-    with pytest.raises(InputError, match="Bloom"):
-        made(bloom.eval())
+    with pytest.warns(UserWarning, match="computed whole each time, which is slower"):
+        asked = made(mamba.eval())
+    check_model(asked)
+
+
+def test_a_prompt_longer_than_the_window_is_computed_each_time() -> None:
+    with pytest.warns(UserWarning, match="sliding window has 64 tokens, and the prompt 70"):
+        asked = made(tiny("mistral"), {"a": [3]}, prompt=[1] * 70)
+    assert not asked.keeps
+    with pytest.raises(ModelError, match="context has 128 tokens"):
+        learn(asked, by=Quantization(10**6), oracle=AllWordsOracle(70))
 
 
 def test_what_a_guide_forces_is_not_asked() -> None:
     model = tiny("llama")
     asked = made(model, {"a": [3], "b": [4], "c": [5]})
-    session = Guided(asked, "abc|abbc").open()
+    opened = open_model(Guided(asked, "abc|abbc"))
     passed: list[int] = []
     handle = model.register_forward_pre_hook(lambda module, given: passed.append(len(given[0][0])))
     try:
-        words = Words.of([(0, 1, 2), (0, 1, 1, 2)])
-        handles = session.extend(np.array([session.start()] * 2), words)
-        rows = session.read(handles)
+        prefixes = [(), (0,), (0, 1), (0, 1, 1), (0, 1, 2), (0, 1, 1, 2)]
+        rows = opened.answer(Batch.of(prefixes))
     finally:
         handle.remove()
-    # The prompt, then its last token, a and ab, twice as words own their handles.
-    assert passed == [3, 5]
+    # The prompt, then its last token, a and ab.
+    assert passed == [3, 3]
     assert rows.outside is not None
-    assert np.isnan(rows.outside).tolist() == [True, False, True, True, False, True, True]
-    assert rows.values[0].tolist() == [0, 0, 1, 0]
-    assert rows.values[1, 2] + rows.values[1, 3] == pytest.approx(1)
+    assert np.isnan(rows.outside).tolist() == [True, True, False, True, True, True]
+    assert rows.values[0].tolist() == [0, 1, 0, 0]
+    assert rows.values[2, 2] + rows.values[2, 3] == pytest.approx(1)
 
 
 def test_mass_outside_is_in_the_certificate() -> None:

@@ -31,6 +31,7 @@ from pdfalearn import (
     Result,
     StoredAnswersOracle,
     StoreError,
+    TopK,
     UniformWords,
     combination_lock,
     learn,
@@ -53,11 +54,11 @@ def run(
     store: Path | None,
     *,
     cost: QueryCost = FREE,
-    room: int | None = None,
+    capacity: int | None = None,
     learner: str = "quant",
     budget: Budget | None = None,
 ) -> tuple[Result, WatchedModel]:
-    model = WatchedModel(AutomatonModel(target), capacity=room, cost=cost)
+    model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=cost)
     oracle = ExactOracle(target, by=BY)
     result = learn(
         model, by=BY, oracle=oracle, learner=learner, store=store, model_id="m",
@@ -356,3 +357,35 @@ def test_a_full_disk_stops_learning_and_loses_nothing(tmp_path: Path) -> None:
         assert store.verify().answers > 1000
     result = learn(random_pdfa(20_000, seed=1), by=Quantization(1000), store=path)
     assert result.statistics.stored_words > 1000
+
+
+def test_a_run_goes_on_from_sparse_answers_and_the_file_stays_small(tmp_path: Path) -> None:
+    target, by = random_pdfa(12, 600, seed=5), Quantization(1000)
+
+    def listed(words: list[tuple[object, ...]]) -> Rows:
+        table = target.next_distributions(words)
+        columns = np.sort(np.argsort(-table[:, 1:], axis=1)[:, :8], axis=1) + 1
+        columns = np.column_stack((np.zeros(len(words), dtype=int), columns))
+        values = np.take_along_axis(table, columns, axis=1)
+        rest = 1 - values.sum(axis=1)
+        ceiling = np.sort(table[:, 1:], axis=1)[:, -9]
+        return Rows.sparse(
+            601,
+            np.arange(len(words) + 1) * 9,
+            columns.ravel(),
+            values.ravel(),
+            rest=rest,
+            ceiling=ceiling,
+        )
+
+    model = TopK(FunctionModel(listed, target.alphabet, fingerprint="listed"), 5)
+    dense = learn(TopK(target, 5), by=by)
+    store = tmp_path / "answers.db"
+    first = learn(model, by=by, store=store)
+    again = learn(model, by=by, store=store)
+    assert first.pdfa == again.pdfa
+    assert len(first.pdfa) == len(dense.pdfa)
+    assert again.statistics.words == 0
+    with AnswerStore(store) as kept:
+        [stored] = kept.models()
+    assert stored.bytes < 400 * first.statistics.distributions

@@ -167,7 +167,7 @@ def test_networks_of_every_form(form: str) -> None:
 @pytest.mark.parametrize("room", [3, 4, 17, None])
 def test_networks_in_little_room(room: int | None) -> None:
     needed_torch()
-    check_model(gru(memory=memory_for(room, 48, 3) if room else 2**20))
+    check_model(gru(memory=memory_for(room, 48) if room else 2**20))
 
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])

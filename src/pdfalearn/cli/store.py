@@ -50,8 +50,7 @@ def store(context: click.Context) -> None:
 def info(file: Path, as_json: bool) -> None:
     """List the models of a store and what it holds of each.
 
-    A writer is a run that has stored answers; words that several writers have asked for count for
-    each of them until the store is compacted. Times are in UTC.
+    Each word has one answer, whichever run has stored it. Times are in UTC.
     """
     with pdfalearn.AnswerStore(file, read_only=True) as opened:
         models = opened.models()
@@ -65,15 +64,14 @@ def info(file: Path, as_json: bool) -> None:
     rows = [
         [
             shortened(model.key, 80),
-            *(f"{n:,}" for n in (len(model.alphabet), model.writers, model.batches)),
-            *(f"{n:,}" for n in (model.answers, model.bytes)),
+            *(f"{n:,}" for n in (len(model.alphabet), model.answers, model.bytes)),
             _time_text(model.first),
             _time_text(model.last),
         ]
         for model in models
     ]
     title = f"{file}: {_size(file):,} bytes"
-    header = ("model", "symbols", "writers", "batches", "answers", "bytes", "first", "last")
+    header = ("model", "symbols", "answers", "bytes", "first", "last")
     print_table(title, header, rows)
 
 
@@ -88,8 +86,8 @@ def info(file: Path, as_json: bool) -> None:
 def verify(context: click.Context, file: Path, as_json: bool) -> None:
     """Check that a store holds what was written to it.
 
-    SQLite's own structures, the checksum of every batch, and whether its words and distributions
-    can be right. The exit code is 0 for yes and 1 for no.
+    SQLite's own structures, the checksum of every answer, and whether its word and distribution can
+    be right. The exit code is 0 for yes and 1 for no.
     """
     try:
         with pdfalearn.AnswerStore(file, read_only=True) as opened:
@@ -114,11 +112,7 @@ def verify(context: click.Context, file: Path, as_json: bool) -> None:
 @click.argument("file", type=options.FILE)
 @options.json_option
 def compact(file: Path, as_json: bool) -> None:
-    """Merge what several runs have stored, and give the space back.
-
-    Words and distributions that several runs have stored are kept once. No other program may have
-    the store open meanwhile.
-    """
+    """Keep equal distributions once, whichever run has stored them, and give the space back."""
     with pdfalearn.AnswerStore(file, read_only=True) as opened:
         opened.models()  # a file that is missing or no store is not to be made one
     before = _size(file)
@@ -144,7 +138,7 @@ def export(file: Path, key: str | None, output: Path | None) -> None:
     """Print the answers of a model, one JSON object a line.
 
     Each has the word as a list of symbols, and its distribution, terminal first, to the last bit;
-    null if the word is undefined. A word that several runs have stored comes once for each.
+    null if the word is undefined.
     """
     if output is not None and output.resolve() == file.resolve():
         raise pdfalearn.InputError("-o would overwrite the store; name another file")

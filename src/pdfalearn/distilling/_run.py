@@ -25,7 +25,7 @@ from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.results.frontiers import DistillingProgress, Frontier, Phase
 from pdfalearn.samplers.drawing import ModelWords, Sampler
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 
 _WORDS = 0.6
 """The share of the budget that is spent on words."""

@@ -25,7 +25,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.learning_runs import History, Progress, Result, StateGrowth, Statistics
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 

@@ -64,10 +64,10 @@ def learn(
     by : Equivalence or Tolerance
         When two distributions are the same; quantization with κ = 1000 if not given.
     oracle : EquivalenceOracle, optional
-        The oracle that tries to break hypotheses. By default it is the exact oracle for a PDFA.
-        For other models all answers so far are compared, then words are sampled with PAC bounds
-        ε = δ = 0.01: uniform words of up to 20 symbols or, for a constrained model, walks over the
-        hypothesis's support. The certificate says so.
+        The oracle that tries to break hypotheses. By default it is the exact oracle for a PDFA,
+        alone or in wrappers. For other models all answers so far are compared, then words are
+        sampled with PAC bounds ε = δ = 0.01: uniform words of up to 20 symbols or, for a
+        constrained model, walks over the hypothesis's support. The certificate says so.
     learner : {"quant", "quant-classes", "quant-paper", "lpstar", "wlstar"} or callable
         "quant" is the fast QuaNT, which chooses by the model's cost what it asks for.
         "quant-classes" is the same, but always asks more words with fewer symbols. "quant-paper"

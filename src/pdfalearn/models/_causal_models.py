@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.errors import InputError
 from pdfalearn.models._modules import module_hash
-from pdfalearn.models._tree_pass import Pass
+from pdfalearn.models._token_tree import Pass
 from pdfalearn.models.spelling import Spelling
 from pdfalearn.text import described, shortened
 
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
 _UNSETTLING = ("_name_or_path", "architectures", "dtype", "transformers_version", "use_cache")
 """What a configuration says that does not decide answers, or that the weights tell."""
+_WINDOW = re.compile(r"window(_size|_len)?$|^attention_chunk_size$|^local_attention$|^index_topk$")
+"""What configurations call the number of tokens that a token attends to at most."""
 
 
 class CausalModel:
@@ -45,7 +51,8 @@ class CausalModel:
             )
         self.vocabulary: int = model.get_output_embeddings().weight.shape[0]
         """The number of tokens."""
-        self._limit, self.limit_text = _context(config)
+        self.context, self.window = _limits(config)
+        """How long texts may be, and up to which length tokens attend to all before them."""
         parameters = inspect.signature(model.forward).parameters
         self._can_choose = "logits_to_keep" in parameters
 
@@ -56,17 +63,6 @@ class CausalModel:
                 "the model is in training mode, where a word's answer may be another every time; "
                 "call .eval() on it first"
             )
-
-    def most_tokens(self, prompt_length: int, spelling: Spelling) -> int:
-        """Return how many tokens a word may have behind a prompt."""
-        deepest = max(map(len, spelling.prefixes))
-        most = self._limit - prompt_length - deepest
-        if most < 0:
-            raise InputError(
-                f"a prompt of {prompt_length} tokens and symbols of up to {deepest + 1} are too "
-                f"long: {self.limit_text}; shorten the prompt"
-            )
-        return most
 
     def encoded(self, tokens: Sequence[int]) -> Cache:
         """Return the keys and values of tokens."""
@@ -107,14 +103,18 @@ class CausalModel:
         logits: Tensor = given if self._can_choose else given[read]
         return logits
 
-    def plain_logits(self, tokens: Sequence[int], place: int = -1) -> Tensor:
-        """Return the logits at a place of tokens as the model gives them itself, in float64."""
+    def plain_logits(self, texts: NDArray[np.int64], kept: int = 1) -> Tensor:
+        """Return the logits at the last places of texts, a row of tokens each.
+
+        The model is called as its authors meant it: without a mask, positions or a cache.
+        """
         import torch
 
+        few = {"logits_to_keep": kept} if self._can_choose else {}
         with torch.inference_mode():
-            inputs = torch.tensor([tokens], device=self.module.device)
-            logits: Tensor = self.module(inputs, use_cache=False).logits[0, place]
-            return logits.double()
+            inputs = torch.from_numpy(texts).to(self.module.device)
+            logits: Tensor = self.module(inputs, use_cache=False, **few).logits[:, -kept:]
+            return logits
 
     def versions(self) -> object:
         """Return what changes with the weights."""
@@ -143,7 +143,7 @@ def _check_is_causal(model: object) -> None:
         raise InputError(
             f"{described(model)} is not a model of transformers; give one, or a local folder"
         )
-    if model.get_output_embeddings() is None:
+    if not hasattr(model.get_output_embeddings(), "weight"):
         raise InputError(
             f"{type(model).__name__} has no logits of tokens; load it with AutoModelForCausalLM"
         )
@@ -208,22 +208,38 @@ def checked_folder(folder: str | Path) -> Path:
     return path
 
 
-def _context(config: Any) -> tuple[int, str]:
-    """Return how many tokens a model's context has, and a text about it.
+class Limit(NamedTuple):
+    """A number of tokens that something of a model has."""
 
-    Up to the length of its window, attention to a window is attention to everything. Some rotary
-    positions change for all tokens when a text gets long; what was kept would then be wrong.
+    tokens: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"the model's {self.name} has {self.tokens:,} tokens"
+
+
+def _limits(config: Any) -> tuple[Limit, Limit]:
+    """Return how long texts may be, and up to which length tokens attend to all before them.
+
+    Attention to a window, to a chunk or to so many tokens is attention to everything up to that
+    length. Some rotary positions change for all tokens when a text gets long; what was kept would
+    then be wrong.
     """
+    positions = getattr(config, "max_position_embeddings", None) or -1
+    context = Limit(positions if positions > 0 else 2**31, "context")
+    limits = [context, *_windows(config.to_dict())]
     rotary = getattr(config, "rope_parameters", None) or {}
-    changes = rotary.get("rope_type") in {"dynamic", "longrope"}
-    limits = {
-        "range of unchanged positions": (
-            changes and rotary.get("original_max_position_embeddings")
-        ),
-        "context": getattr(config, "max_position_embeddings", None),
-        "sliding window": getattr(config, "sliding_window", None),
-        "attention chunk": getattr(config, "attention_chunk_size", None),
-    }
-    known = [(limit, name) for name, limit in limits.items() if limit]
-    limit, name = min(known, default=(2**31, "context"))
-    return limit, f"the model's {name} has {limit:,} tokens"
+    for each in [rotary, *(part for part in rotary.values() if isinstance(part, dict))]:
+        if each.get("rope_type") in {"dynamic", "longrope"}:
+            unchanged = each.get("original_max_position_embeddings") or context.tokens
+            limits.append(Limit(unchanged, "range of unchanged positions"))
+    return context, min(limits)
+
+
+def _windows(settings: dict[str, Any]) -> Iterator[Limit]:
+    """Return all that bounds to how many tokens a token attends, by layers too."""
+    for name, given in settings.items():
+        if isinstance(given, dict):
+            yield from _windows(given)
+        elif isinstance(given, int) and given > 0 and _WINDOW.search(str(name)):
+            yield Limit(given, name.replace("_", " "))

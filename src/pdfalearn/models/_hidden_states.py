@@ -78,11 +78,6 @@ class HiddenStates:
         """Make sure that ids up to this one can be looked up."""
         self._slots = grown(self._slots, last + 1)
 
-    def know_all(self, ids: list[int]) -> bool:
-        """Return whether words, not many, have a state here."""
-        slot_at = self._slots.data
-        return all(slot_at[word] >= 0 for word in ids)
-
     def know(self, ids: Ids) -> Flags:
         """Return which words have a state here."""
         return np.asarray(self._slots[ids] >= 0)
@@ -93,26 +88,26 @@ class HiddenStates:
         Parameters
         ----------
         ids, parents : array of int
-            Words and their parents, a parent's own slot assigned earlier or among these.
+            Words, parents first, and their parents.
         known : int
-            How many of the parents, the first ones, may be from earlier. Twice this number and the
-            words' have to be less than the capacity each.
+            How many words have parents from earlier, the first ones. These, the words and the empty
+            one have to fit into the capacity together.
         """
         self._now += 1
         self._used[self._slots[parents[:known]]] = self._now
-        slots = self._slots[ids]
-        again = np.count_nonzero(slots != _NEVER)
+        slots = self._slots[ids].astype(np.int64)
+        again = int(np.count_nonzero(slots != _NEVER))
         if again:
             self.assigned_again += again
             self._used[slots[slots >= 0]] = self._now
-            slots[slots < 0] = self._take(np.count_nonzero(slots < 0))
+            slots[slots < 0] = self._take(int(np.count_nonzero(slots < 0)))
         else:
             slots = self._take(len(ids))
         self._slots[ids] = slots
         self._words[slots] = ids
         self._used[slots] = self._now
         self._used[0] = _ALWAYS
-        return slots, self._slots[parents]
+        return slots, self._slots[parents].astype(np.int64)
 
     def _take(self, count: int) -> Slots:
         if count > len(self._free):

@@ -90,11 +90,6 @@ class KeyValueRows:
         self._owners[rows] = nodes[places]
         self._used[rows] = self._time
 
-    def forget_first(self, nodes: Nodes) -> None:
-        """Note that the rows of nodes are the first to be forgotten."""
-        rows = self._tree.rows[nodes]
-        self._used[rows[rows >= 0]] = 0
-
     def _free_rows(self, needed: int) -> int:
         """Have rows free, if that can be; return how many are."""
         if needed > len(self._free) and len(self._owners) < self.capacity:

@@ -64,7 +64,7 @@ class Lineage:
         needed[0] = True
         while len(here):
             needed[here] = True
-            here = self.parents[here]
+            here = self.parents[here].astype(np.int64)
             here = here[~needed[here]]
         places = needed.nonzero()[0]
         parents = np.searchsorted(places, self.parents[places])
@@ -243,7 +243,7 @@ class Batch:
         ([3], [2, 3])
         """
         parents = self.parents
-        if is_known(parents[1:] if parents[0] < 0 else parents).all():
+        if is_known(parents[1:] if len(parents) and parents[0] < 0 else parents).all():
             return self
         bases = np.unique(parents[self.parent_places < 0])
         bases = bases[bases >= 0]

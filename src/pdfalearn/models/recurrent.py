@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models._hidden_states import HiddenStates
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
-from pdfalearn.models.batch import Batch, Flags, Ids, Symbols
+from pdfalearn.models.batch import Batch, Flags, Ids
 from pdfalearn.models.cost import EVERY_STEP, QueryCost
 from pdfalearn.models.protocol import LanguageModel, attach_answers
 from pdfalearn.rows import Floats, Rows
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pdfalearn.models._hidden_states import State
 
 Places = NDArray[np.int64]
+Found = tuple[Ids, Floats]
+"""Words and their rows."""
 
 _MEMORY = 2**30
 _MOST_AT_ONCE = 1024
@@ -175,19 +177,8 @@ class RecurrentModel(LanguageModel):
         return self.open().answer(batch)
 
 
-class Steps(NamedTuple):
-    """Words to compute, each from its parent, level after level."""
-
-    ids: Ids
-    parents: Ids
-    symbols: Symbols
-    wanted: Flags
-    sizes: list[int]
-    """How many words each level has; parents are in the level before, those of the first known."""
-
-
 class OpenedNetwork(LanguageModel):
-    """Leads a network through the words of one run; it remembers hidden states as far as they fit.
+    """Takes a network through the words of one run, and keeps hidden states as far as they fit.
 
     Parameters
     ----------
@@ -199,7 +190,7 @@ class OpenedNetwork(LanguageModel):
         The most bytes that hidden states may take.
     """
 
-    def __init__(self, model: LanguageModel, network: StepNetwork, memory: int) -> None:
+    def __init__(self, model: RecurrentModel, network: StepNetwork, memory: int) -> None:
         import torch
 
         self.alphabet = model.alphabet
@@ -214,104 +205,87 @@ class OpenedNetwork(LanguageModel):
         self.capacity = self._states.capacity
         """The most words whose hidden states are kept."""
         self._widest = (self.capacity - 1) // 2
-        """How many words a level may have, so that their parents stay and the empty word does."""
-
-    def close(self) -> None:
-        """Free the memory of the hidden states."""
-        self._states.clear()
+        """So many words fit into the cache with as many parents, and with the empty word."""
 
     @property
     def computed_again(self) -> int:
         """How many symbols went through the network although they had before."""
         return self._states.assigned_again
 
+    def close(self) -> None:
+        """Free the memory of the hidden states."""
+        self._states.clear()
+
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions after words; those of a level take their steps together."""
         import torch
 
-        found: list[tuple[Ids, Floats]] = []
-        if len(batch.ids):
-            self._states.reach(int(batch.ids[-1]))
-            if batch.ids[0] == 0:
-                found += [(batch.ids[:1], self._first)] if batch.wanted[0] else []
-                batch = _part_of(batch, slice(1, None))
+        found: list[Found] = []
+        if batch.count and batch.wanted_ids[0] == 0:
+            found.append((batch.wanted_ids[:1], self._first))
         try:
             with torch.inference_mode():
-                for steps in self._plan(batch):
-                    self._take_steps(steps, found)
+                for part, levels in self._plan(batch):
+                    for together in _group(levels, self._widest):
+                        self._take_steps(part, together, found)
         except BaseException as error:
-            if found:
-                attach_answers(error, *_join(found))
+            attach_answers(error, *_join(found, self._width))
             raise
-        return _join(found)[1] if found else Rows.dense(np.empty((0, self._width)))
+        return _join(found, self._width)[1]
 
-    def _plan(self, batch: Batch) -> Iterator[Steps]:
-        """Cut a batch into steps that can be taken one after the other."""
-        know = self._states.know
-        if batch.count < len(batch.ids):
-            batch = _part_of(batch, batch.wanted | ~know(batch.ids))
+    def _plan(self, batch: Batch) -> Iterator[tuple[Batch, list[Places]]]:
+        """Cut a batch into parts that begin at words which are known when their turn comes.
+
+        No level of a part has more words than fit into the cache with their parents.
+        """
         if not len(batch.ids):
             return
-        if _are_all(known := know(batch.parents)):
-            if len(known) <= self._widest:  # so are most batches
-                yield Steps(batch.ids, batch.parents, batch.symbols, batch.wanted, [len(known)])
-                return
-            levels: list[Places] | None = [np.arange(len(batch.ids))]
-        else:
-            levels = _levels_of_few(batch, self._states) if batch.is_narrow else None
-            if levels is None:
-                batch = batch.reaching(know)
-                levels = batch.levels()
+        know = self._states.know
+        self._states.reach(int(batch.ids[-1]))
+        if batch.count < len(batch.ids) or batch.ids[0] == 0:
+            batch = _part_of(batch, (batch.ids > 0) & (batch.wanted | ~know(batch.ids)))
+        if len(batch.ids) <= self._widest and know(batch.parents).all():  # so are most batches
+            yield batch, [np.arange(len(batch.ids))]
+            return
+        levels = _find_levels_of_few(batch, know) if batch.is_narrow else None
+        if levels is None:
+            batch = batch.reaching(know)
+            levels = batch.levels()
         if max(map(len, levels)) <= self._widest:
-            yield from self._plan_levels(batch, levels)
+            yield batch, levels
             return
         # Depth first, words that come one after the other have their parents among them or on the
-        # way to the first: little is computed again. No level of a part, with all that leads to
-        # it, has more words than the part.
+        # way to the first: little is computed again. And no level of what leads to some words has
+        # more words than these.
         order = _order_depth_first(batch, levels)
         for begin in range(0, len(order), self._widest):
             places = np.sort(order[begin : begin + self._widest])
             part = _part_of(batch, places).reaching(know)
-            yield from self._plan_levels(part, part.levels())
+            yield part, part.levels()
 
-    def _plan_levels(self, batch: Batch, levels: list[Places]) -> Iterator[Steps]:
-        """Put as many levels together as have a place in the cache beside their parents."""
-        together: list[Places] = []
-        count = 0
-        for level in levels:
-            if count + len(level) > self._widest:
-                yield _order_steps(batch, together)
-                together, count = [], 0
-            together.append(level)
-            count += len(level)
-        yield _order_steps(batch, together)
-
-    def _take_steps(self, steps: Steps, found: list[tuple[Ids, Floats]]) -> None:
-        """Take steps level by level; add the rows of wanted words, as far as it gets."""
+    def _take_steps(self, part: Batch, levels: list[Places], found: list[Found]) -> None:
+        """Compute words level by level; add the rows of the wanted ones, as far as it gets."""
         import torch
 
-        ids, parents, symbols, wanted, sizes = steps
-        slots = self._states.assign(ids, parents, sizes[0])
-        table = torch.from_numpy(np.array((symbols, *slots), dtype=np.int64)).to(self._device)
-        if max(sizes) > _MOST_AT_ONCE:
-            sizes = [
-                min(_MOST_AT_ONCE, size - begin)
-                for size in sizes
-                for begin in range(0, size, _MOST_AT_ONCE)
-            ]
+        order = np.concatenate(levels)
+        ids, wanted = part.ids[order], part.wanted[order]
+        slots = self._states.assign(ids, part.parents[order], len(levels[0]))
+        table = torch.from_numpy(np.array((part.symbols[order], *slots), dtype=np.int64))
+        most, lengths = _MOST_AT_ONCE, map(len, levels)
+        sizes = [min(most, size - begin) for size in lengths for begin in range(0, size, most)]
         logits: list[Tensor] = []
         try:
-            for size, part in zip(sizes, table.split_with_sizes(sizes, dim=1), strict=True):
-                inputs, targets, sources = part.unbind()
-                step_logits, state = self._network.step(inputs, self._states.read(sources))
+            for step in table.to(self._device).split_with_sizes(sizes, dim=1):
+                symbols, targets, sources = step.unbind()
+                step_logits, state = self._network.step(symbols, self._states.read(sources))
                 self._states.write(targets, state)
-                logits.append(_checked_logits(step_logits, size, self._width))
+                logits.append(_checked_logits(step_logits, step.shape[1], self._width))
         finally:
             if logits:
                 joined = logits[0] if len(logits) == 1 else torch.cat(logits)
                 values = torch.softmax(joined, dim=1, dtype=torch.float64).cpu().numpy()
-                ids, wanted = ids[: len(values)], wanted[: len(values)]
-                found.append((ids, values) if _are_all(wanted) else (ids[wanted], values[wanted]))
+                wanted = wanted[: len(values)]
+                found.append((ids[: len(values)][wanted], values[wanted]))
 
 
 def _checked_logits(logits: Tensor, count: int, width: int) -> Tensor:
@@ -324,49 +298,47 @@ def _checked_logits(logits: Tensor, count: int, width: int) -> Tensor:
     return logits
 
 
-def _are_all(flags: Flags) -> bool:
-    return np.count_nonzero(flags) == len(flags)  # in a fraction of the time of flags.all()
-
-
-def _join(found: list[tuple[Ids, Floats]]) -> tuple[Ids, Rows]:
+def _join(found: list[Found], width: int) -> tuple[Ids, Rows]:
     """Return ids and rows in the order of the ids."""
-    if len(found) == 1:
-        ids, values = found[0]
-    else:
-        ids, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    if np.count_nonzero(ids[1:] < ids[:-1]):
-        order = np.argsort(ids)
-        ids, values = ids[order], values[order]
-    return ids, Rows.dense(values)
+    if not found:
+        return np.empty(0, dtype=np.int64), Rows.dense(np.empty((0, width)))
+    ids, values = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(ids)
+    return ids[order], Rows.dense(values[order])
 
 
-def _part_of(batch: Batch, places: NDArray[np.generic] | slice) -> Batch:
-    """Return a batch of the words at some places alone, whether their parents are there or not."""
-    parts = batch.ids, batch.parents, batch.symbols, batch.wanted
-    return Batch(*(part[places] for part in parts), batch.lineage)
+def _part_of(batch: Batch, places: NDArray[np.generic]) -> Batch:
+    """Return a batch of the words at some places, whether their parents are there or not."""
+    ids, parents = batch.ids[places], batch.parents[places]
+    symbols, wanted = batch.symbols[places], batch.wanted[places]
+    return Batch(ids, parents, symbols, wanted, batch.lineage, is_narrow=batch.is_narrow)
 
 
-def _levels_of_few(batch: Batch, states: HiddenStates) -> list[Places] | None:
+def _group(levels: list[Places], most: int) -> Iterator[list[Places]]:
+    """Put levels together as long as they have no more words than this."""
+    together: list[Places] = []
+    count = 0
+    for level in levels:
+        if count + len(level) > most:
+            yield together
+            together, count = [], 0
+        together.append(level)
+        count += len(level)
+    yield together
+
+
+def _find_levels_of_few(batch: Batch, know: Callable[[Ids], Flags]) -> list[Places] | None:
     """Do what `Batch.levels` does, word by word; None if anything is missing on the way."""
     levels: list[list[int]] = []
     depths: dict[int, int] = {}
-    bases = []
     words = zip(batch.ids.tolist(), batch.parents.tolist(), strict=True)
     for place, (word, parent) in enumerate(words):
         depth = depths[word] = depths.get(parent, -1) + 1
-        if depth == 0:
-            bases.append(parent)
         if depth == len(levels):
             levels.append([])
         levels[depth].append(place)
-    return [np.array(level) for level in levels] if states.know_all(bases) else None
-
-
-def _order_steps(batch: Batch, levels: list[Places]) -> Steps:
-    """Return the steps to the words of some levels."""
-    order = levels[0] if len(levels) == 1 else np.concatenate(levels)
-    arrays = batch.ids, batch.parents, batch.symbols, batch.wanted
-    return Steps(*(array[order] for array in arrays), list(map(len, levels)))
+    is_whole = know(batch.parents[levels[0]]).all()
+    return [np.array(level) for level in levels] if is_whole else None
 
 
 def _order_depth_first(batch: Batch, levels: list[Places]) -> Places:
@@ -378,11 +350,9 @@ def _order_depth_first(batch: Batch, levels: list[Places]) -> Places:
     begins = np.full(len(above) + 1, -1)  # the last stands for what is above all
     for places in levels:
         siblings = places[np.argsort(above[places], kind="stable")]
-        ends = np.cumsum(sizes[siblings])
         parents = above[siblings]
-        first = np.searchsorted(parents, parents)
-        before = ends - sizes[siblings]
-        begins[siblings] = begins[parents] + 1 + before - before[first]
+        before = np.cumsum(sizes[siblings]) - sizes[siblings]
+        begins[siblings] = begins[parents] + 1 + before - before[np.searchsorted(parents, parents)]
     return np.argsort(begins[:-1])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,12 +12,14 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
-from pdfalearn.models._re_encoding import check_tree_passes
+from pdfalearn.models._opened_transformer import OpenedTransformer
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
-from pdfalearn.models._transformer_session import TransformerSession
+from pdfalearn.models._trials import Trial
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.cost import EVERY_SYMBOL, QueryCost
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.models.spelling import Texts
+from pdfalearn.rows import Rows
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -30,6 +33,8 @@ class TransformerModel(LanguageModel):
 
     Keys and values of words are kept, so that only the new part of a word is computed. All new
     tokens of a batch go through the model in one sequence, in which each attends to its own word.
+    Whether a model takes that is tried on as many tokens as a batch has. With one that does not,
+    a warning says so, and words are computed whole each time.
 
     Parameters
     ----------
@@ -60,7 +65,8 @@ class TransformerModel(LanguageModel):
         For a folder: a type of torch such as "float64", and where to compute, such as "cuda". If
         not given, as it was saved, on the CPU.
     cost : QueryCost
-        What asking costs; if not given, every symbol costs the same.
+        What asking costs; if not given, every symbol costs the same, and where nothing is kept
+        every word costs as much as its prompt besides.
 
     Attributes
     ----------
@@ -68,18 +74,18 @@ class TransformerModel(LanguageModel):
         How symbols are spelled in tokens.
     prompt : tuple of int
         The tokens before every word.
+    keeps : bool
+        Whether keys and values are kept; if not, words are computed whole each time.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from transformers import LlamaConfig, LlamaForCausalLM
     >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
     >>> config = LlamaConfig(vocab_size=4, num_attention_heads=2, num_key_value_heads=2, **sizes)
     >>> network = LlamaForCausalLM(config).eval()
     >>> model = TransformerModel(network, symbols={"a": [1], "b": [2]}, prompt=[0], ends=[3])
-    >>> session = model.open()
-    >>> session.read(np.array([session.start()])).to_dense().shape
-    (1, 3)
+    >>> model.open().answer(Batch.of([(), (0, 1)])).to_dense().shape
+    (2, 3)
     """
 
     def __init__(
@@ -97,7 +103,7 @@ class TransformerModel(LanguageModel):
         batch: int = _BATCH,
         precision: str | None = None,
         device: str | None = None,
-        cost: QueryCost = EVERY_SYMBOL,
+        cost: QueryCost | None = None,
     ) -> None:
         _check_transformers()
         if isinstance(model, str | Path):
@@ -111,12 +117,22 @@ class TransformerModel(LanguageModel):
         self.spelling = tokens.spelling(symbols, ends, terminal, outside)
         self.prompt = tokens.prompt(prompt, chat=chat)
         self.alphabet = self.spelling.alphabet
-        self.cost = cost
+        self.full_support = outside is None
         self._memory = checked_integer(memory, "memory", 1, 2**62)
         self._batch = checked_integer(batch, "batch", 1)
         self._hashed: tuple[object, str] | None = None
-        self.open()  # refuses a model that cannot be asked
-        check_tree_passes(self._model, self.spelling, self.prompt)
+        self._model.check_ready()
+        trial = Trial(self._model, self.spelling, self.prompt, self._memory, self._batch)
+        self._way, why = trial.best_way()
+        if why:
+            warnings.warn(
+                f"nothing can be kept of words with {type(model).__name__} ({why}): they are "
+                "computed whole each time, which is slower",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.keeps = self._way.keeps
+        self.cost = cost or (EVERY_SYMBOL if self.keeps else _whole_texts(len(self.prompt)))
 
     def __repr__(self) -> str:
         return f"TransformerModel({type(self._model.module).__name__}, {self.spelling!r})"
@@ -130,12 +146,21 @@ class TransformerModel(LanguageModel):
         text = f"{self._hashed[1]} {self.spelling.fingerprint} {self.prompt}"
         return sha256(text.encode()).hexdigest()
 
-    def open(self) -> TransformerSession:
-        """Begin a conversation, which has the whole memory for itself."""
+    def open(self) -> OpenedTransformer:
+        """Return what keeps the keys and values of one run; it has the whole memory for itself."""
         self._model.check_ready()
-        return TransformerSession(
-            self._model, self.spelling, self.prompt, self._memory, self._batch
+        return OpenedTransformer(
+            self._model, self.spelling, self.prompt, self._memory, self._batch, self._way
         )
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the distributions after words, computed from the prompt on."""
+        return self.open().answer(batch)
+
+
+def _whole_texts(prompt_length: int) -> QueryCost:
+    """Return what asking costs where all tokens before a word are computed with it."""
+    return QueryCost(word=prompt_length, symbol=1.0, cached_symbol=1.0)
 
 
 def _check_transformers() -> None:

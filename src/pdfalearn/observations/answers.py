@@ -57,7 +57,7 @@ class Answers:
             return self._kept.excludes(numbers, symbols)
         if self._kept.impossible is None:
             return np.zeros(len(numbers), dtype=bool)
-        return self._kept.impossible[numbers, symbols]
+        return np.asarray(self._kept.impossible[numbers, symbols])
 
     def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
         """Return what may follow rows, as pairs of a place and a symbol; None if all may."""
@@ -161,11 +161,7 @@ class DenseAnswers:
 
     def add(self, rows: Rows) -> Numbers:
         """Return the number of each distribution."""
-        table, impossible = rows.values, rows.impossible
-        if impossible is not None and impossible.any():
-            # A zero with a sign marks what is impossible, so that such rows are not the same.
-            table = table.copy()
-            table[:, 1:][impossible] = -0.0
+        table = rows.to_signed().values
         numbers = self._numbers.get_or_add(table)
         if len(self._numbers) > self._size:
             self._keep(table, numbers)

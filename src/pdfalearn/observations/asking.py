@@ -20,7 +20,7 @@ from pdfalearn.observations.planning import Counts, Meter, plan_batch
 from pdfalearn.rows import Rows
 
 if TYPE_CHECKING:
-    from pdfalearn.stores.answers import StoredAnswers
+    from pdfalearn.stores.answers import ModelAnswers
 
 _LARGEST_BATCH = 2**16
 """Batches have at most this many words."""
@@ -80,10 +80,12 @@ class Asker:
         self._interrupts = interrupts
         self._notes = Notes(model.alphabet, nodes, answers, counts)
         self._prefixes_free = model.cost.prefix == 0
+        self._undefined_free = self._prefixes_free or model.is_constrained
+        """Whether the row before an undefined word, or a guide, says so for nothing."""
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         # What a server has answered is noted soon, as it may fail for good in the next batch.
         self._in_parts = meter.budget.bounds_words or model.cost.cached_symbol > 0
-        self._stored: StoredAnswers | None = None
+        self._stored: ModelAnswers | None = None
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""
         self._opened: LanguageModel | None = None
@@ -217,26 +219,25 @@ class Asker:
         words = len(asked)
         if is_part or lost:
             counted = answered
-            if lost and self._prefixes_free and rows.undefined is not None:
-                # The row before an undefined word says so for nothing.
+            if lost and self._undefined_free and rows.undefined is not None:
                 counted = answered[~rows.undefined]
                 symbols -= lost
             words = int(np.count_nonzero(np.isin(asked, counted, assume_unique=True)))
         table.seen[ids] = True
         counts.words += words
         counts.symbols += symbols
-        counts.distributions += len(answered) - (lost if self._prefixes_free else 0)
+        counts.distributions += len(answered) - (lost if self._undefined_free else 0)
         counts.batches.append(len(answered))
         if self._model.cost.cached_symbol:
             counts.cached_symbols += int(table.lengths[asked].sum()) - symbols
         if self._stored is not None:
-            self._stored.add(table.words(answered), rows)
+            self._stored.add(table.words(answered), rows.to_signed())
         if self.on_batch is not None:
             self.on_batch()
 
     # Answers that a store has
 
-    def record(self, stored: StoredAnswers, key: str) -> None:
+    def record(self, stored: ModelAnswers, key: str) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 
         A few of the stored words are asked again, to catch a store of another model.
@@ -266,6 +267,6 @@ class Asker:
         wanted = np.sort(wanted)
         places, rows = self._stored.find(table.words(wanted))
         if len(places):
-            self._notes.note(wanted[places], rows, "stored")
+            self._notes.note(wanted[places], rows.from_signed(), "stored")
             self._counts.stored += int(np.count_nonzero(table.classes[nodes] >= 0))
-        return nodes[table.classes[nodes] == UNKNOWN]
+        return np.extract(table.classes[nodes] == UNKNOWN, nodes)

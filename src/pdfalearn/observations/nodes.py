@@ -89,7 +89,8 @@ class NodeTable:
     @property
     def nbytes(self) -> int:
         """The bytes of memory that the nodes take, but for room to grow and large alphabets."""
-        return self.size * (_NODE_BYTES + self._children.itemsize * self._children.shape[1])
+        width: int = self._children.shape[1]
+        return self.size * (_NODE_BYTES + 4 * width)
 
     def different(self, nodes: Nodes) -> Nodes:
         """Return the nodes without repetition, in the order of their first appearance."""

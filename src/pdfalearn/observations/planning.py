@@ -265,14 +265,11 @@ def plan_batch(table: NodeTable, nodes: Nodes, *, prefixes_free: bool) -> Batch:
     if is_narrow:
         ids = np.array(_with_way(table, nodes.tolist()), dtype=np.int64)
     else:
-        above = table.parents[nodes]
-        above = above[~table.seen[above]].astype(np.int64)
-        parts = [nodes]
-        while len(above):
+        parts, above = [nodes], table.parents[nodes]
+        while len(above := above[~table.seen[above]]):
             above = np.unique(above)
-            parts.append(above)
+            parts.append(above.astype(np.int64))
             above = table.parents[above]
-            above = above[~table.seen[above]].astype(np.int64)
         ids = np.unique(np.concatenate(parts)) if len(parts) > 1 else np.sort(nodes)
     if len(ids) == len(nodes):
         wanted = np.ones(len(ids), dtype=bool)

@@ -29,7 +29,7 @@ from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words, offsets_of
 
 if TYPE_CHECKING:
-    from pdfalearn.stores.store import AnswerStore
+    from pdfalearn.stores import AnswerStore
 
 Classes = NDArray[np.int64]
 

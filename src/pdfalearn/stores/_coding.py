@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,8 @@ from pdfalearn.row_checks import BadRowError, check_sparse
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words, offsets_of
 
-DENSE, SPARSE = b"d", b"s"
-"""The first byte of rows says of which form they are."""
+_DENSE, _SPARSE = b"d", b"s"
+"""The first byte of a row says of which form it is."""
 
 _ENTRY = np.dtype([("column", "<u4"), ("value", "<f8")])
 """A probability of a sparse row. Behind its symbols come the rest, the ceiling and the outside."""
@@ -21,109 +22,131 @@ _ENTRY = np.dtype([("column", "<u4"), ("value", "<f8")])
 _TOLERANCE = 2 * SUM_TOLERANCE
 """Whoever asks a model checks its rows more strictly, and may round them afterwards."""
 
-Numbers = NDArray[np.int64]
 
-
-def encode_words(words: Words, symbols: int) -> bytes:
-    r"""Write words one after the other: symbol i as i + 1, and 0 behind each word.
+def encode_words(words: Words, symbols: int) -> list[bytes]:
+    """Write each word, a symbol in as few bytes as the number of symbols allows.
 
     Examples
     --------
-    >>> encode_words(Words.of([(0, 1), (), (2,)]), 3)
-    b'\x01\x02\x00\x00\x03\x00'
+    >>> encode_words(Words.of([(65, 66), (), (67,)]), 100)
+    [b'AB', b'', b'C']
     """
-    flat = np.zeros(len(words.symbols) + len(words), dtype=choose_type(symbols))
-    is_symbol = np.ones(len(flat), dtype=bool)
-    is_symbol[words.ends] = False
-    flat[is_symbol] = words.symbols + 1
-    return flat.tobytes()
+    kind = _choose_type(symbols)
+    flat = words.symbols.astype(kind).tobytes()
+    return [flat[begin:end] for begin, end in pairwise((kind.itemsize * words.offsets).tolist())]
 
 
-def decode_words(content: bytes, symbols: int) -> Words:
+def decode_words(spelled: Sequence[bytes], symbols: int) -> Words:
     """Read what `encode_words` has written."""
-    flat = np.frombuffer(content, dtype=choose_type(symbols))
-    is_end = flat == 0
-    if len(flat) and not is_end[-1]:
-        raise ValueError("the last word has no end")
-    if flat.max(initial=0) > symbols:
-        raise ValueError(f"symbol {flat.max() - 1} is not below {symbols}")
-    ends = is_end.nonzero()[0]
-    offsets = np.concatenate(([0], ends - np.arange(len(ends))))
-    return Words(flat[~is_end].astype(np.int32) - 1, offsets)
+    kind = _choose_type(symbols)
+    flat = np.frombuffer(b"".join(spelled), kind).astype(np.int32)
+    if flat.max(initial=0) >= symbols:
+        raise ValueError(f"symbol {flat.max()} is not below {symbols}")
+    return Words(flat, offsets_of([len(word) // kind.itemsize for word in spelled]))
 
 
-def choose_type(symbols: int) -> np.dtype[np.unsignedinteger]:
-    """Return the smallest type that holds every symbol and the end of words."""
-    return np.dtype("<u1" if symbols < 2**8 else "<u2" if symbols < 2**16 else "<u4")
+def _choose_type(symbols: int) -> np.dtype[np.unsignedinteger]:
+    return np.dtype("<u1" if symbols <= 2**8 else "<u2" if symbols <= 2**16 else "<u4")
 
 
-def encode_rows(rows: Rows) -> list[bytes]:
-    """Write each row; equal rows are equal bytes, and what is 0 or -0 stays so."""
-    if rows.offsets is None or rows.columns is None:
-        table = rows.values
-        if rows.outside is not None:
-            table = np.column_stack((table, rows.outside))
-        content = np.ascontiguousarray(table, dtype="<f8").tobytes()
-        size = 8 * table.shape[1]
-        return [content[begin : begin + size] for begin in range(0, len(content), size)]
-    lengths = np.diff(rows.offsets)
-    rests = rows.rests
-    is_open = rests != 0
-    offsets = offsets_of(lengths + 2 * is_open + (rows.outside is not None))
-    entries = np.empty(offsets[-1], dtype=_ENTRY)
-    here = np.arange(len(rows.values)) + np.repeat(offsets[:-1] - rows.offsets[:-1], lengths)
-    entries["column"][here], entries["value"][here] = rows.columns, rows.values
-    behind = offsets[:-1] + lengths
-    for place, beside in enumerate((rests, rows.ceilings)):
-        here = behind[is_open] + place
-        entries["column"][here], entries["value"][here] = rows.width + place, beside[is_open]
-    if rows.outside is not None:
-        here = offsets[1:] - 1
-        entries["column"][here], entries["value"][here] = rows.width + 2, rows.outside
-    content, bounds = entries.tobytes(), (_ENTRY.itemsize * offsets).tolist()
-    return [content[bounds[row] : bounds[row + 1]] for row in range(len(rows))]
+def encode_rows(rows: Rows) -> list[bytes | None]:
+    """Write each row; equal rows are equal bytes, and 0 and -0 stay apart. None is undefined."""
+    contents = _encode_sparse(rows) if rows.is_sparse else _encode_dense(rows)
+    if rows.undefined is None:
+        return [*contents]
+    pairs = zip(contents, rows.undefined.tolist(), strict=True)
+    return [None if is_undefined else content for content, is_undefined in pairs]
 
 
-def decode_rows(content: bytes, count: int, width: int) -> Rows:
-    """Read rows that `encode_rows` has written, behind the byte that says of which form they are.
+def _encode_dense(rows: Rows) -> list[bytes]:
+    beside = [] if rows.outside is None else [rows.outside]
+    table = np.column_stack((rows.values, *beside)).astype("<f8", copy=False)
+    content, size = table.tobytes(), 8 * table.shape[1]
+    return [_DENSE + content[begin : begin + size] for begin in range(0, len(content), size)]
+
+
+def _encode_sparse(rows: Rows) -> list[bytes]:
+    """Write the columns and values of each row; what is beside it has columns behind the last."""
+    is_open, has_outside = rows.rests != 0, np.full(len(rows), rows.outside is not None)
+    parts = [(rows.row_numbers, rows.columns, rows.values)]
+    for column, which, beside in (
+        (rows.width, is_open, rows.rests),
+        (rows.width + 1, is_open, rows.ceilings),
+        (rows.width + 2, has_outside, rows.rests if rows.outside is None else rows.outside),
+    ):
+        parts.append((which.nonzero()[0], np.full(which.sum(), column), beside[which]))
+    numbers, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.argsort(numbers, kind="stable")
+    entries = np.empty(len(order), dtype=_ENTRY)
+    entries["column"], entries["value"] = columns[order], values[order]
+    offsets = _ENTRY.itemsize * offsets_of(np.bincount(numbers, minlength=len(rows)))
+    content = entries.tobytes()
+    return [_SPARSE + content[begin:end] for begin, end in pairwise(offsets.tolist())]
+
+
+def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
+    """Read what `encode_rows` has written; what is not a distribution is a `BadRowError`.
 
     Examples
     --------
     >>> rows = Rows.sparse(4, [0, 2, 3], [0, 2, 0], [0.5, 0.25, 1.0], rest=[0.25, 0.0])
-    >>> decode_rows(SPARSE + b"".join(encode_rows(rows)), 2, 4).to_dense()
+    >>> decode_rows(encode_rows(rows), 4).to_dense()
     array([[0.5  , 0.125, 0.25 , 0.125],
            [1.   , 0.   , 0.   , 0.   ]])
     """
-    if content[:1] == SPARSE:
-        rows = _decode_sparse(np.frombuffer(content, _ENTRY, offset=1), width)
-    else:
-        table = np.frombuffer(content, "<f8", offset=1).astype(np.float64).reshape(count, -1)
-        has_outside = bool(count) and table.shape[1] == width + 1
-        outside = table[:, width].copy() if has_outside else None
-        values = np.ascontiguousarray(table[:, :width]) if has_outside else table
-        rows = Rows(table.shape[1] - has_outside, values, outside=outside)
-    if len(rows) != count or rows.width != width:
-        raise ValueError(f"there are {len(rows)} rows of {rows.width}, not {count} of {width}")
-    check_rows(rows)
+    groups: dict[int, list[int]] = {}  # dense rows by their sizes, and all sparse ones
+    for place, content in enumerate(contents):
+        if content is not None:
+            size = 0 if content[:1] == _SPARSE else len(content)
+            groups.setdefault(size, []).append(place)
+    parts = []
+    for size, places in groups.items():
+        group = [contents[place] or b"" for place in places]
+        rows = _decode_dense(group, width) if size else _decode_sparse(group, width)
+        try:
+            check_rows(rows)
+        except BadRowError as error:
+            raise BadRowError(str(error), places[error.place]) from error
+        parts.append(rows)
+    undefined = np.ones(len(contents), dtype=bool)
+    if not parts:  # of a table without memory
+        nothing = np.broadcast_to(np.zeros(1), (len(contents), width))
+        return Rows.dense(nothing, undefined=undefined if len(contents) else None)
+    rows = _join(parts)
+    order = np.array([place for places in groups.values() for place in places])
+    if len(parts) > 1 or len(order) < len(contents):
+        into = np.zeros(len(contents), dtype=np.int64)  # undefined words get any row
+        into[order] = np.arange(len(order))
+        rows = rows.take(into)
+    undefined[order] = False
+    rows.undefined = undefined if undefined.any() else None
     return rows
 
 
-def _decode_sparse(entries: NDArray[np.void], width: int) -> Rows:
+def _decode_dense(contents: list[bytes], width: int) -> Rows:
+    table = np.frombuffer(b"".join(contents), np.uint8).reshape(len(contents), -1)[:, 1:]
+    if table.shape[1] not in (8 * width, 8 * width + 8):
+        raise ValueError(f"a row of {table.shape[1]} bytes does not have {width} columns")
+    values = np.ascontiguousarray(table).view("<f8").astype(np.float64, copy=False)
+    if values.shape[1] == width:
+        return Rows.dense(values)
+    return Rows.dense(np.ascontiguousarray(values[:, :width]), outside=values[:, width].copy())
+
+
+def _decode_sparse(contents: list[bytes], width: int) -> Rows:
+    entries = np.frombuffer(b"".join([content[1:] for content in contents]), _ENTRY)
     columns, values = entries["column"].astype(np.int64), entries["value"].astype(np.float64)
-    begins = columns == 0  # every row lists the terminal first
-    if len(columns) and (not begins[0] or columns.max() > width + 2):
-        raise ValueError("the sparse rows have no beginning, or columns that do not exist")
-    count = int(begins.sum())
-    row_of = np.cumsum(begins) - 1
+    counts = [len(content) // _ENTRY.itemsize for content in contents]
+    numbers = np.repeat(np.arange(len(contents)), counts)
     beside: list[NDArray[np.float64] | None] = []
     for column in range(width, width + 3):
-        here = columns == column
-        part = np.zeros(count)
-        part[row_of[here]] = values[here]
-        beside.append(part if here.any() else None)
+        which = columns == column
+        part = np.zeros(len(contents))
+        part[numbers[which]] = values[which]
+        beside.append(part if which.any() else None)
     rest, ceiling, outside = beside
-    listed = columns < width
-    offsets = offsets_of(np.bincount(row_of[listed], minlength=count))
+    listed = (columns < width) | (columns > width + 2)
+    offsets = offsets_of(np.bincount(numbers[listed], minlength=len(contents)))
     return Rows.sparse(
         width, offsets, columns[listed], values[listed], rest=rest, ceiling=ceiling, outside=outside
     )
@@ -135,20 +158,19 @@ def check_rows(rows: Rows) -> None:
     if rows.undefined is not None:
         places = (~rows.undefined).nonzero()[0]
         rows = rows.take(places)
-    if rows.is_sparse:
-        try:
+    try:
+        if rows.is_sparse:
             check_sparse(rows)
-        except BadRowError as error:
-            raise BadRowError(str(error), int(places[error.place])) from error
-        return
-    wrong = wrong_rows(rows.values, rounding=0.0, tolerance=_TOLERANCE)
-    if wrong.any():
-        place = int(wrong.argmax())
-        fault = row_fault(rows.values[place], rounding=0.0)
-        raise BadRowError(f"the row {fault}", int(places[place]))
+            return
+        wrong = wrong_rows(rows.values, rounding=0.0, tolerance=_TOLERANCE)
+        if wrong.any():
+            place = int(wrong.argmax())
+            raise BadRowError(f"the row {row_fault(rows.values[place], rounding=0.0)}", place)
+    except BadRowError as error:
+        raise BadRowError(str(error), int(places[error.place])) from error
 
 
-def join_rows(parts: Sequence[Rows]) -> Rows:
+def _join(parts: Sequence[Rows]) -> Rows:
     """Put rows one below the other; next to sparse ones, dense ones list all of their columns."""
     if any(part.is_sparse for part in parts):
         parts = [part if part.is_sparse else _list_all(part) for part in parts]
@@ -157,6 +179,5 @@ def join_rows(parts: Sequence[Rows]) -> Rows:
 
 def _list_all(rows: Rows) -> Rows:
     count, width = rows.values.shape
-    columns = np.tile(np.arange(width), count)
-    offsets = np.arange(count + 1) * width
+    offsets, columns = np.arange(count + 1) * width, np.tile(np.arange(width), count)
     return Rows.sparse(width, offsets, columns, rows.values.ravel(), outside=rows.outside)

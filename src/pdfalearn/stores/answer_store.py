@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -11,18 +12,31 @@ from typing import NamedTuple
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import StoreError
 from pdfalearn.files.named import checked_name, shown
-from pdfalearn.stores._models import checked_key, find_key, model_rows
+from pdfalearn.stores._catalogue import check_key, find_model, read_models
 from pdfalearn.stores._sqlite import StoreFile, make_damage_error, read_snapshot
 from pdfalearn.stores.answers import ModelAnswers
 
 _FACTS = """
     SELECT
         count(*),
-        sum(length(numbers)) / 4,
-        sum(length(words) + length(numbers) + length(rows)),
-        max(written)
-    FROM batches WHERE model = ? HAVING count(*) > 0
+        sum(length(word) + CASE typeof(row) WHEN 'blob' THEN length(row) ELSE 0 END),
+        min(time),
+        max(time)
+    FROM answers WHERE model = ? HAVING count(*) > 0
 """
+_COUNT = "SELECT count(*), coalesce(max(id), 0) FROM answers"
+
+_SHARE_ROWS = (
+    "CREATE TEMP TABLE firsts (model, row, id, PRIMARY KEY (model, row)) WITHOUT ROWID",
+    "INSERT OR IGNORE INTO firsts SELECT model, row, id FROM answers WHERE typeof(row) = 'blob' "
+    "ORDER BY id",
+    "UPDATE answers SET row = firsts.id FROM firsts "
+    "WHERE answers.model = firsts.model AND answers.row = firsts.row AND answers.id > firsts.id",
+    "UPDATE answers SET row = other.row FROM answers AS other "
+    "WHERE answers.row = other.id AND typeof(other.row) = 'integer'",
+    "DROP TABLE firsts",
+)
+"""Let answers refer to the first one that has the same row, and to no one that refers itself."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +53,18 @@ class StoredModel:
     ...         answers = store.answers("coin", Alphabet("ab"))
     ...         answers.add(Words.of([()]), Rows.sparse(3, [0, 2], [0, 1], [0.5, 0.5]))
     ...         (model,) = store.models()
-    >>> model.alphabet, model.batches, model.answers
-    (Alphabet(('a', 'b'), terminal='$'), 1, 1)
+    >>> model.alphabet, model.answers
+    (Alphabet(('a', 'b'), terminal='$'), 1)
     """
 
     key: str
     """What tells the model from others."""
     alphabet: Alphabet
     """Its symbols and its terminal."""
-    batches: int
-    """How many batches of answers were written."""
     answers: int
     """How many answers; each word has one."""
     bytes: int
-    """How many bytes these take."""
+    """How many bytes their words and different rows take."""
     first: str
     """When the first answer was written, in UTC."""
     last: str
@@ -63,7 +75,6 @@ class Verified(NamedTuple):
     """What has been looked through, and is as it was written."""
 
     models: int
-    batches: int
     answers: int
 
 
@@ -146,10 +157,10 @@ class AnswerStore:
         StoreError
             If the key is known with another alphabet, or not known and no alphabet given.
         """
-        key = checked_key(key)
+        key = check_key(key)
         if alphabet is None:
             with self._file.reading() as connection:
-                model = find_key(connection, key)
+                model = find_model(connection, self.path, key)
             if model is None:
                 raise StoreError(f"{shown(str(self.path))}: there is no model {key!r} in it")
             alphabet = model.alphabet(self.path)
@@ -160,17 +171,17 @@ class AnswerStore:
         with self._file.reading() as connection:
             return [
                 StoredModel(
-                    model.key, model.alphabet(self.path), batches, answers, size, model.begun, last
+                    model.key, model.alphabet(self.path), count, size, _show(first), _show(last)
                 )
-                for model in model_rows(connection)
-                for batches, answers, size, last in connection.execute(_FACTS, (model.id,))
+                for model in read_models(connection)
+                for count, size, first, last in connection.execute(_FACTS, (model.id,))
             ]
 
     def verify(self) -> Verified:
         """Check everything, and return the counts of what was found to be right.
 
-        SQLite's own structures, the checksum of every batch, and whether its content can be right:
-        symbols of the alphabet, numbers of rows that exist, and rows that are distributions.
+        SQLite's own structures, the checksum of every answer, and whether it can be right: symbols
+        of the alphabet, and rows that are distributions.
 
         Raises
         ------
@@ -182,25 +193,40 @@ class AnswerStore:
             if message != "ok":
                 raise make_damage_error(self.path, f"SQLite finds {message!r}")
             with read_snapshot(connection):
-                models = [model.key for model in model_rows(connection)]
-                counts = [self.answers(key).verify() for key in models]
-                (total,) = connection.execute("SELECT count(*) FROM batches").fetchone()
-        batches, answers = (sum(column) for column in zip((0, 0), *counts, strict=True))
-        if total != batches:
-            raise make_damage_error(self.path, f"{total - batches} batches belong to no model")
-        return Verified(len(models), batches, answers)
+                models = read_models(connection)
+                answers = (
+                    ModelAnswers(self._file, model.key, model.alphabet(self.path))
+                    for model in models
+                )
+                count = sum(len(words) for one in answers for words, _ in one.batches())
+                total, last = connection.execute(_COUNT).fetchone()
+        if total != count:
+            raise make_damage_error(self.path, f"{total - count} answers belong to no model")
+        if total != last:
+            raise make_damage_error(self.path, f"of {last} answers, {last - total} are missing")
+        return Verified(len(models), count)
 
     def compact(self) -> None:
-        """Write everything anew in large batches, with equal rows once, and give the space back.
+        """Keep equal rows once, whoever has stored them, and give the space back.
 
-        A crash in the middle leaves the old content. Nobody else may have the store open, not even
-        to read: what others know of the places of answers in the file would be wrong.
+        A crash in the middle leaves the old content. Others may go on using the store.
 
         Raises
         ------
         StoreError
-            If another process has the store open.
+            If the store is damaged, or another process writes to it all the time.
         """
-        with self._file.rewriting() as connection:
-            for model in model_rows(connection):
-                self.answers(model.key).rewrite(connection)
+        self._file.check_writable()
+        with AnswerStore(self.path) as other:
+            other.verify()
+            with other._file.writing() as connection:
+                for statement in _SHARE_ROWS:
+                    connection.execute(statement)
+            with other._file.reading() as connection:
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _show(time: int) -> str:
+    """Return a time in UTC as text."""
+    return datetime.fromtimestamp(time, UTC).isoformat()

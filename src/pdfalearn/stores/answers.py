@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.equivalence.relations import Tolerance, different_rows
-from pdfalearn.errors import InputError, StoreError
+from pdfalearn.errors import DamagedStoreError, InputError, StoreError
 from pdfalearn.files.named import shown
 from pdfalearn.row_checks import BadRowError, UndecidedError
 from pdfalearn.rows import Rows
-from pdfalearn.stores._coding import Numbers, check_rows, encode_rows
-from pdfalearn.stores._index import NOT_STORED, Hashes, WordIndex, hash_words
-from pdfalearn.stores._log import BATCH_BYTES, UNDEFINED, AnswerLog, Chunk
-from pdfalearn.stores._models import alphabet_text, find_model, now, registered
-from pdfalearn.stores._sqlite import StoreFile, read_snapshot
+from pdfalearn.stores._catalogue import ModelRow, add_model, find_model, write_alphabet
+from pdfalearn.stores._coding import (
+    check_rows,
+    decode_rows,
+    decode_words,
+    encode_rows,
+    encode_words,
+)
+from pdfalearn.stores._sqlite import StoreFile, make_damage_error
 from pdfalearn.words import Words
 
 SAME = 1e-3
@@ -27,14 +32,33 @@ SAME = 1e-3
 
 _SHARED_BYTES = 2**24
 """New rows are remembered up to this size, so that equal ones are stored once."""
+_AT_ONCE = 512
+"""This many answers are read by one statement."""
+_READ_BYTES = 2**22
+"""Answers are read in pieces of about this size."""
+
+# A row that another answer has already is the number of that answer.
+_READ = (
+    "SELECT one.id, one.word, one.time, one.checksum, coalesce(other.row, one.row) "
+    "FROM answers AS one LEFT JOIN answers AS other ON other.id = one.row WHERE "
+)
+_READ_NEXT = _READ + "one.id > ? AND one.model = ? ORDER BY one.id LIMIT ?"
+_READ_WORDS = "SELECT id, word, row IS NULL FROM answers WHERE id > ? AND model = ?"
+_LAST = "SELECT coalesce(max(id), 0) FROM answers"
+_INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)"
+
+Numbers = NDArray[np.int64]
+_Record = tuple[int, bytes, int, int, bytes | None]
 
 
 class ModelAnswers:
     """The answers of one model, made by `AnswerStore.answers`.
 
-    Words are found by an index of hashes, read at first use; rows are read when they are needed.
-    Iterating yields every word with its distribution, in the order in which they were stored; None
-    stands for the distribution of an undefined word.
+    The words are in memory from the first use on, each with the number of its answer; the rows are
+    read when they are needed. (With an index of the words in the file, adding random words to a
+    large store takes three times as long: each changes a page of its own.) Iterating yields every
+    word with its distribution, in the order in which they were stored; None stands for the
+    distribution of an undefined word.
 
     Parameters
     ----------
@@ -47,26 +71,26 @@ class ModelAnswers:
     """
 
     def __init__(self, file: StoreFile, key: str, alphabet: Alphabet) -> None:
-        alphabet_text(alphabet)
+        write_alphabet(alphabet)
         with file.reading() as connection:
             find_model(connection, file.path, key, alphabet)
         self._file = file
         self._key = key
         self._alphabet = alphabet
-        self._forget()
-
-    def _forget(self) -> None:
-        """Forget all that is known of the file's content."""
-        self._edition = self._file.editions
-        self._log: AnswerLog | None = None
-        self._index = WordIndex()
-        # The numbers of rows that were stored lately: dense ones, sparse ones.
-        self._shared: tuple[dict[bytes, int], dict[bytes, int]] = {}, {}
+        self._model: ModelRow | None = None
+        self._numbers: dict[bytes, int] = {}
+        """The number of each word's answer; negative if the word is undefined."""
+        self._last = 0
+        """The last answer in the file when it was read."""
+        self._version = 0
+        self._shared: dict[bytes, int] = {}
+        """The answers that hold rows which were added lately."""
         self._shared_bytes = 0
 
     def __len__(self) -> int:
-        with self._reading():
-            return len(self._index)
+        with self._file.reading() as connection:
+            self._refresh(connection)
+        return len(self._numbers)
 
     def __iter__(self) -> Iterator[tuple[tuple[Symbol, ...], NDArray[np.float64] | None]]:
         for words, rows in self.batches():
@@ -77,15 +101,17 @@ class ModelAnswers:
 
     def batches(self) -> Iterator[tuple[Words, Rows]]:
         """Read all answers, many at a time, in the order in which they were stored."""
-        sequence, most = 0, BATCH_BYTES // (2 * len(self._alphabet) + 2)  # four bytes a number
+        last, most = 0, max(1, _READ_BYTES // (8 * len(self._alphabet) + 8))
         while True:
-            with self._reading() as (connection, log):
-                chunk = log.read(connection, sequence, most) if log else None
-                if log is None or chunk is None:
+            with self._file.reading() as connection:
+                self._refresh(connection)
+                model = 0 if self._model is None else self._model.id
+                found = connection.execute(_READ_NEXT, (last, model, most)).fetchall()
+                if not found:
                     return
-                rows = log.read_rows(connection, chunk.numbers)
-            yield chunk.words, rows
-            sequence += len(chunk.batches)
+                words, rows = self._decode(found)
+            yield words, rows
+            last = found[-1][0]
 
     def find(self, words: Words) -> tuple[Numbers, Rows]:
         """Find the words that are stored.
@@ -100,32 +126,25 @@ class ModelAnswers:
         Raises
         ------
         DamagedStoreError
-            If a batch is not as it was written; the message names it.
+            If an answer is not as it was written; the message names it.
         """
-        with self._reading() as (connection, log):
-            if log is None:
-                return np.empty(0, dtype=np.int64), self._no_rows
-            numbers = self._index.find(*hash_words(words, len(self._alphabet)))
-            places = (numbers != NOT_STORED).nonzero()[0]
-            return places, log.read_rows(connection, numbers[places])
+        with self._file.reading() as connection:
+            self._refresh(connection)
+            get = self._numbers.get
+            spelled = encode_words(words, len(self._alphabet)) if self._numbers else []
+            numbers = np.array([get(word, 0) for word in spelled], dtype=np.int64)
+            places = numbers.nonzero()[0]
+            return places, self._read_rows(connection, np.abs(numbers[places]))
 
     def sample(self, count: int, seed: int) -> tuple[Words, Rows]:
         """Return some of the words that are defined, and their rows."""
-        with self._reading() as (connection, log):
-            if log is None:
-                return Words.of([]), self._no_rows
-            ends = np.cumsum([0, *(batch.defined for batch in log.batches)])
-            random, total = np.random.default_rng(seed), int(ends[-1])
-            words, numbers = list[list[int]](), list[int]()
-            for place in np.sort(random.choice(total, min(count, total), replace=False)).tolist():
-                sequence = int(np.searchsorted(ends, place, side="right")) - 1
-                chunk = log.read(connection, sequence, 0)
-                if chunk is None:
-                    raise log.make_error(sequence, "it is missing")
-                here = (chunk.numbers != UNDEFINED).nonzero()[0][place - ends[sequence]]
-                words += list(chunk.words.take(here[None]))
-                numbers.append(int(chunk.numbers[here]))
-            return Words.of(words), log.read_rows(connection, np.array(numbers, dtype=np.int64))
+        with self._file.reading() as connection:
+            self._refresh(connection)
+            numbers = np.array([0, *self._numbers.values()], dtype=np.int64)
+            defined = numbers[numbers > 0]
+            random = np.random.default_rng(seed)
+            chosen = random.choice(len(defined), min(count, len(defined)), replace=False)
+            return self._decode(self._read(connection, np.sort(defined[chosen])))
 
     def add(self, words: Words, rows: Rows) -> None:
         """Store answers: all of them, or none and an error. Those that are stored are ignored.
@@ -150,85 +169,45 @@ class ModelAnswers:
         if not len(words):
             return
         with self._file.writing() as connection:
-            log = self._refresh(connection)
-            if log is None:
-                path = self._file.path
-                model = registered(connection, path, self._key, self._alphabet)
-                log = AnswerLog(path, model, len(self._alphabet))
-            written = self._write(connection, log, words, rows, now())
-        self._note(log, *written)
+            self._refresh(connection)
+            model = self._model or add_model(connection, self._key, self._alphabet)
+            spelled = encode_words(words, len(self._alphabet))
+            new = self._select_new(connection, words, spelled, rows)
+            if len(new) < len(words):
+                spelled, rows = [spelled[place] for place in new], rows.take(np.array(new, int))
+            contents = encode_rows(rows)
+            shared: dict[bytes, int] = {}
+            records = self._make_records(model, spelled, contents, shared)
+            connection.executemany(_INSERT, records)
+        self._model = model
+        self._shared_bytes += sum(map(len, shared)) + 100 * len(shared)
+        if self._shared_bytes > _SHARED_BYTES:
+            self._shared, self._shared_bytes = {}, 0
+        self._shared |= shared
+        places = range(self._last + 1, self._last + 1 + len(spelled))
+        signed = (-at if row is None else at for at, row in zip(places, contents, strict=True))
+        self._numbers.update(zip(spelled, signed, strict=True))
+        # An interrupt before this is made good when the file is read the next time.
+        self._last += len(spelled)
 
-    def verify(self) -> tuple[int, int]:
-        """Read every batch and its rows; return how many batches and answers there are."""
-        self._forget()
-        with self._file.reading() as connection:
-            log = self._refresh(connection, most=0)
-            if log is None:
-                return 0, 0
-            for sequence in range(len(log.batches)):
-                log.check_rows(connection, sequence)
-            return len(log.batches), len(self._index)
-
-    def rewrite(self, connection: sqlite3.Connection) -> None:
-        """Write all answers anew in large batches, with equal rows once; only if alone."""
-        model = find_model(connection, self._file.path, self._key, self._alphabet)
-        if model is None:
-            return
-        last = "SELECT max(written) FROM batches WHERE model = ?"
-        (time,) = connection.execute(last, (model.id,)).fetchone()
-        aside = model._replace(id=-model.id)
-        new = ModelAnswers(self._file, self._key, self._alphabet)
-        log = AnswerLog(self._file.path, aside, len(self._alphabet))
-        for words, rows in self.batches():
-            new._note(log, *new._write(connection, log, words, rows, time))
-        connection.execute("DELETE FROM batches WHERE model = ?", (model.id,))
-        connection.execute("UPDATE batches SET model = ? WHERE model = ?", (model.id, aside.id))
-
-    @property
-    def _no_rows(self) -> Rows:
-        return Rows.dense(np.empty((0, len(self._alphabet) + 1)))
-
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[sqlite3.Connection, AnswerLog | None]]:
-        """Lend a connection and the log, which do not change meanwhile; None: nothing is stored."""
-        with self._file.reading() as connection, read_snapshot(connection):
-            yield connection, self._refresh(connection)
-
-    def _refresh(self, connection: sqlite3.Connection, most: int = BATCH_BYTES) -> AnswerLog | None:
-        """Read the words of all batches that are new in the file, whoever has written them."""
-        if self._edition != self._file.editions:
-            self._forget()
-        if self._log is None:
-            path = self._file.path
-            model = find_model(connection, path, self._key, self._alphabet)
-            if model is None:
-                return None
-            self._log = AnswerLog(path, model, len(self._alphabet))
-        log = self._log
-        while (chunk := log.read(connection, len(log.batches), most)) is not None:
-            self._note(log, chunk, hash_words(chunk.words, len(self._alphabet)), {}, False)
-        return log
-
-    def _note(
+    def _make_records(
         self,
-        log: AnswerLog,
-        chunk: Chunk,
-        hashes: tuple[Hashes, Hashes],
-        new_rows: dict[bytes, int],
-        is_sparse: bool,
-    ) -> None:
-        """Note answers that are in the file now."""
-        try:
-            self._index.add(*hashes, chunk.numbers)
-            log.note(chunk.batches)
-            self._log = log
-            self._shared_bytes += sum(map(len, new_rows)) + 100 * len(new_rows)
-            if self._shared_bytes > _SHARED_BYTES:
-                self._shared, self._shared_bytes = ({}, {}), 0
-            self._shared[is_sparse].update(new_rows)
-        except BaseException:  # an interrupt: what is half noted has to be read again
-            self._forget()
-            raise
+        model: ModelRow,
+        spelled: Sequence[bytes],
+        contents: Sequence[bytes | None],
+        shared: dict[bytes, int],
+    ) -> Iterator[tuple[int, int, bytes, bytes | int | None, int, int]]:
+        """Yield the records of answers; note the rows that are new, which others may share."""
+        known, time = self._shared, int(datetime.now(UTC).timestamp())
+        seal = _seal(model, time)
+        pairs = zip(spelled, contents, strict=True)
+        for number, (word, content) in enumerate(pairs, self._last + 1):
+            checksum = zlib.crc32(content or b"", zlib.crc32(word, seal))
+            row: bytes | int | None = content
+            if content is not None:
+                at = known.get(content) or shared.setdefault(content, number)
+                row = content if at == number else at
+            yield number, model.id, word, row, time, checksum
 
     def _check_given(self, words: Words, rows: Rows) -> None:
         size, symbols = len(self._alphabet), words.symbols
@@ -243,76 +222,109 @@ class ModelAnswers:
         except BadRowError as error:
             raise InputError(f"{self._name_word(words, error.place)}: {error}") from error
 
-    def _write(
-        self, connection: sqlite3.Connection, log: AnswerLog, words: Words, rows: Rows, time: str
-    ) -> tuple[Chunk, tuple[Hashes, Hashes], dict[bytes, int], bool]:
-        """Write what is new; return what is to be noted after the commit."""
-        first, second = hash_words(words, len(self._alphabet))
-        new = self._select_new(connection, log, words, rows, first, second)
-        if len(new) < len(words):
-            words, rows, first, second = words.take(new), rows.take(new), first[new], second[new]
-        numbers = np.full(len(rows), UNDEFINED, dtype=np.int64)
-        is_defined = slice(None) if rows.undefined is None else ~rows.undefined
-        shared, count, new_rows = self._shared[rows.is_sparse], log.row_count, dict[bytes, int]()
-        numbers[is_defined] = [
-            shared[content]
-            if content in shared
-            else new_rows.setdefault(content, count + len(new_rows))
-            for content in encode_rows(rows.take(np.arange(len(rows))[is_defined]))
-        ]
-        chunk = log.append(
-            connection, words, numbers, list(new_rows), is_sparse=rows.is_sparse, time=time
-        )
-        return chunk, (first, second), new_rows, rows.is_sparse
-
     def _select_new(
-        self,
-        connection: sqlite3.Connection,
-        log: AnswerLog,
-        words: Words,
-        rows: Rows,
-        first: Hashes,
-        second: Hashes,
-    ) -> Numbers:
+        self, connection: sqlite3.Connection, words: Words, spelled: Sequence[bytes], rows: Rows
+    ) -> list[int]:
         """Return the places of words that are not stored; refuse other answers to those that are.
 
         Of a word that is given twice, the first place.
         """
-        numbers, firsts = self._index.find(first, second), _find_firsts(first, second)
-        is_stored, is_repeated = numbers != NOT_STORED, firsts != np.arange(len(words))
-        if is_stored.any():
-            stored = log.read_rows(connection, numbers[is_stored])
-            self._check_same(words, rows, is_stored.nonzero()[0], stored)
-        if is_repeated.any():
-            given = rows.take(firsts[is_repeated])
-            self._check_same(words, rows, is_repeated.nonzero()[0], given)
-        return np.flatnonzero(~is_stored & ~is_repeated)
+        stored, again, firsts = list[int](), list[int](), dict[bytes, int]()
+        for place, word in enumerate(spelled):
+            if word in self._numbers:
+                stored.append(place)
+            elif firsts.setdefault(word, place) != place:
+                again.append(place)
+        if stored:
+            numbers = np.array([abs(self._numbers[spelled[place]]) for place in stored])
+            self._check_same(words, rows, stored, self._read_rows(connection, numbers))
+        if again:
+            others = rows.take(np.array([firsts[spelled[place]] for place in again]))
+            self._check_same(words, rows, again, others)
+        return list(firsts.values())
 
-    def _check_same(self, words: Words, rows: Rows, places: Numbers, others: Rows) -> None:
+    def _check_same(self, words: Words, rows: Rows, places: list[int], others: Rows) -> None:
         """Refuse answers to words at some places that are not those of the same model."""
-        different = _find_different(rows.take(places), others)
+        different = _find_different(rows.take(np.array(places)), others)
         if different is not None:
-            word = self._name_word(words, int(places[different]))
             raise StoreError(
                 f"{shown(str(self._file.path))}: the model {self._key!r} has given two different "
-                f"answers to {word}: it has changed under its name; use another model_id or "
-                "another store"
+                f"answers to {self._name_word(words, places[different])}: it has changed under its "
+                "name; use another model_id or another store"
             )
 
     def _name_word(self, words: Words, place: int) -> str:
         [codes] = words.part(place, place + 1)
         return f"the word {shortened(self._alphabet.decode(codes))}"
 
+    def _refresh(self, connection: sqlite3.Connection) -> None:
+        """Read the words that are new in the file, whoever has written them."""
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if version != self._version:  # others have written, and may have moved the rows
+            self._version, self._shared, self._shared_bytes = version, {}, 0
+        (last,) = connection.execute(_LAST).fetchone()
+        if last == self._last:
+            return
+        if self._model is None:
+            self._model = find_model(connection, self._file.path, self._key, self._alphabet)
+        if self._model is not None:
+            for at, word, is_undefined in connection.execute(
+                _READ_WORDS, (self._last, self._model.id)
+            ):
+                self._numbers[word] = -at if is_undefined else at
+        self._last = last
 
-def _find_firsts(first: Hashes, second: Hashes) -> Numbers:
-    """Return for each word the place of the first word that is equal to it."""
-    order = np.argsort(first, kind="stable")
-    one, two = first[order], second[order]
-    begins = np.ones(len(order), dtype=bool)
-    begins[1:] = (one[1:] != one[:-1]) | (two[1:] != two[:-1])
-    firsts = np.empty(len(order), dtype=np.int64)
-    firsts[order] = order[begins][np.cumsum(begins) - 1]
-    return firsts
+    def _read_rows(self, connection: sqlite3.Connection, numbers: Numbers) -> Rows:
+        """Return the rows of answers, by their numbers."""
+        if (np.diff(numbers) > 0).all():
+            return self._decode_rows(self._read(connection, numbers))
+        different, places = np.unique(numbers, return_inverse=True)
+        return self._decode_rows(self._read(connection, different)).take(places)
+
+    def _read(self, connection: sqlite3.Connection, numbers: Numbers) -> list[_Record]:
+        """Read answers by their numbers, which are ascending."""
+        found: list[_Record] = []
+        for begin in range(0, len(numbers), _AT_ONCE):
+            part = numbers[begin : begin + _AT_ONCE].tolist()
+            marks = ",".join("?" * len(part))
+            found += connection.execute(f"{_READ} one.id IN ({marks}) ORDER BY one.id", part)
+        if len(found) != len(numbers):
+            missing = set(numbers.tolist()).difference(record[0] for record in found)
+            raise self._make_error(min(missing), "it is missing")
+        return found
+
+    def _decode(self, records: Sequence[_Record]) -> tuple[Words, Rows]:
+        """Return the words and the rows of answers."""
+        rows = self._decode_rows(records)
+        try:
+            return decode_words([record[1] for record in records], len(self._alphabet)), rows
+        except ValueError as error:
+            raise self._make_error(records[-1][0], f"up to it, {error}") from error
+
+    def _decode_rows(self, records: Sequence[_Record]) -> Rows:
+        """Check answers, and return their rows."""
+        seals: dict[int, int] = {}
+        for number, word, time, checksum, row in records:
+            if not (isinstance(word, bytes) and isinstance(row, bytes | None)):
+                raise self._make_error(number, "it is not bytes")
+            if time not in seals:
+                seals[time] = 0 if self._model is None else _seal(self._model, time)
+            if checksum != zlib.crc32(row or b"", zlib.crc32(word, seals[time])):
+                raise self._make_error(number, "its checksum is wrong")
+        try:
+            return decode_rows([record[4] for record in records], len(self._alphabet) + 1)
+        except ValueError as error:
+            place = error.place if isinstance(error, BadRowError) else -1
+            raise self._make_error(records[place][0], str(error)) from error
+
+    def _make_error(self, number: int, what: str) -> DamagedStoreError:
+        """Return the error for an answer that is not as it was written."""
+        return make_damage_error(self._file.path, f"model {self._key!r}, answer {number}: {what}")
+
+
+def _seal(model: ModelRow, time: int) -> int:
+    """Return where the checksums of a model's answers of some time begin."""
+    return zlib.crc32(f"{time}".encode(), model.seal)
 
 
 def _find_different(rows: Rows, others: Rows) -> int | None:

@@ -16,7 +16,7 @@ from pdfalearn.metrics.divergences import divergence
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import Sampler
-from pdfalearn.stores.store import AnswerStore
+from pdfalearn.stores import AnswerStore
 
 SAME = Tolerance(1e-3)
 _LEAST_WORDS = 2

@@ -28,8 +28,8 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
 from pdfalearn.results.sweeps import Sweep, SweepInterrupted, SweepProgress, SweepRow
 from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.stores import AnswerStore
 from pdfalearn.stores.keys import model_key
-from pdfalearn.stores.store import AnswerStore
 from pdfalearn.sweeping.measuring import SAME, Distance, ExactMeasure, Measure, SampledMeasure
 from pdfalearn.sweeping.relations import DEFAULT_KAPPAS, LEARNERS, checked_relations
 from pdfalearn.sweeping.spending import Purse

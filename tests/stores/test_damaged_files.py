@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import AnswerStore, DamagedStoreError, StoreError
-from pdfalearn.stores._batches import insert
-from pdfalearn.stores._models import now, registered
-from tests.stores.parts import ALPHABET, Part, assert_same, joined, new_path, read, some, stored
+from pdfalearn import DamagedStoreError, StoreError
+from pdfalearn.stores import AnswerStore
+from pdfalearn.stores._catalogue import read_models
+from tests.stores.given import listed, new_path, read, some, stored
 from tests.support import examples
 
 
@@ -27,19 +29,17 @@ CONTENT = content()
 def is_noticed(path: Path) -> bool:
     """Return whether the damage is reported; if it is not, everything is as it was written."""
     try:
-        segments = read(path)
+        found = read(path)
     except StoreError:
-        segments = None
+        found = None
     try:
         with AnswerStore(path, read_only=True) as store:
             store.verify()
             store.models()
     except StoreError:
         return True
-    assert segments is not None, "reading found damage that verify did not"
-    assert len(segments) == 2
-    for seed, segment in zip((1, 2), segments, strict=True):
-        assert_same(segment, some(seed, count=60))
+    assert found is not None, "reading found damage that verify did not"
+    assert found == listed(*some(1, count=60), *some(2, count=60))
     return False
 
 
@@ -80,26 +80,38 @@ def test_a_description_that_is_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("word", "row", "message"),
     [
-        ({"parents": [1]}, "parent 1 is not a node before its child"),
-        ({"symbols": [2]}, "symbol 2 is not below 2"),
-        ({"nodes": [2]}, "node 2 is not one of the 2"),
-        ({"numbers": [1]}, "number 1 is not one of 1 rows"),
-        ({"rows": [[0.5, 0.5, 0.5]]}, "row 0 is not a distribution"),
-        ({"nodes": [0, 1]}, "2 nodes with answers, but 1 numbers"),
+        (b"\2", [0.5, 0.25, 0.25], "symbol 2 is not below 2"),
+        (b"\1", [0.5, 0.5, 0.5], "sums to 1.5"),
+        (b"\1", [np.nan, 0.5, 0.5], "NaN"),
+        (b"\1", [0.5, 0.5], "does not have 3 columns"),
+        (b"\1", [0.2] * 5, "does not have 3 columns"),
     ],
 )
 def test_a_checksum_that_fits_does_not_hide_nonsense(
-    wrong: dict[str, list[int]], message: str, tmp_path: Path
+    word: bytes, row: list[float], message: str, tmp_path: Path
 ) -> None:
-    good = Part([0], [0], [0], [0], [[0.5, 0.25, 0.25]])
-    part = joined([good._replace(**wrong)])  # type: ignore[arg-type]
-    with AnswerStore(tmp_path / "answers.db") as store:
+    content = b"d" + np.array(row).tobytes()
+    with AnswerStore(stored(tmp_path / "answers.db", some(1))) as store:
         with store._file.writing() as connection:
-            model = registered(connection, store.path, "model", ALPHABET)
-            insert(connection, model, 1, 0, part, now())
-        for use in (store.verify, lambda: list(store.segments("model")), store.compact):
-            named = f"'model', writer 1, batch 0: .*{message}"
-            with pytest.raises(DamagedStoreError, match=named):
+            [model] = read_models(connection)
+            checksum = zlib.crc32(content, zlib.crc32(word, zlib.crc32(b"7", model.seal)))
+            record = (9, model.id, word, content, 7, checksum)
+            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", record)
+        for use in (store.verify, lambda: list(store.answers("model")), store.compact):
+            with pytest.raises(DamagedStoreError, match=f"'model', answer 9: .*{message}"):
                 use()
+
+
+def test_sparse_nonsense_is_found(tmp_path: Path) -> None:
+    entries = np.array([(0, 0.25), (9, 0.75)], dtype=[("column", "<u4"), ("value", "<f8")])
+    for content in (b"s", b"s" + entries.tobytes(), b"s" + entries[1:].tobytes(), b"s1"):
+        with new_path() as path, AnswerStore(stored(path, some(1))) as store:
+            with store._file.writing() as connection:
+                [model] = read_models(connection)
+                checksum = zlib.crc32(content, zlib.crc32(b"", zlib.crc32(b"7", model.seal)))
+                record = (9, model.id, b"", content, 7, checksum)
+                connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", record)
+            with pytest.raises(DamagedStoreError, match="'model', answer 9: "):
+                store.verify()

@@ -1,4 +1,4 @@
-"""A process of its own that writes to a store; run as a program, it is that process."""
+"""A process of its own that adds to a store; run as a program, it is that process."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from itertools import islice
 from pathlib import Path
 from types import TracebackType
 
-from pdfalearn import AnswerStore
-from tests.stores.parts import ALPHABET, endless_parts
+from pdfalearn.stores import AnswerStore
+from tests.stores.given import ALPHABET, arrays_of, endless_batches
 
 ROOT = Path(__file__).parents[2]
 
 
-class Writing:
-    """A process that appends small parts and says after each how many are stored.
+class Adding:
+    """A process that adds small batches and says after each how many are stored.
 
     Parameters
     ----------
     path : Path
         The store.
     seed : int
-        Which parts.
+        Which batches.
     count : int
-        How many parts; it never ends by itself if this is not given.
+        How many batches; it never ends by itself if this is not given.
     key : str
         Which model.
     """
@@ -34,7 +34,7 @@ class Writing:
     ) -> None:
         arguments = [str(path), key, str(seed), "" if count is None else str(count)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.stores.writing", *arguments],
+            [sys.executable, "-m", "tests.stores.adding", *arguments],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -43,7 +43,7 @@ class Writing:
         )
         self._count = 0
 
-    def __enter__(self) -> Writing:
+    def __enter__(self) -> Adding:
         return self
 
     def __exit__(
@@ -56,7 +56,7 @@ class Writing:
         self.process.communicate()
 
     def begin(self) -> None:
-        """Let it open the store and write; it is ready when it has said so."""
+        """Let it open the store and add; it is ready when it has said so."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == "ready\n", self.process.communicate()
@@ -64,7 +64,7 @@ class Writing:
         self.process.stdin.flush()
 
     def wait_for(self, count: int) -> None:
-        """Let it begin, and wait until this many parts are stored."""
+        """Let it begin, and wait until this many batches are stored."""
         self.begin()
         assert self.process.stdout is not None
         while self._count < count:
@@ -73,7 +73,7 @@ class Writing:
             self._count = int(line)
 
     def kill(self) -> int:
-        """End it as a power failure would; return how many parts it has said are stored."""
+        """End it as a power failure would; return how many batches it has said are stored."""
         self.process.kill()
         output, _ = self.process.communicate()
         whole = output[: output.rfind("\n") + 1].split()
@@ -86,15 +86,15 @@ class Writing:
 
 
 def main(path: str, key: str, seed: str, count: str) -> None:
-    """Print "ready", wait for a line, and write."""
+    """Print "ready", wait for a line, and add."""
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()
     with AnswerStore(path) as store:
-        writer = store.writer(key, ALPHABET)
-        parts = islice(endless_parts(int(seed)), int(count) if count else None)
-        for number, part in enumerate(parts, start=1):
-            writer.append(*part)
+        answers = store.answers(key, ALPHABET)
+        batches = islice(endless_batches(int(seed)), int(count) if count else None)
+        for number, batch in enumerate(batches, start=1):
+            answers.add(*arrays_of(batch))
             sys.stdout.write(f"{number}\n")
             sys.stdout.flush()
 

@@ -1,0 +1,202 @@
+"""Which way of asking a transformer is right is tried, on what a run would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pdfalearn.errors import InputError
+from pdfalearn.models._causal_models import CausalModel, Limit
+from pdfalearn.models._opened_transformer import OpenedTransformer, Way
+from pdfalearn.models._token_tree import Nodes, TokenTree
+from pdfalearn.models.opened import error_text
+from pdfalearn.models.spelling import Spelling
+from pdfalearn.text import shortened
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_ANY = 2**31
+_LEAST = 64
+_BEYOND = 1.25
+"""A trial has as many tokens as a run's passes, but so many at least, or so many times as many as
+the window, if that is in reach."""
+_DEEP_SHARE = 4
+"""One token in so many of a trial belongs to the word that is compared, and it is compared in so
+many parts."""
+_FEW = 8
+"""Texts that are computed whole to see whether a model reads ahead have about so many tokens."""
+_TOLERANCE = 1e-3
+_ROUNDINGS = 16
+"""How far logits may be apart, in standard deviations: the tolerance, or so many roundings."""
+_ODD_SHARES = 1 / 16, 1 / 2
+_COARSE = 1e-4
+"""Rounding may lead a token to another expert: so many of the answers may be further apart, in
+fine precisions and in those whose rounding is coarse."""
+
+
+class Trial:
+    """Compares ways of asking a model with whole texts, on words that a run could ask for.
+
+    Parameters
+    ----------
+    model : CausalModel
+        The transformer.
+    spelling : Spelling
+        How symbols are written in tokens.
+    prompt : tuple of int
+        The tokens before every word.
+    memory, batch : int
+        As for a session.
+    """
+
+    def __init__(
+        self,
+        model: CausalModel,
+        spelling: Spelling,
+        prompt: tuple[int, ...],
+        memory: int,
+        batch: int,
+    ) -> None:
+        import torch
+
+        self._model = model
+        self._rounding = torch.finfo(model.module.dtype).eps
+        self._odd_share = _ODD_SHARES[self._rounding > _COARSE]
+        self._name = type(model.module).__name__
+        self._spelling = spelling
+        self._prompt = prompt
+        self._memory, self._batch = memory, batch
+        # A pass has as many tokens as a batch, or all beginnings of symbols behind one word. It is
+        # to go beyond the window, if that is not much longer.
+        self._width = max(_LEAST, batch, len(spelling.prefixes))
+        self._tail = prompt[-self._width :]
+        window = model.window.tokens
+        if window <= 2 * self._width:
+            self._width = max(self._width, int(_BEYOND * window) - len(self._tail))
+        self._random = np.random.default_rng(1)
+        symbols = np.unique(np.concatenate(spelling.wanted))
+        self._pool = np.concatenate([symbols, np.array(prompt)])
+
+    def best_way(self) -> tuple[Way, str]:
+        """Return the fastest way that is right, and what is wrong with those that keep something.
+
+        That is empty if nothing is wrong.
+        """
+        self._check_plain()
+        why = f"{self._model.window}, and the prompt {len(self._prompt)}"
+        for way in self._keeping():
+            try:
+                wrong = self._share_of_wrong(way)
+            except Exception as error:  # whatever code the model has
+                why = f"it takes no keys and values that are kept: {_line(error)}"
+                continue
+            if wrong <= self._odd_share:
+                return way, ""
+            why = "it answers otherwise where words share a sequence"
+        return Way(False, _ANY, self._model.context), why
+
+    def _keeping(self) -> Iterator[Way]:
+        """Return the ways to try that keep keys and values."""
+        window = self._model.window
+        if self._room(window) < 0:
+            return
+        if len(self._tail) + self._width > window.tokens and self._rounding < _COARSE:
+            yield Way(True, _ANY, window)
+        if len(self._prompt) + 2 * len(self._spelling.prefixes) <= window.tokens:
+            yield Way(True, window.tokens, window)
+
+    def _room(self, limit: Limit) -> int:
+        """Return how many tokens a word may have."""
+        return limit.tokens - len(self._prompt) - max(map(len, self._spelling.prefixes))
+
+    def _check_plain(self) -> None:
+        """Refuse a model that cannot be asked for whole texts, or whose texts are not causal."""
+        if self._room(self._model.context) < 0:
+            deepest = max(map(len, self._spelling.prefixes))
+            raise InputError(
+                f"a prompt of {len(self._prompt)} tokens and symbols of up to {deepest + 1} are "
+                f"too long: {self._model.context}; shorten the prompt"
+            )
+        before = np.tile(self._tail[-_FEW:], (2, 1))
+        texts = np.hstack([before, self._random.choice(self._pool, (2, 2))])
+        texts = texts[:, -self._model.context.tokens :]
+        try:
+            together = self._model.plain_logits(texts, texts.shape[1])
+            alone = [self._model.plain_logits(text[None, :-1], len(text) - 1)[0] for text in texts]
+            if together.shape != (*texts.shape, self._model.vocabulary):
+                raise ValueError(f"its logits have the shape {tuple(together.shape)}")
+        except Exception as error:  # whatever code the model has
+            raise InputError(
+                f"{self._name} does not go on from tokens alone: {_line(error)}"
+            ) from error
+        for given, plain in zip(together, alone, strict=True):
+            if self._wrong(given[:-1], plain) > self._odd_share:
+                raise InputError(
+                    f"{self._name} reads ahead: what it says of a token depends on later ones, or "
+                    "on other texts, so it is not a causal language model"
+                )
+
+    def _share_of_wrong(self, way: Way) -> float:
+        """Return which share of the answers after a long word's beginnings is wrong.
+
+        It is that of the worst part of the word. Its tokens are among those of a forest, as many as
+        go through the model at once; the first half is kept, and the rest goes on from there.
+        """
+        import torch
+
+        letter = Spelling({0: [int(self._pool[0])]}, "rest")
+        opened = OpenedTransformer(self._model, letter, self._tail, self._memory, self._batch, way)
+        deep = self._grow(opened.tree)
+        halves = np.split(np.arange(opened.tree.size), [self._width // 2 + 1])
+        with torch.inference_mode():
+            if way.longest < _ANY:
+                halves = [part for half in halves if len(half) for part in opened.cut(half)]
+            logits = torch.cat([opened.pass_on(part) for part in halves if len(part)])
+            given = logits[torch.from_numpy(deep).to(logits.device)]
+            text = np.array([*self._tail[:-1], *opened.tree.tokens[deep]])[None]
+            plain = self._model.plain_logits(text, len(deep))[0]
+        pairs = zip(given.chunk(_DEEP_SHARE), plain.chunk(_DEEP_SHARE), strict=True)
+        return max(self._wrong(*pair) for pair in pairs)
+
+    def _grow(self, tree: TokenTree) -> Nodes:
+        """Put words into a tree in any order; return the nodes of a long one.
+
+        Tokens of the first half have others behind them in the second, as far as words may be so
+        long: so a pass for the second half needs them all.
+        """
+        most = min(self._width // _DEEP_SHARE, self._model.window.tokens - len(self._prompt))
+        if not most:
+            return np.zeros(1, dtype=np.int64)
+        deep = np.linspace(1, self._width - 1, most).astype(np.int64)
+        before = dict(zip(deep.tolist(), [0, *deep.tolist()], strict=False))
+        half = self._width // 2
+        depths = [0]
+        for node in range(1, self._width):
+            behind = node - half
+            if node not in before:
+                shallow = [each for each, depth in enumerate(depths) if depth < most]
+                is_new = behind > 0 and depths[behind] < most
+                before[node] = behind if is_new else int(self._random.choice(shallow))
+            depths.append(depths[before[node]] + 1)
+        parents = np.array([before[node] for node in range(1, self._width)])
+        tree.add(parents, self._random.choice(self._pool, len(parents)))
+        return np.append(0, deep)
+
+    def _wrong(self, given: Tensor, plain: Tensor) -> float:
+        """Return in which share of rows logits are not as those computed plainly."""
+        tolerance = max(_TOLERANCE, _ROUNDINGS * self._rounding)
+        given, plain = (
+            (logits.double() - logits.double().amax(-1, keepdim=True)).clamp(min=-50)
+            for logits in (given, plain)
+        )
+        spread = plain.std(-1, correction=0).clamp(min=1e-30)
+        near = (given - plain).abs().amax(-1) <= tolerance * spread
+        is_number = ~plain.isnan().any(-1)  # where there is none, a run will name the word
+        return float((~near & is_number).double().mean())
+
+
+def _line(error: Exception) -> str:
+    return shortened(error_text(error), 200)
