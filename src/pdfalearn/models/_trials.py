@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _ANY = 2**31
 _LEAST = 64
 _BEYOND = 1.25
-"""A trial has as many tokens as a run's passes, but at least 64, or 1.25 times as many as the window
-has, if that is in reach."""
+"""A trial has as many tokens as a run's passes, but at least 64, or 1.25 times as many as a window,
+if that is in reach."""
 _DEEP_SHARE = 4
 """One token in four of a trial belongs to the word that is compared, in four parts."""
 _FEW = 8
