@@ -96,6 +96,7 @@ OWN: dict[str, dict[str, Any]] = {
     "gemma4_unified_assistant": {"text_config": _DRAFT},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]]},
     "granitemoehybrid": {**_MAMBA, "layer_types": ["mamba", _FULL] * 2},
+    "hrm_text": {"initializer_range": 0.1},  # with more, rounding grows from round to round
     "hunyuan_v1_dense": {"head_dim": 8},
     "hunyuan_v1_moe": {"head_dim": 8},
     "lfm2_moe": {"layer_types": ["conv", _FULL] * 2},
@@ -192,7 +193,7 @@ def _small(kind: Any, spread: float | None) -> Any:
             if not isinstance(value, int) or value >= VOCABULARY:
                 known = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
                 settings[name] = known.get(name, VOCABULARY - 1)
-        elif name == "is_decoder":
+        elif name in {"is_decoder", "causal"}:
             settings[name] = True
         elif name in {"initializer_range", "init_std"} and spread is not None:
             settings[name] = spread

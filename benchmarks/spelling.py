@@ -16,7 +16,7 @@ import torch
 
 from benchmarks.support import print_header, print_row
 from examples.smollm import smollm
-from pdfalearn import TransformerModel
+from pdfalearn import Batch, TransformerModel
 
 COIN = "I toss a coin, and it shows"
 SIDES = ("heads", "tails")
@@ -30,7 +30,7 @@ def outside(folder: Any, prompt: str, symbols: list[str]) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = TransformerModel(folder, symbols=symbols, prompt=prompt, outside="(else)")
-    return float(model.open().read(np.array([0])).values[0, -1])
+    return float(model.answer(Batch.of([()])).values[0, -1])
 
 
 class Paths:

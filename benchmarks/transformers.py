@@ -18,6 +18,7 @@ import torch
 
 from benchmarks.support import print_header, print_row
 from pdfalearn import (
+    Batch,
     Budget,
     ModelWords,
     PACOracle,
@@ -27,7 +28,7 @@ from pdfalearn import (
     Words,
     learn,
 )
-from pdfalearn.models._transformer_session import TransformerSession
+from pdfalearn.models._opened_transformer import OpenedTransformer
 
 PROMPTS = (14, 100, 400)
 POOLS = {"GPT-2 2x64": 2**18, "SmolLM2-135M": 11 * 2**20}
@@ -100,45 +101,43 @@ def asked(model: Any, prompt_length: int, memory: int = 2**30) -> TransformerMod
     return TransformerModel(model, None, digits, prompt=prompt, ends=[2, 0], memory=memory)
 
 
-def words_by_length(count: int, symbols: int = DIGITS) -> list[list[tuple[int, ...]]]:
-    """Return the first words over some symbols, those of one length together."""
-    every = (word for length in range(1, 99) for word in product(range(symbols), repeat=length))
-    chosen = list(islice(every, count))
-    return [[word for word in chosen if len(word) == n] for n in range(1, len(chosen[-1]) + 1)]
+def first_words(count: int, symbols: int = DIGITS) -> list[tuple[int, ...]]:
+    """Return the empty word and the first others over some symbols, the shortest first."""
+    every = (word for length in range(99) for word in product(range(symbols), repeat=length))
+    return list(islice(every, count + 1))
 
 
-def bulk(
-    session: TransformerSession, levels: list[list[tuple[int, ...]]]
-) -> tuple[float, list[Rows]]:
+def batches(words: list[tuple[int, ...]], size: int = 0) -> list[Batch]:
+    """Return batches of words of one run, those of each length, or of a size in a random order."""
+    whole = Batch.of(words)
+    lengths = whole.words.lengths
+    if size:
+        order = np.random.default_rng(1).permutation(len(words))
+        parts = [np.sort(part) for part in np.split(order, range(size, len(order), size))]
+    else:
+        parts = [(lengths == length).nonzero()[0] for length in np.unique(lengths)]
+    ids = [whole.wanted_ids[part] for part in parts]
+    return [Batch.of_ids(each, np.ones(len(each), dtype=bool), whole.lineage) for each in ids]
+
+
+def bulk(opened: OpenedTransformer, words: list[tuple[int, ...]]) -> tuple[float, list[Rows]]:
     """Ask for all words, length by length, when the prompt is kept.
 
     Returns words a second, and the answers to the words of each length.
     """
-    numbers: dict[tuple[int, ...], int] = {(): session.start()}
-    session.read(np.array([numbers[()]]))
-    answers = []
+    first, *levels = batches(words)
+    opened.answer(first)
     started = time.perf_counter()
-    for level in levels:
-        bases = np.array([numbers[word[:-1]] for word in level])
-        handles = session.extend(bases, Words.of([word[-1:] for word in level]))
-        answers.append(session.read(handles))
-        numbers.update(zip(level, handles.tolist(), strict=True))
-    return sum(map(len, levels)) / (time.perf_counter() - started), answers
+    answers = [opened.answer(level) for level in levels]
+    return (len(words) - 1) / (time.perf_counter() - started), answers
 
 
-def in_any_order(
-    session: TransformerSession, levels: list[list[tuple[int, ...]]]
-) -> tuple[float, Rows]:
+def in_any_order(opened: OpenedTransformer, words: list[tuple[int, ...]]) -> tuple[float, Rows]:
     """Ask for all words, 64 at a time in a random order; words a second, and the answers."""
-    numbers: dict[tuple[int, ...], int] = {(): session.start()}
-    for level in levels:
-        bases = np.array([numbers[word[:-1]] for word in level])
-        handles = session.extend(bases, Words.of([word[-1:] for word in level]))
-        numbers.update(zip(level, handles.tolist(), strict=True))
-    order = np.random.default_rng(1).permutation(list(numbers.values()))
+    parts = batches(words, size=64)
     started = time.perf_counter()
-    rows = Rows.joined([session.read(part) for part in np.split(order, range(64, len(order), 64))])
-    return len(order) / (time.perf_counter() - started), rows
+    rows = Rows.joined([opened.answer(part) for part in parts])
+    return len(words) / (time.perf_counter() - started), rows
 
 
 def padded(model: TransformerModel, words: list[tuple[int, ...]]) -> float:
@@ -167,31 +166,30 @@ def re_encoding(model: TransformerModel, words: list[tuple[int, ...]]) -> tuple[
 
 def compare(name: str, network: Any, prompts: Sequence[int] = PROMPTS) -> None:
     """Print words a second for prompts of several lengths."""
-    levels = words_by_length(WORDS)
+    words = first_words(WORDS)
+    longest = [word for word in words if len(word) == len(words[-1])]
     for length in prompts:
         model, clock = asked(network, length), Clock()
         started = time.perf_counter()
         with clock.on(network):
-            tree, answers = bulk(model.open(), levels)
+            tree, answers = bulk(model.open(), words)
         total = time.perf_counter() - started
-        step = max(1, len(levels[-1]) // SAMPLE)
-        plain, rows = re_encoding(model, levels[-1][::step][:SAMPLE])
+        step = max(1, len(longest) // SAMPLE)
+        plain, rows = re_encoding(model, longest[::step][:SAMPLE])
         difference = np.abs(answers[-1].values[::step][:SAMPLE] - rows.values).max()
-        copies = padded(model, levels[-1][:64])
+        copies = padded(model, longest[:64])
         figures = [tree, plain, tree / plain, difference, copies, total / clock.seconds]
         print_row([name, length, *figures])
 
 
 def forgetting(name: str, network: Any) -> None:
     """Print what little memory costs, and how far answers are from those with much."""
-    levels = words_by_length(WORDS, symbols=2)
+    words = first_words(WORDS, symbols=2)
     spacious, small = (asked(network, PROMPTS[0], m).open() for m in (2**30, POOLS[name]))
-    much, expected = in_any_order(spacious, levels)
-    little, rows = in_any_order(small, levels)
-    kept = small._kept
-    room = 0 if kept is None else kept.capacity
+    much, expected = in_any_order(spacious, words)
+    little, rows = in_any_order(small, words)
     difference = np.abs(rows.values - expected.values).max()
-    figures = [room, spacious.tokens, small.tokens, much, little, difference]
+    figures = [small.capacity, spacious.tokens, small.tokens, much, little, difference]
     print_row([name, f"{POOLS[name] / 2**20:g} MiB", *figures])
 
 

@@ -114,7 +114,7 @@ def test_bad_answers_are_named_with_the_word_and_models_closed() -> None:
     opened.answer = lambda batch: [[0.5, 0.5]] * (batch.count - 1) + [[0.5, 0.4]]  # type: ignore
     with pytest.raises(BadAnswerError, match=r"answer to the word \('a', 'a'\): .*0\.9") as caught:
         ask_words(model, Words.of([[], [0, 0], [0]]))
-    assert caught.value.place == 2
+    assert caught.value.word_id == 2
     assert model.opened[0].closed == 1
 
 

@@ -45,13 +45,14 @@ def made(model: Any, symbols: Any = None, **options: Any) -> TransformerModel:
 @pytest.mark.parametrize("ends", [[0, 2], "rest"])
 @pytest.mark.parametrize("outside", [None, "?"])
 def test_it_keeps_to_the_protocol(ends: Any, outside: str | None) -> None:
-    check_model(made(tiny("llama"), ends=ends, outside=outside))
+    check_model(made(tiny("llama", precision="float64"), ends=ends, outside=outside))
 
 
 @pytest.mark.slow
 def test_wrappers_keep_to_the_protocol() -> None:
-    check_model(Guided(made(tiny("llama")), "(ab|c)+"))
-    check_model(TopK(made(tiny("llama"), {token: [token] for token in range(3, 40)}), 4))
+    model = tiny("llama", precision="float64")
+    check_model(Guided(made(model), "(ab|c)+"))
+    check_model(TopK(made(model, {token: [token] for token in range(3, 40)}), 4))
 
 
 @pytest.mark.slow
@@ -78,8 +79,9 @@ def test_a_store_knows_the_model_again(tmp_path: Path) -> None:
     assert again.statistics.words == 0
     outside: Any = again.certificate.details["outside"]
     known: Any = first.certificate.details["outside"]
-    assert 0 < outside["mean"] <= outside["largest"] <= known["largest"] + 1e-6
-    assert outside["unknown"] > 0, "a store does not keep it"
+    assert 0 < outside["mean"] <= outside["largest"]
+    assert outside["largest"] == pytest.approx(known["largest"], abs=1e-5)
+    assert outside["unknown"] == 0
 
 
 def test_fingerprint_covers_all_that_decides() -> None:
@@ -125,10 +127,10 @@ def test_audits_compute_again() -> None:
 
     handle = model.register_forward_hook(drift)
     try:
-        with pytest.raises(ModelError, match=r"differ|second"):
-            learn(asked, by=Quantization(50), oracle=AllWordsOracle(2), audit=20)
+        result = learn(asked, by=Quantization(50), oracle=AllWordsOracle(2), audit=20)
     finally:
         handle.remove()
+    assert result.certificate.kind == "unsteady"
 
 
 def test_nan_names_the_word() -> None:

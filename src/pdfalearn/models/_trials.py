@@ -11,7 +11,9 @@ from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import CausalModel, Limit
 from pdfalearn.models._opened_transformer import OpenedTransformer, Way
 from pdfalearn.models._token_tree import Nodes, TokenTree
+from pdfalearn.models.opened import error_text
 from pdfalearn.models.spelling import Spelling
+from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,19 +21,18 @@ if TYPE_CHECKING:
 _ANY = 2**31
 _LEAST = 64
 _BEYOND = 1.25
-"""A trial has as many tokens as a run's passes, but so many at least, or so many times as many as
-the window, if that is in reach."""
+"""A trial has as many tokens as a run's passes, but at least 64, or 1.25 times as many as the window
+has, if that is in reach."""
 _DEEP_SHARE = 4
-"""One token in so many of a trial belongs to the word that is compared, and it is compared in so
-many parts."""
+"""One token in four of a trial belongs to the word that is compared, in four parts."""
 _FEW = 8
-"""Texts that are computed whole to see whether a model reads ahead have about so many tokens."""
+"""Texts that are computed whole to see whether a model reads ahead have about this many tokens."""
 _TOLERANCE = 1e-3
 _ROUNDINGS = 16
-"""How far logits may be apart, in standard deviations: the tolerance, or so many roundings."""
+"""How far logits may be apart, in standard deviations: the tolerance, or this many roundings."""
 _ODD_SHARES = 1 / 16, 1 / 2
 _COARSE = 1e-4
-"""Rounding may lead a token to another expert: so many of the answers may be further apart, in
+"""Rounding may lead a token to another expert: such a share of the answers may be further apart, in
 fine precisions and in those whose rounding is coarse."""
 
 
@@ -89,7 +90,7 @@ class Trial:
             try:
                 wrong = self._share_of_wrong(way)
             except Exception as error:  # whatever code the model has
-                why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+                why = f"it takes no keys and values that are kept: {_line(error)}"
                 continue
             if wrong <= self._odd_share:
                 return way, ""
@@ -128,8 +129,7 @@ class Trial:
                 raise ValueError(f"its logits have the shape {tuple(together.shape)}")
         except Exception as error:  # whatever code the model has
             raise InputError(
-                f"{self._name} does not go on from tokens alone: {type(error).__name__}: "
-                f"{' '.join(str(error).split())[:200]}"
+                f"{self._name} does not go on from tokens alone: {_line(error)}"
             ) from error
         for given, plain in zip(together, alone, strict=True):
             if self._wrong(given[:-1], plain) > self._odd_share:
@@ -195,3 +195,7 @@ class Trial:
         near = (given - plain).abs().amax(-1) <= tolerance * spread
         is_number = ~plain.isnan().any(-1)  # where there is none, a run will name the word
         return float((~near & is_number).double().mean())
+
+
+def _line(error: Exception) -> str:
+    return shortened(error_text(error), 200)

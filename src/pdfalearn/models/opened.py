@@ -32,13 +32,13 @@ class Members(NamedTuple):
 class BadAnswerError(ModelError):
     """A model's answer to a word is not a distribution.
 
-    ``row`` says what it is, ``place`` which of the wanted words of the batch it answers.
+    ``row`` says what it is, ``word_id`` is the word's number in the batch.
     """
 
-    def __init__(self, word: str, row: str, place: int) -> None:
+    def __init__(self, word: str, row: str, word_id: int) -> None:
         super().__init__(f"the model's answer to the word {word}: {row}")
         self.row = row
-        self.place = place
+        self.word_id = word_id
 
 
 def check_members(model: LanguageModel) -> Members:
@@ -121,8 +121,9 @@ class OpenedModel(CheckedModel):
                 self._table = given.table
             return check_answer(given, batch.count, self._width, self.alphabet)
         except BadRowError as error:
-            word = self.alphabet.decode(batch.word(error.place)) if batch.count else ()
-            raise BadAnswerError(shortened(word), str(error), error.place) from error
+            word_id = int(batch.wanted_ids[error.place]) if batch.count else 0
+            word = self.alphabet.decode(batch.spell(word_id))
+            raise BadAnswerError(shortened(word), str(error), word_id) from error
 
     def _check_attached(self, error: BaseException) -> None:
         """Check answers that are attached to an error; such as are wrong are left out."""

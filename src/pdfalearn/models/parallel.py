@@ -16,7 +16,7 @@ from pdfalearn.models.batch import Batch
 from pdfalearn.models.copies import Request
 from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import BadAnswerError, CheckedModel, error_text, opened_model
-from pdfalearn.models.processes import Copies, Outcomes, ProcessCopies
+from pdfalearn.models.process_copies import Copies, Outcomes, ProcessCopies
 from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
@@ -92,7 +92,7 @@ class Replicas(LanguageModel):
             timeout = checked_number(timeout, "timeout", 1e-3, 1e9)
         self.copies: Copies[Any]
         if scheduler is not None:
-            from pdfalearn.models.cluster import ClusterCopies
+            from pdfalearn.models.cluster_copies import ClusterCopies
 
             self.copies = ClusterCopies(make_model, count, scheduler, timeout)
         elif count is not None:
@@ -198,8 +198,6 @@ class OpenedReplicas(CheckedModel):
             answered = []
             for copy in parts:
                 outcome = outcomes[copy][1]
-                if isinstance(outcome, BadAnswerError) and rows:
-                    outcome.place = int(rows[copy][outcome.place])  # that of the whole batch
                 if isinstance(outcome, Exception):
                     raise outcome
                 answered.append(outcome)

@@ -205,7 +205,7 @@ class OpenedNetwork(LanguageModel):
         self.capacity = self._states.capacity
         """The most words whose hidden states are kept."""
         self._widest = (self.capacity - 1) // 2
-        """So many words fit into the cache with as many parents, and with the empty word."""
+        """This many words fit into the cache with as many parents, and with the empty word."""
 
     @property
     def computed_again(self) -> int:

@@ -182,8 +182,11 @@ class Audits:
             with opened_model(self._model) as opened:
                 again = answer_in_parts(opened, batch)
         except BadAnswerError as error:
-            word = self._model.alphabet.decode(batch.word(error.place))
-            first = before.take(np.array([error.place])).to_dense()[0].tolist()
+            is_here = ids == error.word_id
+            if not is_here.any():  # it lies on the way to a word that is asked again
+                raise
+            word = self._model.alphabet.decode(batch.spell(error.word_id))
+            first = before.take(is_here.nonzero()[0]).to_dense()[0].tolist()
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
         counts.audited += len(ids)
         counts.audited_symbols += len(batch.words.symbols)

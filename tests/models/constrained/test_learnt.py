@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from pdfalearn import (
     DFA,
     PDFA,
+    AllWordsOracle,
     Alphabet,
     AutomatonModel,
     ExactOracle,
@@ -128,6 +129,26 @@ def test_a_model_that_lists_too_little_is_named_with_the_word() -> None:
     model = TopK(SparseModel(target, 1), 2)
     with pytest.raises(ModelError, match=r"the word \('a',\): it leaves open .*smaller k"):
         learn(model, by=BY, oracle=ANY)
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS.values(), ids=WRAPPINGS)
+def test_an_audit_names_the_word_whose_answer_has_gone_bad(wrapping: Wrapping) -> None:
+    seen: set[tuple[object, ...]] = set()
+
+    def answer(words: list[tuple[object, ...]]) -> list[list[float]]:
+        again = [word == ("a", "a") and word in seen for word in words]
+        seen.update(words)
+        row = [0.3, 0.4, 0.3]
+        return [[0.3, 0.4, 0.2] if is_again else row for is_again in again]
+
+    inside = FunctionModel(answer, "ab")
+    expected = learn(wrapping(model_of([0.3, 0.4, 0.3])), by=BY).pdfa
+    oracle = AllWordsOracle(2)
+    result = learn(wrapping(inside), by=BY, oracle=oracle, audit=100)
+    assert result.pdfa == expected
+    assert result.certificate is not None
+    assert result.certificate.kind == "unsteady"
+    assert "to the word ('a', 'a'): " in result.certificate.statement
 
 
 def test_what_a_guide_forces_is_learnt_and_not_asked() -> None:

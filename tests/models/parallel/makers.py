@@ -17,8 +17,10 @@ from pdfalearn import (
     PDFA,
     FunctionModel,
     LanguageModel,
+    ProgramModel,
     QueryCost,
     Rows,
+    TopK,
     random_pdfa,
 )
 from pdfalearn.models.automaton import as_model
@@ -153,9 +155,7 @@ def cramped() -> Keeping:
     return Keeping(7)
 
 
-def top() -> LanguageModel:
-    from pdfalearn import TopK
-
+def top() -> TopK:
     return TopK(FunctionModel(TARGET.next_distributions, TARGET.alphabet), 2)
 
 
@@ -353,9 +353,7 @@ class HangingProgram:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def __call__(self) -> LanguageModel:
-        from pdfalearn import ProgramModel
-
+    def __call__(self) -> ProgramModel:
         return ProgramModel(["sh", "-c", f"echo $$ >> '{self._file}'; exec sleep 600"], "ab")
 
 

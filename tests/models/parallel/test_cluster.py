@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import Exact, InputError, MissingExtraError, ModelError, Replicas, Result
-from pdfalearn.models import cluster as cluster_copies
+from pdfalearn.models import cluster_copies
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words

@@ -133,11 +133,11 @@ def assert_attached(error: BaseException, batch: Batch, failed: set[tuple[str, .
 
 
 @pytest.mark.slow
-def test_the_place_of_a_bad_answer_is_that_of_the_batch() -> None:
+def test_a_bad_answer_says_which_word_it_is_of() -> None:
     batch = Batch.of([*WORDS, [1, 1], [0, 1, 1, 1]])
     with Replicas(makers.improper, 3) as model, pytest.raises(BadAnswerError) as caught:
         model.answer(batch)
-    assert batch.word(caught.value.place) == [1, 1]
+    assert batch.spell(caught.value.word_id) == [1, 1]
 
 
 @pytest.mark.slow

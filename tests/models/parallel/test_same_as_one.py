@@ -21,6 +21,7 @@ from pdfalearn import (
 )
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.opened import ask_words
+from pdfalearn.testing import check_model
 from pdfalearn.words import Words
 from tests.models.parallel import makers
 from tests.support import need_module
@@ -75,8 +76,6 @@ def test_one_two_or_three_copies_are_as_one(make: Callable[[], Any]) -> None:
                 assert (before is None) == (after is None), name
                 assert before is None or np.allclose(before, after, equal_nan=True), name
             if count == 2:
-                from pdfalearn.testing import check_model
-
                 check_model(model, words=200)
 
 

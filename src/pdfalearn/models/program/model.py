@@ -10,7 +10,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
-from pdfalearn.models.batch import Batch
+from pdfalearn.models.batch import Batch, Ids
 from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.program._answers import most_bytes, read_rows
@@ -112,14 +112,14 @@ class ProgramModel(LanguageModel):
         try:
             while done < len(words):
                 part = words.part(done, min(done + self._batch, len(words)))
-                rows.append(self._ask(part, done))
+                rows.append(self._ask(part, batch.wanted_ids[done:]))
                 done += len(part)
         except BaseException as error:
             attach_answers(error, batch.wanted_ids[:done], Rows.joined(rows))
             raise
         return Rows.joined(rows)
 
-    def _ask(self, words: Words, begin: int) -> Rows:
+    def _ask(self, words: Words, ids: Ids) -> Rows:
         texts = {"words": self.alphabet.decode_words(words)}
         line = json.dumps(texts, ensure_ascii=False).encode() + b"\n"
         count, width = len(words), self._width
@@ -129,7 +129,7 @@ class ProgramModel(LanguageModel):
         except BadRowError as error:
             (codes,) = words.part(error.place, error.place + 1)
             word = shortened(self.alphabet.decode(codes))
-            raise BadAnswerError(word, str(error), begin + error.place) from error
+            raise BadAnswerError(word, str(error), int(ids[error.place])) from error
 
 
 def _check_texts(alphabet: Alphabet) -> None:

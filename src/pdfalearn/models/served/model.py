@@ -160,9 +160,9 @@ class ServedModel(LanguageModel):
                 words, lambda asked: self._asker.ask(asked, ids, self._read_rows)
             )
         except BadRowError as error:
-            place = int(places[error.place])
-            word = shortened(self.alphabet.decode(batch.word(place)))
-            raise BadAnswerError(word, str(error), place) from error
+            word_id = int(ids[error.place])
+            word = shortened(self.alphabet.decode(batch.spell(word_id)))
+            raise BadAnswerError(word, str(error), word_id) from error
 
     def _read_rows(self, answers: list[list[Logs]]) -> Rows:
         if self.top is not None:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models.copies import Copy, Failure, Maker, Request, Traits, pickle_maker
-from pdfalearn.models.processes import LOOK_SECONDS, Copies, LostError, Outcomes, Worker
+from pdfalearn.models.process_copies import LOOK_SECONDS, Copies, LostError, Outcomes, Worker
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
 
@@ -72,7 +72,7 @@ class ClusterWorker(Worker):
         return answer
 
     def end(self) -> None:
-        """Give up what the worker was asked."""
+        """Drop what the worker was asked."""
         self.is_ended = True
         self.future.cancel()
 
