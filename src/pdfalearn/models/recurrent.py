@@ -205,7 +205,7 @@ class OpenedNetwork(LanguageModel):
         self.capacity = self._states.capacity
         """The most words whose hidden states are kept."""
         self._widest = (self.capacity - 1) // 2
-        """This many words fit into the cache with as many parents, and with the empty word."""
+        """The most words that fit into the cache with as many parents and the empty word."""
 
     @property
     def computed_again(self) -> int:
@@ -222,7 +222,7 @@ class OpenedNetwork(LanguageModel):
 
         found: list[Found] = []
         if batch.count and batch.wanted_ids[0] == 0:
-            found.append((batch.wanted_ids[:1], self._first))
+            found.append((batch.wanted_ids[:1], self._first.copy()))
         try:
             with torch.inference_mode():
                 for part, levels in self._plan(batch):
