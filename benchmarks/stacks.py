@@ -97,7 +97,7 @@ def product_by_asking(model: LanguageModel) -> PDFA:
         if isinstance(inside, Guided):
             guides.append(inside.guide)
         inside = inside.model  # type: ignore[attr-defined]
-    automata = [inside.pdfa, *guides]
+    automata: list[PDFA | DFA] = [inside.pdfa, *guides]
     start: Key = tuple(automaton.initial for automaton in automata)
     number_of: dict[Key, int] = {start: 0}
     level: list[tuple[Key, list[int]]] = [(start, [])]

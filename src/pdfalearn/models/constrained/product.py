@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.languages.dfa import DFA
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.constrained._rows import UnchangeableError
 from pdfalearn.models.constrained.guided import Guided
@@ -78,7 +79,8 @@ class _Walk:
     def __init__(self, pdfa: PDFA, wrappers: list[Wrapper]) -> None:
         self._pdfa = pdfa
         self._wrappers = wrappers
-        automata = [pdfa, *(wrapper.guide for wrapper in wrappers if isinstance(wrapper, Guided))]
+        guides = (wrapper.guide for wrapper in wrappers if isinstance(wrapper, Guided))
+        automata: list[PDFA | DFA] = [pdfa, *guides]
         self._tables = [automaton.transitions for automaton in automata]
         self._initials = tuple(automaton.initial for automaton in automata)
         self._sizes = tuple(len(automaton) for automaton in automata)
