@@ -12,6 +12,7 @@ from pdfalearn.models.constrained._rows import spread_rows
 from pdfalearn.models.constrained.wrapper import OpenedWrapper, Wrapper
 from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
 from pdfalearn.rows import Flags, Floats, Rows, SharedRows
+from pdfalearn.words import offsets_of
 
 
 class OpenedSelection(OpenedWrapper):
@@ -156,21 +157,30 @@ class Supports:
         """Return the symbols that are kept in each row."""
         if isinstance(rows, SharedRows):
             return self._list_shared(rows)
-        rows = rows.to_sparse()  # which lists all that is not impossible
-        if rows.columns is None or rows.offsets is None:
-            raise TypeError("sparse rows have columns")
+        if rows.offsets is None or rows.columns is None:
+            return self._list_possible(rows.impossible)
         is_symbol = rows.columns > 0
-        data = (rows.columns[is_symbol] - 1).astype(self._type).tobytes()
-        ends = np.append(0, np.cumsum(is_symbol))[rows.offsets] * self._type.itemsize
-        return [data[begin:end] for begin, end in pairwise(ends.tolist())]
+        ends = np.append(0, np.cumsum(is_symbol))[rows.offsets]
+        return self._cut(rows.columns[is_symbol] - 1, ends)
 
     def _list_shared(self, rows: SharedRows) -> list[bytes]:
-        """Return the symbols that are kept in each row; every row of the table is listed once."""
+        """Return the symbols that are kept in each row; list every row of the table once."""
         if rows.table is not self._table:
             self._table, self._kept_in = rows.table, {}
-        numbers = rows.numbers.tolist()
-        new = {number: place for place, number in enumerate(numbers) if number not in self._kept_in}
+        kept_in, numbers, impossible = self._kept_in, rows.numbers.tolist(), rows.impossible_after
+        new = [number for number in dict.fromkeys(numbers) if number not in kept_in]
         if new:
-            some = rows.take(np.array(list(new.values()))).to_sparse()
-            self._kept_in.update(zip(new, self._list_kept(some), strict=True))
-        return [self._kept_in[number] for number in numbers]
+            lists = self._list_possible(None if impossible is None else impossible[new])
+            kept_in.update(zip(new, lists, strict=True))
+        return [kept_in[number] for number in numbers]
+
+    def _list_possible(self, impossible: Flags | None) -> list[bytes]:
+        if impossible is None:
+            raise TypeError("rows of which something is cut say what is impossible")
+        possible = ~impossible
+        return self._cut(possible.nonzero()[1], offsets_of(np.count_nonzero(possible, axis=1)))
+
+    def _cut(self, symbols: NDArray[np.integer], ends: Ids) -> list[bytes]:
+        """Cut an array of the symbols of all words into a piece for each."""
+        data = symbols.astype(self._type).tobytes()
+        return [data[begin:end] for begin, end in pairwise((ends * self._type.itemsize).tolist())]
