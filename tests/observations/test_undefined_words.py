@@ -154,3 +154,14 @@ def test_many_words_that_share_an_undefined_prefix(prefixes_free: bool) -> None:
     # An undefined word is a question, but where the row before it is read and says so.
     asked = sum(state is not None for state in defined) if prefixes_free else len(defined)
     assert tree.counts.words == asked
+
+
+def test_many_rows_after_one_that_excludes_a_symbol() -> None:
+    rows = np.random.default_rng(1).dirichlet([1.0, 1.0, 1.0], 300)
+    rows[0] = [0.5, 0.5, 0.0]
+    transitions = np.column_stack((np.arange(1, 301) % 300, np.zeros(300, dtype=np.int64)))
+    transitions[0, 1] = -1
+    target = PDFA(alphabet="ab", transitions=transitions, probabilities=rows)
+    learnt = learn(target, by=Quantization(1000)).pdfa
+    assert_is_quotient(learnt, target, Quantization(1000))
+    assert (learnt.transitions < 0).sum() == 1
