@@ -104,7 +104,6 @@ if TYPE_CHECKING:
     from pdfalearn.models.parallel import Replicas as Replicas
     from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
-    from pdfalearn.models.protocol import attach_answers as attach_answers
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
@@ -233,7 +232,7 @@ _NAMES_BY_MODULE = {
     "models.batch": ["Batch"],
     "models.cost": ["QueryCost"],
     "models.program.model": ["ProgramModel"],
-    "models.protocol": ["LanguageModel", "attach_answers"],
+    "models.protocol": ["LanguageModel"],
     "models.recurrent": ["RecurrentModel", "StepNetwork"],
     "models.parallel": ["Replicas"],
     "models.served.model": ["LikeliestTokensWarning", "ServedModel"],

@@ -25,8 +25,8 @@ def rooms_on(text: str) -> list[str]:
 
 
 def test_names_of_a_room_become_blocks() -> None:
-    assert site_hooks.names_of(["dfa", "testing"]) == (
-        "::: pdfalearn.DFA\n\n::: pdfalearn.testing.check_model"
+    assert site_hooks.names_of(["budgets", "testing"]) == (
+        "::: pdfalearn.Budget\n\n::: pdfalearn.testing.check_model"
     )
 
 

@@ -221,7 +221,7 @@ class Limit(NamedTuple):
 def _limits(config: Any) -> tuple[Limit, Limit]:
     """Return how long texts may be, and up to which length tokens attend to all before them.
 
-    Attention to a window, to a chunk or to so many tokens is attention to everything up to that
+    Attention to a window, to a chunk or to a number of tokens is attention to everything up to that
     length. Some rotary positions change for all tokens when a text gets long; what was kept would
     then be wrong.
     """

@@ -21,19 +21,18 @@ if TYPE_CHECKING:
 _ANY = 2**31
 _LEAST = 64
 _BEYOND = 1.25
-"""A trial has as many tokens as a run's passes, but so many at least, or so many times as many as
-the window, if that is in reach."""
+"""A trial has as many tokens as a run's passes, but at least 64, or 1.25 times as many as a window,
+if that is in reach."""
 _DEEP_SHARE = 4
-"""One token in so many of a trial belongs to the word that is compared, and it is compared in so
-many parts."""
+"""One token in four of a trial belongs to the word that is compared, in four parts."""
 _FEW = 8
-"""Texts that are computed whole to see whether a model reads ahead have about so many tokens."""
+"""Texts that are computed whole to see whether a model reads ahead have about this many tokens."""
 _TOLERANCE = 1e-3
 _ROUNDINGS = 16
-"""How far logits may be apart, in standard deviations: the tolerance, or so many roundings."""
+"""How far logits may be apart, in standard deviations: the tolerance, or this many roundings."""
 _ODD_SHARES = 1 / 16, 1 / 2
 _COARSE = 1e-4
-"""Rounding may lead a token to another expert: so many of the answers may be further apart, in
+"""Rounding may lead a token to another expert: such a share of the answers may be further apart, in
 fine precisions and in those whose rounding is coarse."""
 
 

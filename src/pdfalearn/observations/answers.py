@@ -175,7 +175,7 @@ class DenseAnswers:
             rows, numbers = rows[new], numbers[new]
         self._rows[numbers] = rows
         kept = self._rows[known:size]
-        if not kept.min() > 0:
+        if self.impossible is not None or not kept.min() > 0:
             self._keep_signs(kept, known)
             kept += 0.0
         self._classes[known:size] = self._class_numbers.get_or_add(checked_keys(self.by, kept))

@@ -71,7 +71,7 @@ class ObservationTree:
     >>> with ObservationTree(AutomatonModel(figure_1()), Quantization(10)) as tree:
     ...     nodes = np.array([0, tree.node([0]), tree.node([0, 0])])
     ...     tree.asked_classes(nodes).tolist()
-    [1, 0, 0]
+    [0, 1, 1]
     """
 
     def __init__(

@@ -33,7 +33,7 @@ EVERY_WRAPPING = pytest.mark.parametrize("wrapping", WRAPPINGS.values(), ids=WRA
 
 
 class Copied(RecordingModel):
-    """Says what its copies answer."""
+    """Answers by its copies."""
 
     fingerprint = "copied"
 
