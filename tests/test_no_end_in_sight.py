@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pdfalearn import (
+    AllWordsOracle,
     AutomatonModel,
     Budget,
     ExactOracle,
@@ -16,11 +18,13 @@ from pdfalearn import (
     LearningInterrupted,
     Quantization,
     Rounded,
+    figure_3,
     learn,
     load,
     random_pdfa,
     save,
 )
+from pdfalearn.learning import loop
 from pdfalearn.learning.growth import EndlessLearningWarning
 from pdfalearn.results.learning_runs import StateGrowth
 from tests.cli.program import run
@@ -31,6 +35,7 @@ BY = Quantization(1000)
 
 MODULE = """
 import time
+from pdfalearn.learning import loop
 from pdfalearn.learning.growth import EndlessLearningWarning
 from tests.learners.endless import EndlessModel
 
@@ -77,7 +82,7 @@ def test_growth_is_judged_by_what_came_last() -> None:
 
 def test_an_interrupted_run_says_it_too() -> None:
     def press(progress: object) -> None:
-        if progress.states > 700:  # type: ignore[attr-defined]
+        if progress.states > 4000:  # type: ignore[attr-defined]
             raise KeyboardInterrupt
 
     with (
@@ -154,3 +159,18 @@ def test_the_progress_line_says_it(folder: Path) -> None:
     program.interrupt()
     code, _ = program.finish_reading()
     assert code == 130
+
+
+def test_the_default_bound_stops_what_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = {"max_words": Budget(max_words=3000), "max_bytes": Budget(max_bytes=200_000)}
+    for bound, limit in limits.items():
+        monkeypatch.setattr(loop, "DEFAULT_LIMITS", limit)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EndlessLearningWarning)
+            result = learn(EndlessModel(), by=BY, oracle=AllWordsOracle(1))
+        certificate = result.certificate
+        assert certificate.kind == "stopped"
+        assert certificate.details["bound"] == bound
+        assert "the default bound, which budget=Budget() lifts" in certificate.statement
+        assert 100 < result.statistics.words < 100_000
+    assert learn(figure_3(), by=BY).certificate.kind == "exact"  # an automaton has no bound

@@ -151,8 +151,8 @@ if TYPE_CHECKING:
     from pdfalearn.samplers.drawing import Sampler as Sampler
     from pdfalearn.samplers.drawing import UniformWords as UniformWords
     from pdfalearn.samplers.mixture import Mixture as Mixture
-    from pdfalearn.stores import AnswerStore as AnswerStore
-    from pdfalearn.stores import StoredModel as StoredModel
+    from pdfalearn.stores.answer_store import AnswerStore as AnswerStore
+    from pdfalearn.stores.answer_store import StoredModel as StoredModel
     from pdfalearn.sweeping.running import sweep as sweep
     from pdfalearn.viewing.drawing import draw as draw
     from pdfalearn.viewing.page import Page as Page
@@ -265,7 +265,7 @@ _NAMES_BY_MODULE = {
     "samplers.corpus": ["Corpus"],
     "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
     "samplers.mixture": ["Mixture"],
-    "stores": ["AnswerStore", "StoredModel"],
+    "stores.answer_store": ["AnswerStore", "StoredModel"],
     "sweeping.running": ["sweep"],
     "viewing.drawing": ["draw"],
     "viewing.page": ["Page"],

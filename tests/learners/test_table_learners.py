@@ -179,7 +179,7 @@ def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
             return inner.answer(batch)
 
     oracle, sizes = ExactOracle(target, by=BY), []
-    for calls in range(1000):
+    for calls in range(1, 1000):
         try:
             learn(Fused(calls), learner=name, by=BY, oracle=oracle, audit=0)
             break

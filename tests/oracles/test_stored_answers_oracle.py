@@ -48,12 +48,7 @@ def test_stored_answers_are_all_that_is_compared(
         found = target.alphabet.decode_words(oracle.counterexamples(hypothesis, observations))
     assert (model.symbols, len(model.batches), len(observations)) == before
     asked = {target.alphabet.decode(word) for word in codes}
-    known = {
-        word[:end]
-        for word in asked
-        for end in range(len(word) + 1)
-        if word[:end] in asked or target.state_after(word[:end]) is None
-    }
+    known = {word[:end] for word in asked for end in range(len(word) + 1) if word[:end] in asked}
     wrong = {word for word in known if differs(target, hypothesis, word, by)}
     assert set(found) <= wrong
     assert not any(word[:end] in wrong for word in found for end in range(len(word)))

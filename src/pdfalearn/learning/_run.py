@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from pdfalearn.budgets import BudgetReached
+from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.errors import OracleError, StoreError
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learning.agreeing import agreeing
 from pdfalearn.learning.coarseness import coarseness_note
-from pdfalearn.learning.growth import may_be_endless, warn_of_growth
+from pdfalearn.learning.growth import WARN_STATES, may_be_endless, warn_of_growth
 from pdfalearn.learning.stopping import interrupted, stopped
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.audits import UnsteadyModelError
@@ -74,7 +74,7 @@ class Run:
         """What is unresolved of the last hypothesis, and the words of states added to agree."""
         self.hypothesis: PDFA | None = None
         """The newest one."""
-        self._may_warn = not observations.budget.bounds_questions
+        self._may_warn = observations.budget == Budget()  # who gives a bound knows
         self._growth: StateGrowth | None = None
         if may_be_endless(observations.query_cost, oracle):
             self._growth = StateGrowth()
@@ -230,7 +230,8 @@ class Run:
         if self._growth is not None:
             counts = self._observations.counts
             self._growth.note(counts.words + counts.stored, self._learner.size)
-            if self._may_warn and self._growth.is_steady:
+            is_large = self._learner.size >= WARN_STATES
+            if self._may_warn and is_large and self._growth.is_steady:
                 self._may_warn = False
                 warn_of_growth(self._learner.size, counts.words)
         self._report()

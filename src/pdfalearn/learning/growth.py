@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from pdfalearn.oracles.protocol import EquivalenceOracle
 
 
+WARN_STATES = 3000
+"""With fewer states than this there is no warning: many automata have some hundreds."""
+
+
 class EndlessLearningWarning(UserWarning):
     """States keep growing with the questions, so that learning may never end.
 
