@@ -35,7 +35,7 @@ def types() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
-    if "model_type" in metafunc.fixturenames:
+    if metafunc.function is test_answers_are_right_or_refused:
         need_module("transformers")
         metafunc.parametrize("model_type", mostly_slow(types(), quick=2))
 
@@ -51,3 +51,20 @@ def test_answers_are_right_or_refused(model_type: str) -> None:
         assert verdict.verdict == ("kept" if model_type == "gpt_neo" else "re-encoded")
     if verdict.verdict == "re-encoded":
         assert verdict.note, "it has to be said"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+@pytest.mark.parametrize(
+    ("model_type", "keeps"), [("llama", True), ("phimoe", True), ("gpt_neo", True), ("bart", False)]
+)
+def test_coarse_rounding_is_told_from_wrong_answers(
+    model_type: str, keeps: bool, precision: str
+) -> None:
+    from benchmarks.causal_classes import PROMPT, SYMBOLS, tiny_model
+    from pdfalearn import TransformerModel
+
+    network = tiny_model(model_type).to(getattr(needed_torch(), precision))
+    model = TransformerModel(network, None, SYMBOLS, prompt=PROMPT, ends=[0, 2])
+    assert model.keeps == keeps

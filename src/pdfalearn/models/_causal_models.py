@@ -237,9 +237,12 @@ def _limits(config: Any) -> tuple[Limit, Limit]:
 
 
 def _windows(settings: dict[str, Any]) -> Iterator[Limit]:
-    """Return all that bounds to how many tokens a token attends, by layers too."""
+    """Return all that bounds to how many tokens a token attends, by layers too.
+
+    Other models inside, such as one for sounds, have a type and windows of their own.
+    """
     for name, given in settings.items():
-        if isinstance(given, dict):
+        if isinstance(given, dict) and not given.get("model_type"):
             yield from _windows(given)
         elif isinstance(given, int) and given > 0 and _WINDOW.search(str(name)):
             yield Limit(given, name.replace("_", " "))
