@@ -30,8 +30,9 @@ from pdfalearn.rows import Flags, Floats, Rows, SharedRows
 
 States = NDArray[np.integer]
 
-_MOST_CELLS = 2**24
-"""Shared rows stay shared if the table of what becomes of them has at most this many cells."""
+_MOST_CELLS = 2**21
+"""Shared rows stay shared if the table of what becomes of them has at most this many cells: it is
+kept beside the rows that a run has met."""
 
 
 class Wrapper(LanguageModel, ABC):
