@@ -80,7 +80,7 @@ def batches_of_a_run(draw: st.DrawFn) -> list[Batch]:
         is_narrow = draw(st.booleans())
         batch = Batch.of_ids(ids, wanted, whole.lineage, is_narrow=is_narrow)
         is_whole = draw(st.booleans())
-        batches.append(batch.reaching(lambda ids: ids == 0) if is_whole else batch)
+        batches.append(batch.reaching(lambda ids: ids == 0) if is_whole and len(ids) else batch)
     return batches
 
 

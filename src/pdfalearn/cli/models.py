@@ -81,7 +81,8 @@ these, and constrain them by --guide, --temperature, --top-k and --top-p. compar
 quotient, simplify, convert and draw look into an automaton: they take those that are a PDFA.
 
 --replicas N makes N copies of the model, each in a process of its own, that share the words of
-every batch; --scheduler ADDRESS makes them in the workers of a Dask cluster.
+every batch; --scheduler ADDRESS makes them in the workers of a Dask cluster. --replica-timeout
+SECONDS ends a copy that takes longer for its part.
 
 LLMs need --vocabulary FILE: a line is a symbol, its text with all blanks (mostly there is one
 before a word). Where a symbol is to have another name than its text, or has characters that no line

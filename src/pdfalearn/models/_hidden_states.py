@@ -82,6 +82,10 @@ class HiddenStates:
         """Return which words have a state here."""
         return np.asarray(self._slots[ids] >= 0)
 
+    def know_all(self, ids: Ids) -> bool:
+        """Return whether all of the words have a state here."""
+        return not np.count_nonzero(self._slots[ids] < 0)
+
     def assign(self, ids: Ids, parents: Ids, known: int) -> tuple[Slots, Slots]:
         """Return slots for words, and those of their parents, which are not forgotten for them.
 

@@ -72,7 +72,7 @@ class ClusterWorker(Worker):
         return answer
 
     def end(self) -> None:
-        """Drop what the worker was asked."""
+        """Cancel what the worker was asked."""
         self.is_ended = True
         self.future.cancel()
 

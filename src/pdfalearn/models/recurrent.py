@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +14,7 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models._hidden_states import HiddenStates
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
-from pdfalearn.models.batch import Batch, Flags, Ids
+from pdfalearn.models.batch import Batch, Ids
 from pdfalearn.models.cost import EVERY_STEP, QueryCost
 from pdfalearn.models.protocol import LanguageModel, attach_answers
 from pdfalearn.rows import Floats, Rows
@@ -205,7 +205,7 @@ class OpenedNetwork(LanguageModel):
         self.capacity = self._states.capacity
         """The most words whose hidden states are kept."""
         self._widest = (self.capacity - 1) // 2
-        """This many words fit into the cache with as many parents, and with the empty word."""
+        """The most words that fit into the cache with as many parents and the empty word."""
 
     @property
     def computed_again(self) -> int:
@@ -222,7 +222,7 @@ class OpenedNetwork(LanguageModel):
 
         found: list[Found] = []
         if batch.count and batch.wanted_ids[0] == 0:
-            found.append((batch.wanted_ids[:1], self._first))
+            found.append((batch.wanted_ids[:1], self._first.copy()))
         try:
             with torch.inference_mode():
                 for part, levels in self._plan(batch):
@@ -238,16 +238,17 @@ class OpenedNetwork(LanguageModel):
 
         No level of a part has more words than fit into the cache with their parents.
         """
+        know = self._states.know
+        if len(batch.ids):
+            self._states.reach(int(batch.ids[-1]))
+            if batch.count < len(batch.ids) or batch.ids[0] == 0:
+                batch = _part_of(batch, (batch.ids > 0) & (batch.wanted | ~know(batch.ids)))
         if not len(batch.ids):
             return
-        know = self._states.know
-        self._states.reach(int(batch.ids[-1]))
-        if batch.count < len(batch.ids) or batch.ids[0] == 0:
-            batch = _part_of(batch, (batch.ids > 0) & (batch.wanted | ~know(batch.ids)))
-        if len(batch.ids) <= self._widest and know(batch.parents).all():  # so are most batches
-            yield batch, [np.arange(len(batch.ids))]
+        if len(batch.ids) <= self._widest and self._states.know_all(batch.parents):
+            yield batch, [np.arange(len(batch.ids))]  # so are most batches
             return
-        levels = _find_levels_of_few(batch, know) if batch.is_narrow else None
+        levels = _find_levels_of_few(batch, self._states) if batch.is_narrow else None
         if levels is None:
             batch = batch.reaching(know)
             levels = batch.levels()
@@ -268,24 +269,33 @@ class OpenedNetwork(LanguageModel):
         import torch
 
         order = np.concatenate(levels)
-        ids, wanted = part.ids[order], part.wanted[order]
-        slots = self._states.assign(ids, part.parents[order], len(levels[0]))
-        table = torch.from_numpy(np.array((part.symbols[order], *slots), dtype=np.int64))
-        most, lengths = _MOST_AT_ONCE, map(len, levels)
+        ids = part.ids[order]
+        targets, sources = self._states.assign(ids, part.parents[order], len(levels[0]))
+        most, lengths = _MOST_AT_ONCE, [len(level) for level in levels]
         sizes = [min(most, size - begin) for size in lengths for begin in range(0, size, most)]
+        # Where all words go on one by one, the states need not be read again.
+        goes_on = sizes[1:] == sizes[:-1] and (sources[sizes[0] :] == targets[: -sizes[0]]).all()
+        arrays = part.symbols[order].astype(np.int64), targets, sources
+        tensors = [torch.from_numpy(array).to(self._device) for array in arrays]
+        columns = [tensor.split_with_sizes(sizes) for tensor in tensors]
         logits: list[Tensor] = []
+        state: State | None = None
         try:
-            for step in table.to(self._device).split_with_sizes(sizes, dim=1):
-                symbols, targets, sources = step.unbind()
-                step_logits, state = self._network.step(symbols, self._states.read(sources))
-                self._states.write(targets, state)
-                logits.append(_checked_logits(step_logits, step.shape[1], self._width))
+            for size, inputs, after, before in zip(sizes, *columns, strict=True):
+                if state is None or not goes_on:
+                    state = self._states.read(before)
+                step_logits, state = self._network.step(inputs, state)
+                self._states.write(after, state)
+                logits.append(_checked_logits(step_logits, size, self._width))
         finally:
             if logits:
                 joined = logits[0] if len(logits) == 1 else torch.cat(logits)
                 values = torch.softmax(joined, dim=1, dtype=torch.float64).cpu().numpy()
-                wanted = wanted[: len(values)]
-                found.append((ids[: len(values)][wanted], values[wanted]))
+                ids = ids[: len(values)]
+                if part.count < len(part.ids):
+                    wanted = part.wanted[order[: len(values)]]
+                    ids, values = ids[wanted], values[wanted]
+                found.append((ids, values))
 
 
 def _checked_logits(logits: Tensor, count: int, width: int) -> Tensor:
@@ -303,8 +313,10 @@ def _join(found: list[Found], width: int) -> tuple[Ids, Rows]:
     if not found:
         return np.empty(0, dtype=np.int64), Rows.dense(np.empty((0, width)))
     ids, values = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
-    order = np.argsort(ids)
-    return ids[order], Rows.dense(values[order])
+    if np.count_nonzero(ids[1:] < ids[:-1]):
+        order = np.argsort(ids)
+        ids, values = ids[order], values[order]
+    return ids, Rows.dense(values)
 
 
 def _part_of(batch: Batch, places: NDArray[np.generic]) -> Batch:
@@ -327,7 +339,7 @@ def _group(levels: list[Places], most: int) -> Iterator[list[Places]]:
     yield together
 
 
-def _find_levels_of_few(batch: Batch, know: Callable[[Ids], Flags]) -> list[Places] | None:
+def _find_levels_of_few(batch: Batch, states: HiddenStates) -> list[Places] | None:
     """Do what `Batch.levels` does, word by word; None if anything is missing on the way."""
     levels: list[list[int]] = []
     depths: dict[int, int] = {}
@@ -337,7 +349,7 @@ def _find_levels_of_few(batch: Batch, know: Callable[[Ids], Flags]) -> list[Plac
         if depth == len(levels):
             levels.append([])
         levels[depth].append(place)
-    is_whole = know(batch.parents[levels[0]]).all()
+    is_whole = states.know_all(batch.parents[levels[0]])
     return [np.array(level) for level in levels] if is_whole else None
 
 

@@ -6,6 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import count, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,17 +198,19 @@ class ModelAnswers:
         contents: Sequence[bytes | None],
         shared: dict[bytes, int],
     ) -> Iterator[tuple[int, int, bytes, bytes | int | None, int, int]]:
-        """Yield the records of answers; note the rows that are new, which others may share."""
-        known, time = self._shared, int(datetime.now(UTC).timestamp())
-        seal = _seal(model, time)
-        pairs = zip(spelled, contents, strict=True)
-        for number, (word, content) in enumerate(pairs, self._last + 1):
-            checksum = zlib.crc32(content or b"", zlib.crc32(word, seal))
-            row: bytes | int | None = content
+        """Return the records of answers; note the rows that are new, which others may share."""
+        time, first = int(datetime.now(UTC).timestamp()), self._last + 1
+        seal, crc, known = _seal(model, time), zlib.crc32, self._shared
+        pairs = list(zip(spelled, contents, strict=True))
+        checksums = [crc(content or b"", crc(word, seal)) for word, content in pairs]
+        rows: list[bytes | int | None] = [*contents]
+        for place, content in enumerate(contents):
             if content is not None:
-                at = known.get(content) or shared.setdefault(content, number)
-                row = content if at == number else at
-            yield number, model.id, word, row, time, checksum
+                at = known.get(content) or shared.setdefault(content, first + place)
+                if at != first + place:
+                    rows[place] = at
+        # Tuples made by `zip` alone are inserted in less time than those of a generator.
+        return zip(count(first), repeat(model.id), spelled, rows, repeat(time), checksums)
 
     def _check_given(self, words: Words, rows: Rows) -> None:
         size, symbols = len(self._alphabet), words.symbols

@@ -49,9 +49,12 @@ def workers_of(cluster: Any) -> list[int]:
 
 
 def wait_for_another(cluster: Any, killed: int) -> None:
-    """Wait until a worker has come in the place of one that was killed."""
+    """Wait until a worker has come in the place of one that was killed, and is known."""
     deadline = time.monotonic() + TIME_LIMIT
     while killed in workers_of(cluster) or None in workers_of(cluster):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    while sum(one.status.name == "running" for one in cluster.scheduler.workers.values()) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

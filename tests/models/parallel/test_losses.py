@@ -238,9 +238,10 @@ def test_what_cannot_be_made_elsewhere_is_refused() -> None:
 def test_a_copy_that_answers_otherwise_is_named(count: int, tmp_path: Path) -> None:
     file = tmp_path / "made"
     with Replicas(makers.OneDiffers(file), count) as model:
-        with pytest.raises(ModelError, match="The copies differ: ") as caught:
-            learnt(model, max_words=20_000)
-        assert f"process {file.read_text().split()[1]} answers" in str(caught.value)
+        statement = str(learnt(model, max_words=20_000).certificate)
+    assert statement.startswith("unsteady: ")
+    assert "The copies differ: " in statement
+    assert f"process {file.read_text().split()[1]} answers" in statement
 
 
 @pytest.mark.slow
@@ -298,10 +299,10 @@ def test_an_interrupt_at_any_time_leaves_copies_that_answer_right() -> None:
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         with Replicas(makers.function, 2) as model:
-            for turn in range(150):
+            for turn in range(60):
                 with suppress(Interrupted):
                     armed.append(True)
-                    signal.setitimer(signal.ITIMER_REAL, 1e-5 + 3e-5 * turn)
+                    signal.setitimer(signal.ITIMER_REAL, 1e-5 + 8e-5 * turn)
                     ask_words(model, Words.of([[0] * (turn % 7), [1] * (turn % 5), [0, 1]]))
                 armed.clear()
                 assert np.array_equal(ask_words(model, WORDS).to_dense(), expected)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,8 @@ from pdfalearn import (
     Quantization,
     Replicas,
     Result,
+    Temperature,
+    TopK,
     UniformWords,
     distill,
     learn,
@@ -95,3 +100,34 @@ def test_distilling_copies_is_as_distilling_one() -> None:
 def test_a_function_may_be_named() -> None:
     with Replicas("tests.models.parallel.makers:automaton", 1) as model:
         assert_same(learnt(as_model(makers.automaton())), learnt(model))
+
+
+@pytest.mark.slow
+def test_wrapped_copies_are_as_one_wrapped_model() -> None:
+    with Replicas(makers.function, 2) as model:
+        expected, found = (
+            learnt(Temperature(TopK(inner, 3), 0.8)) for inner in (makers.function(), model)
+        )
+        assert_same(expected, found)
+        assert len(Temperature(model, 0.8).answers_by_copy([0, 1])) == 2
+
+
+@pytest.mark.slow
+def test_a_plain_script_can_use_copies(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from pdfalearn import FunctionModel\n"
+        "def make():\n"
+        "    return FunctionModel(lambda words: [[0.5, 0.5]] * len(words), 'a')\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import mine\n"
+        "from pdfalearn import Replicas, learn\n"
+        "print('begun')\n"
+        "with Replicas(mine.make, 2) as model:\n"
+        "    print(len(learn(model).pdfa))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "begun\n1\n", done.stderr

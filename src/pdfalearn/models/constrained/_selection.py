@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.models.batch import Batch, Ids
+from pdfalearn.models.batch import FEW, Batch, Ids
 from pdfalearn.models.constrained._rows import spread_rows
 from pdfalearn.models.constrained.wrapper import OpenedWrapper, Wrapper
 from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
-from pdfalearn.rows import Flags, Rows, SharedRows
+from pdfalearn.rows import Flags, Floats, Rows, SharedRows
 
 
 class OpenedSelection(OpenedWrapper):
@@ -31,46 +31,53 @@ class OpenedSelection(OpenedWrapper):
 
     def answer(self, batch: Batch) -> Rows:
         """Return the rows over what is kept; prefixes that are not known are asked for first."""
-        supports = self._supports
+        if self._supports.are_known(batch.parents).all():
+            part = self._leave_out_cut(batch)
+            rows = self._ask_noting(part) if part.count else None
+            if part is batch and rows is not None:
+                return rows
+            return self._put_in_order([] if rows is None else [(part.ids, rows)], batch.wanted_ids)
+        return self._answer_by_levels(batch)
+
+    def _leave_out_cut(self, batch: Batch) -> Batch:
+        """Return the part of a batch that goes on with what is kept; all parents are known."""
+        kept = self._supports.hold(batch.parents, batch.symbols) | (batch.parents < 0)
+        if kept.all() and batch.count == len(batch.ids):
+            return batch
+        self._supports.note_nothing(batch.ids[~kept])
+        ids = batch.ids[kept & batch.wanted]
+        wanted = np.ones(len(ids), dtype=bool)
+        return Batch.of_ids(ids, wanted, batch.lineage, is_narrow=batch.is_narrow)
+
+    def _answer_by_levels(self, batch: Batch) -> Rows:
+        """Ask for words, and for what leads to them from known ones, after their parents."""
         wanted = batch.wanted_ids
-        batch = batch.reaching(supports.are_known)
-        levels = batch.levels()
-        needed = batch.wanted
-        if len(levels) > 1:  # some words lie on the way to others
-            above = batch.parent_places
-            above = above[above >= 0]
-            needed = needed.copy()
-            needed[above] |= ~supports.are_known(batch.ids[above])
+        batch = batch.reaching(self._supports.are_known)
+        above = batch.parent_places
+        above = above[above >= 0]
+        needed = batch.wanted.copy()
+        needed[above] |= ~self._supports.are_known(batch.ids[above])
         answered: list[tuple[Ids, Rows]] = []
-        for places in levels:
-            kept = self._are_kept(batch, places)
-            if not kept.all():
-                supports.note_nothing(batch.ids[places[~kept]])
-            ids = batch.ids[places[kept & needed[places]]]
-            if not len(ids):
+        for places in batch.levels():
+            level = Batch.of_ids(batch.ids[places], needed[places], batch.lineage)
+            part = self._leave_out_cut(level)
+            if not part.count:
                 continue
-            part = Batch.of_ids(ids, np.ones(len(ids), dtype=bool), batch.lineage)
             try:
-                rows = self._ask(part)
+                answered.append((part.ids, self._ask_noting(part)))
             except BaseException as error:
                 _attach_more(error, answered)
                 raise
-            supports.note(ids, rows)
-            answered.append((ids, rows))
         return self._put_in_order(answered, wanted)
 
-    def _are_kept(self, batch: Batch, places: NDArray[np.int64]) -> Flags:
-        """Return which words go on with a symbol that is kept after their parents."""
-        parents = batch.parents[places]
-        kept = np.ones(len(places), dtype=bool)
-        first = int(parents[0] < 0)  # the empty word has no parent
-        kept[first:] = self._supports.hold(parents[first:], batch.symbols[places[first:]])
-        return kept
+    def _ask_noting(self, batch: Batch) -> Rows:
+        """Ask for words, and remember what is kept after them."""
+        rows = self._ask(batch)
+        self._supports.note(batch.wanted_ids, rows)
+        return rows
 
     def _put_in_order(self, answered: list[tuple[Ids, Rows]], wanted: Ids) -> Rows:
         """Return the rows of wanted words; those that were not asked for are undefined."""
-        if len(answered) == 1 and np.array_equal(answered[0][0], wanted):
-            return answered[0][1]
         nothing = Rows.dense(np.empty((0, len(self.alphabet) + 1)))
         ids = np.concatenate([wanted[:0], *(ids for ids, _ in answered)])
         rows = Rows.joined([nothing, *(rows for _, rows in answered)])
@@ -107,8 +114,11 @@ class Supports:
     def __init__(self, symbols: int) -> None:
         self._symbols = symbols
         self._type = np.min_scalar_type(symbols)
-        self._support_of: dict[int, bytes] = {}
+        self._support_of: dict[int, bytes] = {-1: b""}  # what the empty word has for a parent
         self._different: dict[bytes, bytes] = {}
+        self._table: Floats | None = None
+        self._kept_in: dict[int, bytes] = {}
+        """The supports of the rows of a table that words share, by their numbers."""
 
     def are_known(self, ids: Ids) -> Flags:
         """Return of which words the support is known."""
@@ -131,19 +141,21 @@ class Supports:
 
     def hold(self, ids: Ids, symbols: NDArray[np.integer]) -> Flags:
         """Return for each word, whose support is known, whether a symbol is in it."""
+        if len(ids) < FEW:
+            lists = (np.frombuffer(self._support_of[word], self._type) for word in ids.tolist())
+            pairs = zip(lists, symbols.tolist(), strict=True)
+            return np.array([symbol in kept for kept, symbol in pairs], dtype=bool)
         different, places = np.unique(ids, return_inverse=True)
-        lists = [self._support_of[word] for word in different.tolist()]
-        lengths = [len(kept) // self._type.itemsize for kept in lists]
-        listed = np.frombuffer(b"".join(lists), dtype=self._type)
+        kept = [self._support_of[word] for word in different.tolist()]
+        lengths = [len(data) // self._type.itemsize for data in kept]
+        listed = np.frombuffer(b"".join(kept), dtype=self._type)
         keys = np.repeat(np.arange(len(different)), lengths) * self._symbols + listed
         return np.isin(places * self._symbols + symbols, keys)
 
     def _list_kept(self, rows: Rows) -> list[bytes]:
         """Return the symbols that are kept in each row."""
         if isinstance(rows, SharedRows):
-            _, first, places = np.unique(rows.numbers, return_index=True, return_inverse=True)
-            lists = self._list_kept(rows.take(first).to_sparse())
-            return [lists[place] for place in places.tolist()]
+            return self._list_shared(rows)
         rows = rows.to_sparse()  # which lists all that is not impossible
         if rows.columns is None or rows.offsets is None:
             raise TypeError("sparse rows have columns")
@@ -151,3 +163,14 @@ class Supports:
         data = (rows.columns[is_symbol] - 1).astype(self._type).tobytes()
         ends = np.append(0, np.cumsum(is_symbol))[rows.offsets] * self._type.itemsize
         return [data[begin:end] for begin, end in pairwise(ends.tolist())]
+
+    def _list_shared(self, rows: SharedRows) -> list[bytes]:
+        """Return the symbols that are kept in each row; every row of the table is listed once."""
+        if rows.table is not self._table:
+            self._table, self._kept_in = rows.table, {}
+        numbers = rows.numbers.tolist()
+        new = {number: place for place, number in enumerate(numbers) if number not in self._kept_in}
+        if new:
+            some = rows.take(np.array(list(new.values()))).to_sparse()
+            self._kept_in.update(zip(new, self._list_kept(some), strict=True))
+        return [self._kept_in[number] for number in numbers]

@@ -58,6 +58,10 @@ class Guided(Wrapper):
         self.states = len(self.guide)
         self.allowed: Flags = np.column_stack((self.guide.accepting, self.guide.transitions >= 0))
         """What the guide allows in each of its states, the terminal first."""
+        self.listed = Rows.dense(
+            self.allowed.astype(np.float64), impossible=~self.allowed[:, 1:]
+        ).to_sparse()
+        """The same as lists of what is 1, and the terminal."""
         self._counts = np.count_nonzero(self.guide.transitions >= 0, axis=1)
 
     def _parameters(self) -> str:
@@ -71,6 +75,13 @@ class Guided(Wrapper):
         allowed: Flags = self.allowed[states]
         table *= allowed
         return allowed
+
+    def _list_kept(self, table: Floats, states: States | None) -> Rows:
+        if states is None:
+            raise TypeError("a guide needs its states")
+        rows = self.listed.take(states)
+        rows.values *= table[rows.row_numbers, rows.columns]
+        return rows
 
     def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, Flags]:
         if rows.offsets is None or rows.columns is None or states is None:
@@ -99,7 +110,7 @@ class OpenedGuided(OpenedWrapper):
     def __init__(self, wrapper: Guided, inner: LanguageModel) -> None:
         super().__init__(wrapper, inner)
         self._states = WordStates(wrapper.guide.table, wrapper.guide.initial)
-        self._allowed = wrapper.allowed
+        self._guided = wrapper
         self._is_forced = np.count_nonzero(wrapper.allowed, axis=1) == 1
         """In which states the guide leaves one possibility."""
 
@@ -125,10 +136,10 @@ class OpenedGuided(OpenedWrapper):
 
     def _force_rows(self, states: States) -> Rows:
         """Return the rows of states that leave one possibility; nobody was asked."""
-        allowed = self._allowed[states]
-        rows = Rows.dense(allowed.astype(np.float64), impossible=~allowed[:, 1:])
-        if rows.width - 1 > SPARSE_ABOVE:
-            rows = rows.to_sparse()
+        rows = self._guided.listed.take(states)
+        if rows.width - 1 <= SPARSE_ABOVE:
+            impossible = ~self._guided.allowed[states, 1:]
+            rows = Rows.dense(rows.to_dense(), impossible=impossible)
         if len(rows):
             rows.outside = np.full(len(rows), np.nan)
         return rows

@@ -79,7 +79,7 @@ class _Walk:
     def __init__(self, pdfa: PDFA, wrappers: list[Wrapper]) -> None:
         self._pdfa = pdfa
         self._wrappers = wrappers
-        guides = [wrapper.guide for wrapper in wrappers if isinstance(wrapper, Guided)]
+        guides = (wrapper.guide for wrapper in wrappers if isinstance(wrapper, Guided))
         automata: list[PDFA | DFA] = [pdfa, *guides]
         self._tables = [automaton.transitions for automaton in automata]
         self._initials = tuple(automaton.initial for automaton in automata)

@@ -58,6 +58,11 @@ class Selection(Wrapper):
         table *= kept
         return kept
 
+    def _list_kept(self, table: Floats, states: States | None) -> Rows:
+        kept = self._keep(table, np.zeros(len(table)))
+        table[:, 0] *= kept[:, 0]
+        return Rows.dense(table, impossible=~kept[:, 1:]).to_sparse()
+
     def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, Flags]:
         kept = np.empty(len(rows.values), dtype=bool)
         undecided = rows.is_open

@@ -105,10 +105,10 @@ class Wrapper(LanguageModel, ABC):
             return self._change_defined(rows, states, rows.undefined)
         if rows.is_sparse:
             changed = self._change_sparse(rows, states)
-        elif rows.width - 1 > SPARSE_ABOVE and len(rows):
+        elif self.cuts and rows.width - 1 > SPARSE_ABOVE and len(rows):
             changed = self._change_wide(rows, states)
         else:
-            changed = self._change_dense(rows.values, rows.impossible, states)
+            changed = self.change_dense(rows.values, rows.impossible, states)
         changed.outside = rows.outside
         return changed
 
@@ -124,9 +124,8 @@ class Wrapper(LanguageModel, ABC):
         changed.outside = rows.outside
         return changed
 
-    def _change_dense(
-        self, values: Floats, impossible: Flags | None, states: States | None
-    ) -> Rows:
+    def change_dense(self, values: Floats, impossible: Flags | None, states: States | None) -> Rows:
+        """Return what becomes of a table of rows, as a table."""
         table = np.maximum(values, 0.0)  # a copy, without what rounding left below 0
         masks = None if impossible is None and not self.cuts else np.zeros(table.shape, dtype=bool)
         empty = np.zeros(len(table), dtype=bool)
@@ -143,16 +142,20 @@ class Wrapper(LanguageModel, ABC):
         return Rows.dense(table, impossible=masks[:, 1:])
 
     def _change_wide(self, rows: Rows, states: States | None) -> Rows:
-        """Change dense rows over a large alphabet; if some of it is cut, list what is left."""
+        """Change dense rows over a large alphabet: list what is kept of them."""
         table, impossible = rows.values, rows.impossible
         parts = []
         for part in parts_of(*table.shape):
-            masks = None if impossible is None else impossible[part]
-            changed = self._change_dense(
-                table[part], masks, None if states is None else states[part]
-            )
-            parts.append(changed.to_sparse() if self.cuts else changed)
-        return Rows.joined(parts)
+            positive = np.maximum(table[part], 0.0)
+            listed = self._list_kept(positive, None if states is None else states[part])
+            if impossible is not None and listed.columns is not None:
+                excluded = np.insert(impossible[part], 0, False, axis=1)
+                kept = ~excluded[listed.row_numbers, listed.columns]
+                listed = list_some(listed, listed.values, kept)
+            parts.append(listed)
+        changed = Rows.joined(parts)
+        self._refuse_empty(divide_sparse(changed))
+        return changed
 
     def _change_sparse(self, rows: Rows, states: States | None) -> Rows:
         values, kept = self._weigh_listed(rows, states)
@@ -185,6 +188,13 @@ class Wrapper(LanguageModel, ABC):
 
         What is not kept is 0 then. The rows are divided by their sums afterwards.
         """
+
+    def _list_kept(self, table: Floats, states: States | None) -> Rows:
+        """Return rows that list what is kept of a table, and the terminal; they need not sum to 1.
+
+        Only wrappers that cut need it.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, Flags | None]:
@@ -256,7 +266,7 @@ class OpenedWrapper(CheckedModel):
 
     def _change_all(self, rows: Rows, states: States | None) -> Rows:
         """Change rows, and those that words share only once."""
-        if not isinstance(rows, SharedRows) or rows.width - 1 > SPARSE_ABOVE:
+        if not isinstance(rows, SharedRows):
             return self.wrapper.change_rows(rows, states)
         if self._shared is None or self._shared.table is not rows.table:
             if rows.table.size * self.wrapper.states > _MOST_CELLS:
@@ -298,8 +308,7 @@ class _SharedChanges:
     def _add(self, new: Ids) -> None:
         before, states = np.divmod(new, self._wrapper.states)
         impossible = None if self._impossible is None else self._impossible[before]
-        given = Rows.dense(self.table[before], impossible=impossible)
-        changed = self._wrapper.change_rows(given, states)
+        changed = self._wrapper.change_dense(self.table[before], impossible, states)
         self._changed[new] = changed.values
         if changed.impossible is not None:
             self._masks[new] = changed.impossible
