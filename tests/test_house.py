@@ -12,28 +12,28 @@ from tools.house import RUNS, Figures, format_table, measure, run_in
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "files": 426,
-    "lines in all": 49_400,
-    "lines of code": 31_950,
+    "files": 364,
+    "lines in all": 47_500,
+    "lines of code": 30_700,
     "files over 400 lines": 3,
-    "files under 60 lines": 67,
-    "modules with one importer": 115,
-    "names used for several modules": 41,
-    "functions named by a participle, %": 19.0,
+    "files under 60 lines": 53,
+    "modules with one importer": 82,
+    "names used for several modules": 29,
+    "functions named by a participle, %": 15.3,
     "public names at the top": 154,
-    "modules of the package to show an automaton": 55,
-    "modules of the package for its page, too": 150,
-    "modules of the package for a shell learn": 199,
-    "scipy.stats is imported by a shell learn": 1,
-    "learn: functions": 306,
-    "learn: files": 54,
-    "learn: greatest depth of the user's function": 25,
-    "distill: functions": 329,
-    "distill: files": 58,
-    "distill: greatest depth of the user's network": 22,
+    "modules of the package to show an automaton": 31,
+    "modules of the package for its page, too": 84,
+    "modules of the package for a shell learn": 177,
+    "scipy.stats is imported by a shell learn": 0,
+    "learn: functions": 279,
+    "learn: files": 50,
+    "learn: greatest depth of the user's function": 12,
+    "distill: functions": 316,
+    "distill: files": 53,
+    "distill: greatest depth of the user's network": 13,
 }
 """Limits that only go down."""
-AT_LEAST = {"comments for 100 lines of code": 0.7, "lines of docstring for each public name": 24.5}
+AT_LEAST = {"comments for 100 lines of code": 0.8, "lines of docstring for each public name": 24.5}
 """Limits that only go up."""
 
 

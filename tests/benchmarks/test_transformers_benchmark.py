@@ -17,17 +17,18 @@ def test_tokens_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
 
     network = transformers.tiny()
     model, clock = transformers.asked(network, 14), transformers.Clock()
-    levels = transformers.words_by_length(120)
-    assert [len(level) for level in levels] == [10, 100, 10]
-    session = model.open()
+    words = transformers.first_words(120)
+    assert [batch.count for batch in transformers.batches(words)] == [1, 10, 100, 10]
+    opened = model.open()
     with clock.on(network):
-        rate, answers = transformers.bulk(session, levels)
+        rate, answers = transformers.bulk(opened, words)
     assert rate > 0
     # Every word is one new token, behind the prompt and its last token once more.
-    assert clock.tokens == session.tokens == 14 + 1 + 120
+    assert clock.tokens == opened.tokens == 14 + 1 + 120
     assert clock.seconds > 0
-    assert transformers.padded(model, levels[-1]) > 0
-    rate, rows = transformers.re_encoding(model, levels[-1])
+    longest = words[-10:]
+    assert transformers.padded(model, longest) > 0
+    rate, rows = transformers.re_encoding(model, longest)
     assert rate > 0
     np.testing.assert_allclose(answers[-1].values, rows.values, atol=1e-5)
     transformers.learning("tiny", network, words=60)
