@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,15 +79,15 @@ class Trial:
         if window <= 2 * self._width:
             self._width = max(self._width, int(_BEYOND * window) - len(self._tail))
         self._random = np.random.default_rng(1)
-        symbols = np.unique(np.concatenate(spelling.wanted))
-        self._pool = np.concatenate([symbols, np.array(prompt)])
+        self._pool = np.unique(np.array([*chain(*spelling.tokens), *prompt]))
 
     def best_way(self) -> tuple[Way, str]:
         """Return the fastest way that is right, and what is wrong with those that keep something.
 
         That is empty if nothing is wrong.
         """
-        self._check_plain()
+        self._check_room()
+        self._check_causal(self._tail[-_FEW:], 2)
         why = f"{self._model.window}, and the prompt {len(self._prompt)}"
         for way in self._keeping():
             try:
@@ -97,6 +98,7 @@ class Trial:
             if wrong <= self._odd_share:
                 return way, ""
             why = "it answers otherwise where words share a sequence"
+        self._check_causal(self._tail, self._width // _DEEP_SHARE)
         return Way(False, _ANY, self._model.context), why
 
     def _keeping(self) -> Iterator[Way]:
@@ -113,20 +115,26 @@ class Trial:
         """Return how many tokens a word may have."""
         return limit.tokens - len(self._prompt) - max(map(len, self._spelling.prefixes))
 
-    def _check_plain(self) -> None:
-        """Refuse a model that cannot be asked for whole texts, or whose texts are not causal."""
+    def _check_room(self) -> None:
+        """Refuse a prompt that is too long for any way."""
         if self._room(self._model.context) < 0:
             deepest = max(map(len, self._spelling.prefixes))
             raise InputError(
                 f"a prompt of {len(self._prompt)} tokens and symbols of up to {deepest + 1} are "
                 f"too long: {self._model.context}; shorten the prompt"
             )
-        before = np.tile(self._tail[-_FEW:], (2, 1))
-        texts = np.hstack([before, self._random.choice(self._pool, (2, 2))])
-        texts = texts[:, -self._model.context.tokens :]
+
+    def _check_causal(self, prompt: tuple[int, ...], count: int) -> None:
+        """Refuse a model that needs more than tokens, or whose answers depend on later ones.
+
+        Two texts behind a prompt are computed together, and each alone without some last tokens.
+        """
+        words = self._random.choice(self._pool, (2, count))
+        texts = np.hstack([np.tile(prompt, (2, 1)), words])[:, -self._model.context.tokens :]
+        length = texts.shape[1] - (count + 1) // 2
         try:
             together = self._model.plain_logits(texts, texts.shape[1])
-            alone = [self._model.plain_logits(text[None, :-1], len(text) - 1)[0] for text in texts]
+            alone = [self._model.plain_logits(text[None, :length], length)[0] for text in texts]
             if together.shape != (*texts.shape, self._model.vocabulary):
                 raise ValueError(f"its logits have the shape {tuple(together.shape)}")
         except Exception as error:  # whatever code the model has
@@ -134,7 +142,7 @@ class Trial:
                 f"{self._name} does not go on from tokens alone: {_line(error)}"
             ) from error
         for given, plain in zip(together, alone, strict=True):
-            if self._wrong(given[:-1], plain) > self._odd_share:
+            if self._wrong(given[:length], plain) > self._odd_share:
                 raise InputError(
                     f"{self._name} reads ahead: what it says of a token depends on later ones, or "
                     "on other texts, so it is not a causal language model"
