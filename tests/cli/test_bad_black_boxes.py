@@ -27,7 +27,10 @@ from tests.support import need_module
         (["torchx_model:ask", "--alphabet", "01"], "needs 'torchx'"),
         (["asked_model:model", "--alphabet", "01"], "has its own"),
         (["target.json", "--alphabet", "01"], "target.json has its own"),
-        (["asked_model:model", "--oracle", "exact"], "--oracle exact needs a PDFA"),
+        (
+            ["asked_model:ask", "--alphabet", "01", "--oracle", "exact"],
+            "--oracle exact needs a PDFA",
+        ),
         (["asked_model:ask", "--alphabet", "01", "--store", "x.db"], "model_id"),
         (["asked_model:ask", "--alphabet", "01", "--epsilon", "1"], "epsilon 1"),
         (["asked_model:ask", "--alphabet", "01", "--delta", "0"], "delta 0"),
