@@ -9,7 +9,7 @@ import numpy as np
 
 from pdfalearn import Alphabet, LanguageModel, Rows
 from pdfalearn.models.batch import Batch, Flags, Ids
-from pdfalearn.models.cost import FREE
+from pdfalearn.models.protocol import FREE
 
 ROWS = np.array([[0.4, 0.3, 0.3], [0.0, 0.5, 0.5]])
 

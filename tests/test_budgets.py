@@ -24,7 +24,7 @@ from pdfalearn import (
     quotient,
     random_pdfa,
 )
-from pdfalearn.models.cost import QueryCost
+from pdfalearn.models.protocol import QueryCost
 from tests.learners.checks import assert_is_quotient
 from tests.learners.noted import Noted
 from tests.models.watched import COSTS, WatchedModel

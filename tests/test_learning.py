@@ -25,8 +25,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.cost import EVERY_WORD
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import EVERY_WORD, LanguageModel
 from tests.learners.checks import assert_is_quotient, untimed
 from tests.models.watched import WatchedModel
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn import PDFA, Exact, LanguageModel, is_weakly_minimal, random_pdfa
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import EVERY_STEP
+from pdfalearn.models.protocol import EVERY_STEP
 from pdfalearn.rows import Rows
 
 Floats = NDArray[np.float64]

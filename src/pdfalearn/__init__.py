@@ -99,11 +99,11 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.temperature import Temperature as Temperature
     from pdfalearn.models.constrained.top import TopK as TopK
     from pdfalearn.models.constrained.top import TopP as TopP
-    from pdfalearn.models.cost import QueryCost as QueryCost
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.parallel import Replicas as Replicas
     from pdfalearn.models.program.model import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
+    from pdfalearn.models.protocol import QueryCost as QueryCost
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, shortened
@@ -21,14 +23,12 @@ class BadRowError(ValueError):
 class UndecidedError(ValueError):
     """A row does not say enough about the symbols that it does not list.
 
-    ``place`` is where it stands in the batch. If it was on the way to longer words, that is the
-    place of the longer word, and ``length`` the number of its symbols before the row.
+    ``place`` is where it stands in the batch.
     """
 
-    def __init__(self, message: str, place: int = 0, length: int | None = None) -> None:
+    def __init__(self, message: str, place: int = 0) -> None:
         super().__init__(message)
         self.place = place
-        self.length = length
 
 
 def check_decided(rows: Rows, undecided: Flags, reason: str) -> None:
@@ -68,6 +68,51 @@ def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> R
     array([False,  True])
     """
     rows = given if isinstance(given, Rows) else _make_rows(given, width)
+    is_table = not (rows.is_sparse or isinstance(rows, SharedRows)) and rows.undefined is None
+    if is_table and rows.outside is None and rows.impossible is None:
+        # Nearly always all is well, and one pass over the table tells: what is wrong is found out
+        # only if something is.
+        table = rows.values
+        is_right = isinstance(table, np.ndarray) and table.dtype == np.float64
+        if is_right and table.shape == (count, width) and not wrong_rows(table).any():
+            return rows if table.min(initial=1.0) > 0 else Rows(width, _without_signs(table))
+    return _check_rows(rows, count, width, alphabet)
+
+
+def right_rows(given: Any, count: int, width: int, alphabet: Alphabet) -> tuple[Numbers, Rows]:
+    """Return the places and the rows of what is right in an answer that was refused.
+
+    Halves of what is wrong are checked by themselves, so that few wrong rows are found soon.
+
+    Examples
+    --------
+    >>> places, rows = right_rows([[0.5, 0.5], "?", [1, 0], [0, 2]], 4, 2, Alphabet("a"))
+    >>> places.tolist(), rows.to_dense().tolist()
+    ([0, 2], [[0.5, 0.5], [1.0, 0.0]])
+    """
+    places, parts = [np.arange(0)], [Rows.dense(np.empty((0, width)))]
+    is_whole = isinstance(given, list | tuple | np.ndarray) and len(given) == count
+    if isinstance(given, Rows):
+        is_whole = _wrong_form(given, count, width) is None
+    if isinstance(given, SharedRows) and is_whole:  # their table was refused, not all rows of it
+        given = Rows.dense(given.values, undefined=given.undefined, impossible=given.impossible)
+    pending = [(0, count)] if is_whole else []
+    while pending:
+        begin, end = pending.pop()
+        here = np.arange(begin, end)
+        part = given.take(here) if isinstance(given, Rows) else given[begin:end]
+        try:
+            parts.append(check_answer(part, len(here), width, alphabet))
+        except BadRowError:
+            middle = (begin + end) // 2
+            pending += [(middle, end), (begin, middle)] if len(here) > 1 else []
+        else:
+            places.append(here)
+    return np.concatenate(places), Rows.joined(parts[1:] or parts)
+
+
+def _check_rows(rows: Rows, count: int, width: int, alphabet: Alphabet) -> Rows:
+    """Check rows of any form; find out what is wrong with them, if anything is."""
     wrong = _wrong_form(rows, count, width)
     if wrong is not None:
         raise BadRowError(
@@ -85,23 +130,32 @@ def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> R
     check_distributions(table)
     if rows.impossible is not None:
         _check_impossible(table, rows.impossible, alphabet)
-    if table.size and not table.min() > 0:
-        table = np.maximum(table, 0.0) + 0.0  # what rounding left below 0; and no zero has a sign
+    table = _without_signs(table)
     return Rows(width, table, outside=_checked_outside(rows), impossible=rows.impossible)
 
 
-def check_table(rows: SharedRows, width: int, alphabet: Alphabet) -> None:
-    """Refuse a table of shared rows that are not distributions; the place is that of a word."""
+def check_table(rows: SharedRows, alphabet: Alphabet) -> bool:
+    """Refuse shared rows that are not distributions; return whether the whole table is right."""
     table, impossible = rows.table, rows.impossible_after
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype != np.float64:
         raise BadRowError("the table of its shared rows is not an array of float64")
+    if impossible is not None and impossible.shape != table[:, 1:].shape:
+        raise BadRowError(f"it has shared rows whose impossible have shape {impossible.shape}")
     wrong = wrong_rows(table)
+    if impossible is not None:
+        wrong |= (impossible & (table[:, 1:] > 0)).any(axis=1)
     used = np.isin(rows.numbers, wrong.nonzero()[0])
     if used.any():
         place = int(used.argmax())
-        raise BadRowError(row_fault(table[rows.numbers[place]]), place)
-    if impossible is not None and impossible.shape == table[:, 1:].shape:
-        _check_impossible(table, impossible, alphabet)
+        here = rows.take(np.array([place]))
+        try:
+            check_distributions(here.values)
+            if here.impossible is not None:
+                _check_impossible(here.values, here.impossible, alphabet)
+        except BadRowError as error:
+            error.place = place
+            raise
+    return not wrong.any()
 
 
 def _check_defined(rows: Rows, undefined: Flags, alphabet: Alphabet) -> Rows:
@@ -123,6 +177,11 @@ def _check_defined(rows: Rows, undefined: Flags, alphabet: Alphabet) -> Rows:
     checked = Rows.joined([part, nothing]).take(places)
     checked.undefined, checked.outside = undefined, outside
     return checked
+
+
+def _without_signs(table: Floats) -> Floats:
+    """Return a table with 0 where rounding left something below it; no zero has a sign."""
+    return np.maximum(table, 0.0) + 0.0
 
 
 def _check_impossible(table: Floats, impossible: Flags, alphabet: Alphabet) -> None:

@@ -43,6 +43,7 @@ class Rows:
         "ceiling",
         "columns",
         "impossible",
+        "is_sparse",
         "offsets",
         "outside",
         "rest",
@@ -83,6 +84,8 @@ class Rows:
         self.impossible = impossible
         """Of dense rows: with which symbols no word goes on, a column less than there are values;
         None if nothing is said about that."""
+        self.is_sparse = offsets is not None
+        """Whether rows list only some of their columns."""
 
     @classmethod
     def dense(
@@ -193,11 +196,6 @@ class Rows:
         return f"Rows({len(self)} {kind} rows of {self.width})"
 
     @property
-    def is_sparse(self) -> bool:
-        """Whether rows list only some of their columns."""
-        return self.offsets is not None
-
-    @property
     def rests(self) -> Floats:
         """The mass of what each row does not list; 0 for dense rows."""
         return np.zeros(len(self)) if self.rest is None else self.rest
@@ -218,8 +216,8 @@ class Rows:
     @property
     def nbytes(self) -> int:
         """The bytes of memory that the arrays take."""
-        arrays = (getattr(self, name) for name in self.__slots__ if name != "width")
-        return sum(array.nbytes for array in arrays if array is not None)
+        arrays = (getattr(self, name) for name in self.__slots__)
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     @property
     def row_numbers(self) -> Numbers:
@@ -372,6 +370,7 @@ class SharedRows(Rows):
         self.impossible_after = impossible
         """Of every row of the table: with which symbols no word goes on."""
         self.undefined = undefined
+        self.is_sparse = False
         self.columns = self.offsets = self.rest = self.ceiling = self.outside = None
 
     def __len__(self) -> int:

@@ -22,7 +22,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learners._suffix_matches import suffix_matches
-from pdfalearn.models.cost import FREE, QueryCost
+from pdfalearn.models.protocol import FREE, QueryCost
 from pdfalearn.word_trees import WordTree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.endless import EndlessModel

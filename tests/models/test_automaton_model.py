@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA, AutomatonModel, InputError, chain, learn, random_pdfa
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch, number_words
-from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import ask_words
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.words import Words
 from tests.strategies import pdfas
 

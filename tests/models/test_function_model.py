@@ -23,8 +23,8 @@ from pdfalearn import (
 from pdfalearn.alphabet import Symbol
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import ask_words, open_model
+from pdfalearn.models.protocol import QueryCost
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Alphabet, AutomatonModel, FunctionModel, ModelError, chain, figure_1
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import (
     BadAnswerError,
     CheckedModel,
@@ -21,7 +20,7 @@ from pdfalearn.models.opened import (
     open_model,
     opened_model,
 )
-from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
+from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.row_checks import BadRowError, check_answer
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
@@ -136,8 +135,8 @@ def test_errors_of_the_model_are_its_own() -> None:
         ask_words(model_with(), Words.of([[0]]))
 
 
-@pytest.mark.parametrize(("sums", "kept"), [([1.0, 1.0], 2), ([1.0, 0.9], 0)])
-def test_answers_before_an_error_are_checked(sums: list[float], kept: int) -> None:
+@pytest.mark.parametrize(("sums", "kept"), [([1.0, 1.0], [0, 1]), ([0.9, 1.0], [1])])
+def test_answers_before_an_error_are_checked(sums: list[float], kept: list[int]) -> None:
     def fail(self: object, batch: Batch) -> Any:
         error = ConnectionError("the line is dead")
         table = np.array([[total / 2, total / 2, 0] for total in sums])
@@ -148,8 +147,62 @@ def test_answers_before_an_error_are_checked(sums: list[float], kept: int) -> No
         open_model(model_with(answer=fail)).answer(Batch.of([(), (0,), (1,)]))
     answered = attached_answers(caught.value)
     assert answered is not None
-    assert answered.ids.tolist() == [0, 1][:kept]
-    assert len(answered.rows) == kept
+    assert answered.ids.tolist() == kept
+    assert len(answered.rows) == len(kept)
+
+
+GOOD, BAD = [0.5, 0.25, 0.25], [0.5, 0.25, 0.5]
+TABLE = np.array([GOOD, BAD])
+LISTED = Rows.sparse(3, [0, 2, 4, 6], [0, 1] * 3, [0.5, 0.5, 0.5, 0.6, 1.0, 0.0])
+MARKED = Rows.dense(np.array([GOOD] * 3), impossible=np.array([[0, 0], [1, 0], [0, 0]], dtype=bool))
+SHARING = Rows.shared(TABLE, np.array([0, 1, 0]))
+UNUSED = Rows.shared(np.array([BAD, GOOD, BAD]), np.array([1, 0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([GOOD, BAD, GOOD], [0, 3]),
+        ([GOOD, "nothing", GOOD], [0, 3]),
+        ([None, BAD, GOOD], [0, 3]),
+        ([GOOD, GOOD[:2], BAD], [0]),
+        (np.array([BAD, BAD, GOOD]), [3]),
+        ([BAD] * 3, []),
+        ([GOOD, GOOD], []),
+        (None, []),
+        (LISTED, [0, 3]),
+        (MARKED, [0, 3]),
+        (SHARING, [0, 3]),
+        (UNUSED, [0, 3]),
+    ],
+)
+def test_a_bad_row_does_not_lose_the_others(given: Any, kept: list[int]) -> None:
+    model = model_with(answer=lambda self, batch: given)
+    with pytest.raises(BadAnswerError) as caught:
+        open_model(model).answer(Batch.of([(), (0, 1), (1,)]).select(np.arange(3)))
+    answered = attached_answers(caught.value)
+    assert answered is not None
+    assert answered.ids.tolist() == kept
+    rows = check_answer(answered.rows, len(kept), 3, AB)
+    undefined = np.zeros(len(kept), dtype=bool) if rows.undefined is None else rows.undefined
+    assert rows.to_dense()[~undefined].sum() == (~undefined).sum()
+
+
+def test_a_table_with_bad_rows_is_checked_again() -> None:
+    numbers = [np.array([0]), np.array([1])]
+    model = model_with(answer=lambda self, batch: Rows.shared(TABLE, numbers.pop(0)))
+    opened = open_model(model)
+    assert opened.answer(Batch.of([()])).values.tolist() == [GOOD]
+    with pytest.raises(BadAnswerError, match=r"sums to 1\.25"):
+        opened.answer(Batch.of([()]))
+
+
+def test_marks_in_shared_rows_are_named_with_the_word() -> None:
+    marks = np.array([[False, False]] * 3 + [[True, False]])
+    rows = Rows.shared(np.array([GOOD] * 4), np.array([0, 3]), impossible=marks)
+    model = model_with(answer=lambda self, batch: rows)
+    with pytest.raises(BadAnswerError, match=r"word \('b',\): it gives the symbol 'a' probability"):
+        open_model(model).answer(Batch.of([(), (1,)]))
 
 
 @pytest.mark.parametrize("error", [OSError("no\nline"), KeyboardInterrupt(), SystemExit(3)])

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from pdfalearn import Batch, RecurrentModel, random_pdfa
 from pdfalearn.models.batch import number_words
-from pdfalearn.models.cost import EVERY_STEP, QueryCost
 from pdfalearn.models.opened import ask_words
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import EVERY_STEP, LanguageModel, QueryCost
 from pdfalearn.words import Words
 from tests.models.networks import (
     FORMS,

@@ -7,7 +7,7 @@ import pytest
 
 from pdfalearn import PDFA, AutomatonModel, FunctionModel
 from pdfalearn.models.batch import Batch, Lineage
-from pdfalearn.models.cost import EVERY_SYMBOL, FREE
+from pdfalearn.models.protocol import EVERY_SYMBOL, FREE
 from tests.models.watched import WatchedModel
 
 TARGET = PDFA(alphabet="ab", transitions=[[0, -1]], probabilities=[[0.5, 0.5, 0.0]])

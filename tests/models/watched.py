@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from pdfalearn import LanguageModel
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import EVERY_WORD, FREE, QueryCost
 from pdfalearn.models.opened import open_model
+from pdfalearn.models.protocol import EVERY_WORD, FREE, QueryCost
 from pdfalearn.rows import Rows
 
 Codes = tuple[int, ...]

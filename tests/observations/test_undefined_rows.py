@@ -17,7 +17,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.cost import EVERY_SYMBOL, EVERY_WORD, FREE, QueryCost
+from pdfalearn.models.protocol import EVERY_SYMBOL, EVERY_WORD, FREE, QueryCost
 from pdfalearn.rows import Rows
 from tests.learners.checks import assert_is_quotient
 from tests.models.watched import WatchedModel

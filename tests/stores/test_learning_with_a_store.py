@@ -38,8 +38,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import FREE, QueryCost
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import FREE, LanguageModel, QueryCost
 from pdfalearn.rows import Rows
 from tests.models.hooked import HookedModel
 from tests.models.watched import COSTS, WatchedModel
@@ -265,6 +264,32 @@ def test_what_a_failing_model_has_answered_is_kept(tmp_path: Path) -> None:
     assert result.pdfa == whole.pdfa
     assert result.statistics.words + result.statistics.stored_words == whole.statistics.words
     assert result.statistics.stored_words > 10
+
+
+def test_a_bad_row_loses_no_answer_of_its_batch(tmp_path: Path) -> None:
+    target, store = random_pdfa(200, seed=1), tmp_path / "answers.db"
+    asked: list[tuple[object, ...]] = []
+    bad: list[tuple[object, ...]] = []
+
+    def failing(words: list[tuple[object, ...]]) -> NDArray[np.float64]:
+        rows = target.next_distributions(words)
+        if len(words) > 30 and not bad:
+            bad.append(words[20])
+            rows[20, 0] += 0.5
+        asked.extend(words)
+        return rows
+
+    model = FunctionModel(failing, target.alphabet)
+    oracle = ExactOracle(target, by=BY)
+    with pytest.raises(ModelError, match=r"sums to 1\.5"):
+        learn(model, by=BY, oracle=oracle, store=store, model_id="m", audit=0)
+    before = len(asked)
+    result = learn(model, by=BY, oracle=oracle, store=store, model_id="m", audit=0)
+    whole = learn(FunctionModel(target.next_distributions, target.alphabet), by=BY, oracle=oracle)
+    assert result.pdfa == whole.pdfa
+    again = set(asked[:before]) & set(asked[before + 4 :])  # of a store four words are asked again
+    assert again == set(bad)
+    assert result.statistics.stored_words == before - 1
 
 
 def test_ctrl_c_keeps_all_answers(tmp_path: Path) -> None:

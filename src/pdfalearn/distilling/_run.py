@@ -20,7 +20,7 @@ from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.distilling.searching import search
 from pdfalearn.distilling.sizes import default_sizes
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.models.opened import Interrupts
 from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.results.frontiers import DistillingProgress, Frontier, Phase
@@ -287,7 +287,8 @@ class Run:
     ) -> None:
         if self._progress is None:
             return
-        self._interrupts.begin_call()
+        self._interrupts.check()
+        self._interrupts.is_calling = True
         try:
             self._progress(
                 DistillingProgress(
@@ -302,4 +303,4 @@ class Run:
                 )
             )
         finally:
-            self._interrupts.end_call()
+            self._interrupts.is_calling = False

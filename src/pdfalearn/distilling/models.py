@@ -13,7 +13,7 @@ from pdfalearn.distilling.sampling import checked_budget, checked_sampler
 from pdfalearn.distilling.sizes import checked_sizes
 from pdfalearn.equivalence.relations import Tolerance
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.models.opened import Interrupts
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA

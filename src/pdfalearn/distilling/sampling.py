@@ -11,7 +11,7 @@ from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.distilling.evidence import Floats
 from pdfalearn.distilling.gathering import Positions, positions_of
 from pdfalearn.errors import InputError
-from pdfalearn.models.cost import QueryCost
+from pdfalearn.models.protocol import QueryCost
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import ModelWords, Sampler

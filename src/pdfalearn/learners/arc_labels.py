@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.models.cost import QueryCost
+from pdfalearn.models.protocol import QueryCost
 from pdfalearn.observations.tree import ObservationTree
 
 Numbers = NDArray[np.int64]

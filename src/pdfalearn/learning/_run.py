@@ -17,7 +17,7 @@ from pdfalearn.learning.agreeing import agreeing
 from pdfalearn.learning.coarseness import coarseness_note
 from pdfalearn.learning.growth import WARN_STATES, may_be_endless, warn_of_growth
 from pdfalearn.learning.stopping import interrupted, stopped
-from pdfalearn.models.interrupts import Interrupts
+from pdfalearn.models.opened import Interrupts
 from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
@@ -243,11 +243,12 @@ class Run:
 
     def _report(self) -> None:
         if self._progress is not None:
-            self._interrupts.begin_call()
+            self._interrupts.check()
+            self._interrupts.is_calling = True
             try:
                 self._progress(self._snapshot())
             finally:
-                self._interrupts.end_call()
+                self._interrupts.is_calling = False
 
     def _snapshot(self) -> Progress:
         counts, seconds = self._observations.counts, self._seconds_now()

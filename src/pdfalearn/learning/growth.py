@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pdfalearn.models.cost import QueryCost
+    from pdfalearn.models.protocol import QueryCost
     from pdfalearn.oracles.protocol import EquivalenceOracle
 
 

@@ -23,8 +23,7 @@ from pdfalearn.learning._run import Maker, Run
 from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, DEFAULT_LIMITS, default_oracle
 from pdfalearn.learning.growth import may_be_endless
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.interrupts import Interrupts
-from pdfalearn.models.opened import check_members
+from pdfalearn.models.opened import Interrupts, check_members
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle

@@ -12,9 +12,8 @@ from pdfalearn.alphabet import Alphabet
 from pdfalearn.arrays.growing import grown
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch, Ids
-from pdfalearn.models.cost import FREE, QueryCost
 from pdfalearn.models.opened import CheckedModel
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import FREE, LanguageModel, QueryCost
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +22,18 @@ Symbols = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 
-class Lineage:
+class Lineage(NamedTuple):
     """Where the words of a run come from: of each its parent and its last symbol.
 
     Word 0 is the empty one, and a word's number is larger than its parent's.
-
-    Parameters
-    ----------
-    parents, symbols : array of int
-        Of every word the place of its parent, and its last symbol; what stands at place 0 does not
-        matter.
-    ids : array of int, optional
-        The ids of the words at these places, ascending, if ids are not the places themselves.
     """
 
-    __slots__ = ("ids", "parents", "symbols")
-
-    def __init__(
-        self, parents: NDArray[np.integer], symbols: Symbols, ids: Ids | None = None
-    ) -> None:
-        self.parents = parents
-        self.symbols = symbols
-        self.ids = ids
+    parents: NDArray[np.integer]
+    """The place of every word's parent; what stands at place 0 does not matter."""
+    symbols: Symbols
+    """The last symbol of every word."""
+    ids: Ids | None = None
+    """The ids of the words at these places, ascending, if ids are not the places themselves."""
 
     def places(self, ids: Ids) -> Ids:
         """Return the places of words."""
@@ -126,7 +117,6 @@ class Batch:
         """How many words are wanted."""
         self.wanted_ids = ids if self.count == len(ids) else ids[wanted]
         """The numbers of the wanted words."""
-        self._words: Words | None = None
 
     @classmethod
     def of(cls, words: Words | Iterable[Sequence[int]]) -> Batch:
@@ -139,10 +129,13 @@ class Batch:
     @classmethod
     def of_ids(cls, ids: Ids, wanted: Flags, lineage: Lineage, *, is_narrow: bool = False) -> Batch:
         """Make a batch of words that a lineage has; ids have to ascend."""
-        parents, symbols = lineage.parents_of(ids), lineage.symbols[lineage.places(ids)]
+        places = lineage.places(ids)
+        parents = lineage.parents[places].astype(np.int64)
+        if lineage.ids is not None:
+            parents = lineage.ids[parents]
         if len(ids) and not ids[0]:
             parents[0] = -1
-        return cls(ids, parents, symbols, wanted, lineage, is_narrow=is_narrow)
+        return cls(ids, parents, lineage.symbols[places], wanted, lineage, is_narrow=is_narrow)
 
     def __repr__(self) -> str:
         return f"Batch({self.count} words)"
@@ -150,15 +143,12 @@ class Batch:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle no more of the lineage than the words need."""
         lineage = self.lineage.above(self.ids)
-        parts = lineage.parents, lineage.symbols, lineage.ids
-        return _make_batch, (self.ids, self.parents, self.symbols, self.wanted, *parts)
+        return Batch, (self.ids, self.parents, self.symbols, self.wanted, lineage)
 
-    @property
+    @cached_property
     def words(self) -> Words:
         """The wanted words, whole."""
-        if self._words is None:
-            self._words = self.lineage.spell(self.wanted_ids)
-        return self._words
+        return self.lineage.spell(self.wanted_ids)
 
     def word(self, row: int) -> list[int]:
         """Return the symbols of the wanted word that a row belongs to."""
@@ -283,18 +273,6 @@ class Batch:
             while place and (place := parent[place]) not in found and place not in stops:
                 found.add(place)
         return ids[np.isin(ordered, list(found))]
-
-
-def _make_batch(
-    ids: Ids,
-    parents: Ids,
-    symbols: Symbols,
-    wanted: Flags,
-    above: Ids,
-    last_symbols: Symbols,
-    numbers: Ids,
-) -> Batch:
-    return Batch(ids, parents, symbols, wanted, Lineage(above, last_symbols, numbers))
 
 
 def number_words(words: Words | Iterable[Sequence[int]]) -> tuple[Batch, Ids]:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import EVERY_WORD, QueryCost
-from pdfalearn.models.protocol import LanguageModel, attach_answers
+from pdfalearn.models.protocol import EVERY_WORD, LanguageModel, QueryCost, attach_answers
 from pdfalearn.rows import Floats, Rows
 from pdfalearn.text import described
 

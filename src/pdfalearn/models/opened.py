@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from types import FrameType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import Batch, number_words
-from pdfalearn.models.cost import QueryCost
-from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
-from pdfalearn.row_checks import BadRowError, check_answer, check_table
+from pdfalearn.models.batch import Batch, Ids, number_words
+from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
+from pdfalearn.row_checks import BadRowError, check_answer, check_table, right_rows
 from pdfalearn.rows import Floats, Rows, SharedRows
 from pdfalearn.words import Words
 
@@ -41,24 +43,30 @@ class BadAnswerError(ModelError):
         self.word_id = word_id
 
 
+_TYPES = {
+    "alphabet": (Alphabet, "set it to an Alphabet"),
+    "fingerprint": (str | None, "set it to a text that is not empty, or to None"),
+    "cost": (QueryCost, "set it to a QueryCost, such as QueryCost(word=1, prefix=1)"),
+    "full_support": (bool | np.bool_, "set it to True or False"),
+    "needs_prefixes": (bool | np.bool_, "set it to True or False"),
+}
+"""What a model says about itself, and what to do where that is something else."""
+
+
 def check_members(model: LanguageModel) -> Members:
     """Return what a model says about itself; refuse what is wrong."""
-    alphabet = _member(model, "alphabet", "set it to an Alphabet")
-    if not isinstance(alphabet, Alphabet):
-        raise _wrong(model, "alphabet", alphabet, "set it to an Alphabet")
-    fingerprint = _member(model, "fingerprint", "set it to a text, or to None")
-    if not (fingerprint is None or (isinstance(fingerprint, str) and fingerprint)):
-        remedy = "set it to a text that is not empty, or to None"
-        raise _wrong(model, "fingerprint", fingerprint, remedy)
-    cost = _member(model, "cost", "set it to a QueryCost")
-    if not isinstance(cost, QueryCost):
-        remedy = "set it to a QueryCost, such as QueryCost(word=1, prefix=1)"
-        raise _wrong(model, "cost", cost, remedy)
-    for name in ("full_support", "needs_prefixes"):
-        flag = _member(model, name, "set it to True or False")
-        if not isinstance(flag, bool | np.bool_):
-            raise _wrong(model, name, flag, "set it to True or False")
-    return Members(alphabet, fingerprint, cost)
+    members: list[Any] = []
+    for name, (kind, remedy) in _TYPES.items():
+        try:
+            given = getattr(model, name)
+        except Exception as error:
+            lacks = isinstance(error, AttributeError) and not hasattr(type(model), name)
+            what = f"has no {name}" if lacks else f"has {name} that raised {error_text(error)}"
+            raise ModelError(f"{type(model).__name__} {what}: {remedy}") from error
+        if not isinstance(given, kind) or (isinstance(given, str) and not given):
+            raise ModelError(f"{type(model).__name__}.{name} is {_short(given)}: {remedy}")
+        members.append(given)
+    return Members(*members[:3])
 
 
 def open_model(model: LanguageModel) -> LanguageModel:
@@ -103,38 +111,35 @@ class OpenedModel(CheckedModel):
         self._is_own = opened is model
         self._width = len(model.alphabet) + 1
         self._table: Floats | None = None
-        """The table of shared rows that was checked last."""
+        """The table of shared rows that was checked last, if all of it is right."""
 
     def answer(self, batch: Batch) -> Rows:
-        """Return the model's rows; refuse what is not a distribution, and name the word."""
+        """Return the model's rows; refuse what is not a distribution, and name the word.
+
+        What is right in an answer that is refused is attached to the error.
+        """
         try:
             given: object = self.model.answer(batch)
         except BaseException as error:
-            self._check_attached(error)
+            partial = attached_answers(error)
+            if partial is not None:
+                self._attach_right(error, partial.ids, partial.rows)
             raise
-        return self._checked(given, batch)
-
-    def _checked(self, given: object, batch: Batch) -> Rows:
         try:
             if isinstance(given, SharedRows) and given.table is not self._table:
-                check_table(given, self._width, self.alphabet)
-                self._table = given.table
+                self._table = given.table if check_table(given, self.alphabet) else None
             return check_answer(given, batch.count, self._width, self.alphabet)
         except BadRowError as error:
             word_id = int(batch.wanted_ids[error.place]) if batch.count else 0
             word = self.alphabet.decode(batch.spell(word_id))
-            raise BadAnswerError(shortened(word), str(error), word_id) from error
+            named = BadAnswerError(shortened(word), str(error), word_id)
+            self._attach_right(named, batch.wanted_ids, given)
+            raise named from error
 
-    def _check_attached(self, error: BaseException) -> None:
-        """Check answers that are attached to an error; such as are wrong are left out."""
-        partial = attached_answers(error)
-        if partial is None:
-            return
-        try:
-            rows = check_answer(partial.rows, len(partial.ids), self._width, self.alphabet)
-        except (BadRowError, ModelError):
-            rows = partial.rows.take(np.arange(0))
-        attach_answers(error, partial.ids[: len(rows)], rows)
+    def _attach_right(self, error: BaseException, ids: Ids, given: object) -> None:
+        """Attach to an error what is right of an answer: nothing that was paid for is lost."""
+        places, rows = right_rows(given, len(ids), self._width, self.alphabet)
+        attach_answers(error, np.asarray(ids)[places], rows)
 
     def close(self) -> None:
         """Close what was opened, unless that is the model itself."""
@@ -193,37 +198,63 @@ def ask_words(model: LanguageModel, words: Words, *, most_bytes: int = _MOST_BYT
     if not len(words):
         return Rows.dense(np.empty((0, len(model.alphabet) + 1)))
     batch, places = number_words(words)
-    with opened_model(model) as opened:
-        return answer_in_parts(opened, batch, most_bytes=most_bytes).take(places)
+    return ask_batch(model, batch, most_bytes=most_bytes).take(places)
 
 
-def answer_in_parts(opened: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYTES) -> Rows:
-    """Ask an opened model for a batch, in parts whose rows are bounded in bytes."""
-    size = max(1, most_bytes // (8 * (len(opened.alphabet) + 1)))
-    if batch.count <= size:
-        return opened.answer(batch)
+def ask_batch(model: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYTES) -> Rows:
+    """Ask a model, opened for this batch alone, in parts whose rows are bounded in bytes."""
+    size = max(1, most_bytes // (8 * (len(model.alphabet) + 1)))
     begins = range(0, batch.count, size)
-    parts = (np.arange(begin, min(begin + size, batch.count)) for begin in begins)
-    return Rows.joined([opened.answer(batch.select(part)) for part in parts])
+    with opened_model(model) as opened:
+        if len(begins) <= 1:
+            return opened.answer(batch)
+        parts = (np.arange(begin, min(begin + size, batch.count)) for begin in begins)
+        return Rows.joined([opened.answer(batch.select(part)) for part in parts])
+
+
+class Interrupts:
+    """Holds a Ctrl-C back until a run is at a place where it can stop.
+
+    Inside a ``with`` block a first Ctrl-C is noted, and raised as a `KeyboardInterrupt` by the
+    next `check`, or at once while ``is_calling`` is set, as it is around calls of the model. A
+    second one is raised at once in any case. Nothing is changed in threads other than the main
+    one, or where a program handles Ctrl-C itself.
+    """
+
+    is_calling = False
+    """Whether code runs that may be stopped anywhere."""
+    _is_pending = False
+    _is_installed = False
+
+    def __enter__(self) -> Interrupts:
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._note)
+            self._is_installed = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._is_installed = False
+
+    def _note(self, signum: int, frame: FrameType | None) -> None:
+        if self.is_calling or self._is_pending:
+            self._is_pending = False
+            raise KeyboardInterrupt
+        self._is_pending = True
+
+    def check(self) -> None:
+        """Raise a Ctrl-C that was held back."""
+        if self._is_pending:
+            self._is_pending = False
+            raise KeyboardInterrupt
 
 
 def error_text(error: BaseException) -> str:
     """Write an error in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _member(owner: object, name: str, remedy: str) -> object:
-    try:
-        return getattr(owner, name)
-    except Exception as error:
-        lacks = isinstance(error, AttributeError) and not hasattr(type(owner), name)
-        what = f"has no {name}" if lacks else f"has {name} that raised {error_text(error)}"
-        raise ModelError(f"{type(owner).__name__} {what}: {remedy}") from error
-
-
-def _wrong(owner: object, name: str, given: object, remedy: str) -> ModelError:
-    return ModelError(f"{type(owner).__name__}.{name} is {_short(given)}: {remedy}")
 
 
 def _short(given: object) -> str:

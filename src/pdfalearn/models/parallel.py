@@ -14,10 +14,9 @@ from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.copies import Request
-from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import CheckedModel, error_text, opened_model
 from pdfalearn.models.process_copies import Copies, Outcomes, ProcessCopies
-from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
+from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
 from pdfalearn.words import Words

@@ -15,8 +15,7 @@ from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models._hidden_states import HiddenStates
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
 from pdfalearn.models.batch import Batch, Ids
-from pdfalearn.models.cost import EVERY_STEP, QueryCost
-from pdfalearn.models.protocol import LanguageModel, attach_answers
+from pdfalearn.models.protocol import EVERY_STEP, LanguageModel, QueryCost, attach_answers
 from pdfalearn.rows import Floats, Rows
 
 if TYPE_CHECKING:

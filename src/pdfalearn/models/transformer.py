@@ -16,8 +16,7 @@ from pdfalearn.models._opened_transformer import OpenedTransformer
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
 from pdfalearn.models._trials import Trial
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import EVERY_SYMBOL, QueryCost
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import EVERY_SYMBOL, LanguageModel, QueryCost
 from pdfalearn.models.spelling import Texts
 from pdfalearn.rows import Rows
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.interrupts import Interrupts
-from pdfalearn.models.opened import close_quietly, open_model
+from pdfalearn.models.opened import Interrupts, close_quietly, open_model
 from pdfalearn.models.protocol import LanguageModel, attached_answers
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.audits import Audits
@@ -93,11 +92,12 @@ class Asker:
 
     def _open(self) -> LanguageModel:
         if self._opened is None:
-            self._interrupts.begin_call()
+            self._interrupts.check()
+            self._interrupts.is_calling = True
             try:
                 self._opened = open_model(self._model)
             finally:
-                self._interrupts.end_call()
+                self._interrupts.is_calling = False
         return self._opened
 
     def close(self) -> str | None:
@@ -146,14 +146,15 @@ class Asker:
         for part in self._parts(batch, opened):
             if part is not batch:
                 self._meter.check_seconds()
-            self._interrupts.begin_call()
+            self._interrupts.check()
+            self._interrupts.is_calling = True
             try:
                 rows = opened.answer(part)
             except BaseException as error:
-                self._interrupts.end_call()
+                self._interrupts.is_calling = False
                 self._salvage(error, nodes)
                 raise
-            self._interrupts.end_call()
+            self._interrupts.is_calling = False
             self._note(part.ids, part.wanted_ids, rows, nodes, is_part=part is not batch)
 
     def _parts(self, batch: Batch, opened: LanguageModel) -> Iterable[Batch]:

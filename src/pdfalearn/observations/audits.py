@@ -8,7 +8,7 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.equivalence.relations import Relation, different_rows
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import FEW, Batch, Lineage, number_words
-from pdfalearn.models.opened import BadAnswerError, answer_in_parts, opened_model
+from pdfalearn.models.opened import BadAnswerError, ask_batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.nodes import NodeTable
@@ -179,8 +179,7 @@ class Audits:
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
         try:
-            with opened_model(self._model) as opened:
-                again = answer_in_parts(opened, batch)
+            again = ask_batch(self._model, batch)
         except BadAnswerError as error:
             is_here = ids == error.word_id
             if not is_here.any():  # it lies on the way to a word that is asked again

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.models.batch import FEW, Batch
-from pdfalearn.models.cost import QueryCost
+from pdfalearn.models.protocol import QueryCost
 from pdfalearn.observations.nodes import UNKNOWN, Nodes, NodeTable
 from pdfalearn.rows import Floats
 

@@ -14,10 +14,8 @@ from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import FEW
-from pdfalearn.models.cost import QueryCost
-from pdfalearn.models.interrupts import Interrupts
-from pdfalearn.models.opened import check_members
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.opened import Interrupts, check_members
+from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.asking import Asker
 from pdfalearn.observations.audits import Audits

@@ -19,8 +19,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.learning.defaults import default_oracle
 from pdfalearn.learning.loop import learn
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.interrupts import Interrupts
-from pdfalearn.models.opened import check_members
+from pdfalearn.models.opened import Interrupts, check_members
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle

@@ -20,8 +20,8 @@ from pdfalearn import (
 )
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from pdfalearn.models.opened import ask_words
+from pdfalearn.models.protocol import EVERY_WORD, QueryCost
 from pdfalearn.rows import Rows, SharedRows
 from pdfalearn.words import Words, offsets_of
 

@@ -24,7 +24,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.models.cost import EVERY_SYMBOL
+from pdfalearn.models.protocol import EVERY_SYMBOL
 from tests.models.constrained.direct import Best, product
 from tests.models.constrained.inside import (
     WRAPPINGS,

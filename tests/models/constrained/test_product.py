@@ -27,8 +27,8 @@ from pdfalearn import (
     sweep,
 )
 from pdfalearn.models.constrained.product import wrapped_pdfa
-from pdfalearn.models.cost import EVERY_WORD
 from pdfalearn.models.opened import ask_words
+from pdfalearn.models.protocol import EVERY_WORD
 from pdfalearn.reachability import reachable, shortest_words
 from tests.learners.checks import assert_is_quotient
 from tests.models.constrained.direct import Constraint, wrapped

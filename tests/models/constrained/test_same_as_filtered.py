@@ -18,7 +18,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.learning.loop import LEARNERS
-from pdfalearn.models.cost import EVERY_SYMBOL, EVERY_WORD, QueryCost
+from pdfalearn.models.protocol import EVERY_SYMBOL, EVERY_WORD, QueryCost
 from tests.learners.checks import assert_is_quotient
 from tests.models.constrained.direct import Best, Constraint, Guide, Heat, Nucleus, product, wrapped
 from tests.models.constrained.inside import RecordingModel

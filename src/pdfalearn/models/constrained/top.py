@@ -11,8 +11,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models.constrained._rows import blocks_of, refuse_undecided
 from pdfalearn.models.constrained._selection import OpenedSelection
 from pdfalearn.models.constrained.wrapper import States, Wrapper
-from pdfalearn.models.cost import QueryCost
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Flags, Floats, Rows
 

@@ -22,9 +22,8 @@ from pdfalearn.models.constrained._rows import (
     parts_of,
     spread_rows,
 )
-from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import CheckedModel, close_quietly, open_model, opened_model
-from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
+from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Flags, Floats, Rows, SharedRows
 

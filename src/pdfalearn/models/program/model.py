@@ -11,11 +11,10 @@ from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch, Ids
-from pdfalearn.models.cost import EVERY_WORD, QueryCost
 from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.program._answers import most_bytes, read_rows
 from pdfalearn.models.program._asking import Program, checked_command
-from pdfalearn.models.protocol import LanguageModel, attach_answers
+from pdfalearn.models.protocol import EVERY_WORD, LanguageModel, QueryCost, attach_answers
 from pdfalearn.row_checks import BadRowError
 from pdfalearn.rows import Rows
 from pdfalearn.text import described

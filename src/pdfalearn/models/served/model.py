@@ -12,9 +12,8 @@ from pdfalearn.alphabet import Symbol, shortened
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.cost import QueryCost
 from pdfalearn.models.opened import BadAnswerError
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.models.served._answers import Logs
 from pdfalearn.models.served._asking import Asker
 from pdfalearn.models.served._client import Client
