@@ -58,9 +58,9 @@ def label_after(target: PDFA, word: Word, by: Equivalence) -> ArcLabel:
 
 def assert_tree_is_sound(learner: Learner, smallest: PDFA, by: Equivalence) -> None:
     """Check the invariants of §3 against the quotient of the target."""
-    alphabet, kept = smallest.alphabet, learner.tree()
+    alphabet, kept = smallest.alphabet, learner.findings().tree
     assert kept is not None
-    access_words = learner.access_words().decoded(alphabet)
+    access_words = learner.findings().access_words.decoded(alphabet)
     tree = kept.to_nodes(alphabet, access_words, np.empty((0, len(alphabet) + 1)))
     found = list(leaves(tree))
     words = [leaf.access_word for leaf, _ in found if leaf.access_word is not None]
@@ -79,7 +79,8 @@ def assert_tree_is_sound(learner: Learner, smallest: PDFA, by: Equivalence) -> N
             assert label == label_after(smallest, word + suffix, by)
     for (_, left), (_, right) in combinations(found, 2):
         assert any(left[suffix] != right[suffix] for suffix in left.keys() & right.keys())
-    held, shown = learner.tree_shape(), shape(tree)
+    findings = learner.findings()
+    held, shown = (findings.tree_depth, findings.inner_nodes), shape(tree)
     if learner.observations.prefixes_free:  # a suffix may be shown as several nodes
         assert held[0] <= shown[0]
         assert held[1] <= shown[1]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pdfalearn import AutomatonModel, Quantization, learn, random_pdfa
-from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.observations import planning, tree
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.families import FAMILIES, drawn
@@ -27,14 +26,16 @@ def test_labels_are_equal_iff_classes_are(
         random = np.random.default_rng(seed)
         model = WatchedModel(AutomatonModel(target), cost=COSTS[prefixes_free])
         observations = ObservationTree(model, by)
-        labels = ArcLabels(observations, traces=prefixes_free)
+        label, known_label = observations.classes, observations.known_class
+        if prefixes_free:
+            label, known_label = observations.traces, observations.known_trace
         observations.ask(np.array([0]))
         width, table = len(target.alphabet), observations.suffixes
         for length in range(4):
             suffix = table.add_word(random.integers(width, size=length).tolist())
             words = [random.integers(width, size=4).tolist() for _ in range(8)]
             nodes = np.unique([observations.node(word) for word in words])
-            found = labels.after(nodes, np.full(len(nodes), suffix))
+            found = label(nodes, np.full(len(nodes), suffix))
             expected = []
             for word in observations.words(nodes):
                 prefixes = [table.word(suffix)[:end] for end in range(1, length + 1)] or [[]]
@@ -48,23 +49,24 @@ def test_labels_are_equal_iff_classes_are(
                     tuple(None if row is None else by.keys(row[None]).tobytes() for row in rows)
                 )
             numbers: dict[object, int] = {}
-            for label, classes in zip(found.tolist(), expected, strict=True):
-                assert numbers.setdefault(classes, label) == label
+            for number, classes in zip(found.tolist(), expected, strict=True):
+                assert numbers.setdefault(classes, number) == number
             assert len(set(numbers.values())) == len(numbers)
-            for classes, trace in zip(expected, labels.classes(found, length), strict=True):
+            for classes, number in zip(expected, found.tolist(), strict=True):
+                trace = observations.trace_classes(number, length) if prefixes_free else (number,)
                 assert [class_ == UNDEFINED for class_ in trace] == [c is None for c in classes]
-            known = [labels.known(node, suffix) for node in nodes.tolist()]
+            known = [known_label(node, suffix) for node in nodes.tolist()]
             assert known == found.tolist()
         assert len(set(model.asked)) == len(model.asked)
 
 
 def test_a_label_that_was_not_asked_for_is_not_known() -> None:
     observations = ObservationTree(AutomatonModel(random_pdfa(5, seed=1)), Quantization(10))
-    labels = ArcLabels(observations, traces=True)
     suffix = observations.suffixes.add_word([0, 1, 1])
-    assert labels.known(0, suffix) is None
+    assert observations.known_trace(0, suffix) is None
     assert len(observations) == 1
-    assert labels.after(np.array([0]), np.array([suffix])).tolist() == [labels.known(0, suffix)]
+    (trace,) = observations.traces(np.array([0]), np.array([suffix])).tolist()
+    assert observations.known_trace(0, suffix) == trace
 
 
 @pytest.mark.parametrize("shared", [2, 4, 16])

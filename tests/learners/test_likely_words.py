@@ -21,7 +21,7 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
-from pdfalearn.learners._suffix_matches import suffix_matches
+from pdfalearn.learners._unresolved import suffix_matches
 from pdfalearn.models.protocol import FREE, QueryCost
 from pdfalearn.word_trees import WordTree
 from tests.learners.checks import assert_is_quotient
@@ -148,7 +148,7 @@ def test_an_unresolved_transition_goes_where_its_longest_suffix_leads() -> None:
     table = hypothesis.table.astype(np.int64)
     assert len(unresolved) > 300
     table.reshape(-1)[unresolved] = -1
-    words = noted.learner.access_words().decoded(hypothesis.alphabet)
+    words = noted.learner.findings().access_words.decoded(hypothesis.alphabet)
     for state, symbol in noted.unresolved():
         word = [*hypothesis.alphabet.encode(words[state]), symbol]
         expected = brute_force(table, word)
@@ -166,7 +166,7 @@ def test_what_is_unresolved_leads_to_a_state_of_its_class(name: str) -> None:
         )  # fmt: skip
         observations, learner = noted.learner.observations, noted.learner
         befores, symbols = np.divmod(learner.unresolved(), 3)
-        words = learner.access_words().decoded(target.alphabet)
+        words = learner.findings().access_words.decoded(target.alphabet)
         nodes = np.array(
             [observations.node(target.alphabet.encode(word).tolist()) for word in words]
         )

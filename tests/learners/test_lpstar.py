@@ -23,7 +23,7 @@ from pdfalearn import (
     random_pdfa,
     tomita,
 )
-from pdfalearn.learners.observation_table import Places
+from pdfalearn.learners.table_learner import Places
 from pdfalearn.observations.tree import ObservationTree
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.rounds import hypotheses
@@ -111,7 +111,7 @@ def test_the_table_is_closed_and_consistent_in_every_round(tolerance: float) -> 
         rows = 0
         for hypothesis in hypotheses(learner, ExactOracle(target, by=by)):
             assert_closed_and_consistent(learner)
-            words = learner.access_words().decoded(target.alphabet)
+            words = learner.findings().access_words.decoded(target.alphabet)
             assert hypothesis.states_after(words).tolist() == list(range(len(hypothesis)))
             progress = len(np.unique(learner.table.numbers())) + learner.table.width
             assert progress > rows, "a counterexample has taught nothing"
@@ -124,7 +124,7 @@ def test_rows_of_red_prefixes_are_kept_apart_by_few_suffixes() -> None:
     for _ in hypotheses(learner, ExactOracle(target, by=Tolerance(0.1))):
         pass
     assert learner.table.width < 20
-    assert learner.structure_size == len(learner.table) * learner.table.width
+    assert learner.findings().structure_size == len(learner.table) * learner.table.width
 
 
 # After "a" and after "b" the same, then different only at the terminal: 0.4 and 0.25.

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, AutomatonModel, Tolerance, figure_3
-from pdfalearn.learners.observation_table import UNDEFINED_CELL, ObservationTable
+from pdfalearn.learners.table_learner import UNDEFINED_CELL, ObservationTable
 from pdfalearn.observations.tree import ObservationTree
 from tests.strategies import all_words, pdfas
 

@@ -9,8 +9,14 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from pdfalearn import Tolerance
-from pdfalearn.learners._clusters import cluster_means, deterministic, greedy_clusters
-from pdfalearn.learners._similar_rows import chosen_apart, nearest_similar, similar_pairs
+from pdfalearn.learners._clusters import (
+    chosen_apart,
+    cluster_means,
+    deterministic,
+    greedy_clusters,
+    nearest_similar,
+    similar_pairs,
+)
 from tests.learners.tables import tolerances
 
 Floats = NDArray[np.float64]

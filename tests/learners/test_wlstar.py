@@ -26,7 +26,7 @@ from pdfalearn import (
     random_pdfa,
     tomita,
 )
-from pdfalearn.learners._weiss_clusters import WeissClusters, _dbscan
+from pdfalearn.learners._clusters import WeissClusters, _dbscan
 from pdfalearn.observations.tree import ObservationTree
 from tests.learners.tables import (
     are_separated,

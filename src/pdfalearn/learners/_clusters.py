@@ -1,18 +1,88 @@
-"""Join similar rows to clusters, and make a deterministic automaton of them."""
+"""Which rows are similar, and clusters of them: ours, and those of Weiss, Goldberg and Yahav."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.arrays.numbering import numbered_rows
 from pdfalearn.equivalence.refinement import refined
 from pdfalearn.equivalence.relations import Tolerance
-from pdfalearn.learners._similar_rows import similar_pairs
+from pdfalearn.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+
+NOT_IN_P = -1
+
+
+def nearest_similar(candidates: Floats, rows: Floats, by: Tolerance) -> Places:
+    """Return for each row the place of the nearest similar candidate; -1 if none is similar.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.2, 0.8], [0.5, 0.5]])
+    >>> nearest_similar(rows, np.array([[0.4, 0.6], [0.0, 1.0]]), Tolerance(0.1))
+    array([ 1, -1])
+    """
+    beyond = np.nextafter(by.limit, np.inf)
+    distances, places = _tree(candidates).query(rows, p=np.inf, distance_upper_bound=beyond)
+    return np.where(np.isinf(distances), -1, places).astype(np.int64)
+
+
+def similar_pairs(rows: Floats, by: Tolerance) -> Places:
+    """Return all pairs of similar rows, the earlier place first, sorted by the later one.
+
+    Examples
+    --------
+    >>> similar_pairs(np.array([[0.2, 0.8], [0.5, 0.5], [0.1, 0.9]]), Tolerance(0.1))
+    array([[0, 2]])
+    """
+    pairs = _tree(rows).query_pairs(by.limit, p=np.inf, output_type="ndarray").astype(np.int64)
+    pairs.sort(axis=1)
+    return pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
+
+
+def chosen_apart(rows: Floats, by: Tolerance) -> Places:
+    """Choose rows in order: no two are similar, and every other row is similar to one of them.
+
+    Examples
+    --------
+    >>> chosen_apart(np.array([[0.2, 0.8], [0.25, 0.75], [0.3, 0.7], [0.9, 0.1]]), Tolerance(0.05))
+    array([0, 2, 3])
+    """
+    firsts = np.sort(np.unique(numbered_rows(rows), return_index=True)[1])
+    is_chosen = np.ones(len(firsts), dtype=bool)
+    # Sorted by the later row: whether the earlier one is chosen has been decided before.
+    for earlier, later in similar_pairs(rows[firsts], by).tolist():
+        if is_chosen[earlier]:
+            is_chosen[later] = False
+    return firsts[is_chosen]
+
+
+def _tree(rows: Floats) -> cKDTree:
+    from scipy.spatial import cKDTree  # takes most of a second to import
+
+    return cKDTree(rows)
+
+
+def nearest(candidates: Floats, rows: Floats) -> NDArray[np.int64]:
+    """Return for each row the place of the candidate with the smallest largest difference.
+
+    Examples
+    --------
+    >>> nearest(np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([[0.4, 0.6], [0.0, 1.0]]))
+    array([1, 0])
+    """
+    _, places = _tree(candidates).query(rows, p=np.inf)
+    return np.asarray(places, dtype=np.int64)
 
 
 def greedy_clusters(rows: Floats, by: Tolerance) -> Places:
@@ -82,3 +152,174 @@ def cluster_means(rows: Floats, clusters: Places) -> Floats:
     sums = np.zeros((len(firsts), rows.shape[1]))
     np.add.at(sums, clusters, rows - rows[firsts[clusters]])
     return rows[firsts] + sums / counts[:, None]
+
+
+class Match(NamedTuple):
+    """The best cluster for a row."""
+
+    cluster: int
+    is_full: bool
+    """Whether all members of the cluster are similar to the row."""
+
+
+class WeissClusters:
+    """A partition of the prefixes P into clusters that can be states.
+
+    DBSCAN joins rows that chains of similar rows connect. Clusters are then split until the
+    successors of their members in P are in one cluster, and until all members are similar.
+
+    Parameters
+    ----------
+    rows : array of float, shape (prefixes, suffixes)
+        The row of every prefix in P.
+    children : array of int, shape (prefixes, symbols)
+        Where in P the prefix with one symbol more stands; -1 if it is not in P.
+    by : Tolerance
+        When two rows are similar.
+    """
+
+    def __init__(self, rows: Floats, children: Places, by: Tolerance) -> None:
+        self._rows = rows
+        self._children = children
+        self._by = by
+        self.of = _dbscan(rows, by)
+        """The number of every prefix's cluster, 0, 1, … as their first members come."""
+        self._agree()
+        if self._split_dissimilar():
+            self._agree()
+        _, firsts, numbers = np.unique(self.of, return_index=True, return_inverse=True)
+        self.of = np.argsort(np.argsort(firsts))[numbers]
+
+    def members(self, cluster: int) -> Places:
+        """Return the places of a cluster's prefixes in P."""
+        return np.flatnonzero(self.of == cluster)
+
+    def first_members(self) -> Places:
+        """Return the first member of every cluster."""
+        return np.sort(np.unique(self.of, return_index=True)[1])
+
+    def transitions(
+        self, successors: Places, rows: Floats, weights: Floats
+    ) -> tuple[Places, NDArray[np.bool_]]:
+        """Return to which cluster each symbol leads from each cluster.
+
+        Parameters
+        ----------
+        successors : array of int, shape (prefixes, symbols)
+            Where in ``rows`` the row of every prefix with one symbol more is; -1 if undefined.
+        rows : array of float
+            Rows, also of words that are not in P.
+        weights : array of float, shape (prefixes,)
+            The probability of every prefix in P.
+
+        Returns
+        -------
+        transitions : array of int, shape (clusters, symbols)
+            The cluster of the first successor in P. Where there is none, the best match for the
+            successor of the most probable member; -1 where all are undefined.
+        is_forced : array of bool, shape (clusters, symbols)
+            Whether a match is not a full one.
+        """
+        targets = self._clusters_of_successors_in_p()
+        is_forced = np.zeros(targets.shape, dtype=bool)
+        for cluster, symbol in np.argwhere(targets == NOT_IN_P).tolist():
+            members = self.members(cluster)
+            members = members[successors[members, symbol] >= 0]
+            if len(members):
+                likeliest = members[weights[members].argmax()]
+                match = self.best_match(rows[successors[likeliest, symbol]], range(len(targets)))
+                targets[cluster, symbol] = match.cluster
+                is_forced[cluster, symbol] = not match.is_full
+        return targets, is_forced
+
+    def _clusters_of_successors_in_p(self) -> Places:
+        targets = np.full((len(self.first_members()), self._children.shape[1]), NOT_IN_P)
+        for member in range(len(self.of) - 1, -1, -1):  # so that the first member is written last
+            is_known = self._children[member] != NOT_IN_P
+            targets[self.of[member], is_known] = self.of[self._children[member, is_known]]
+        return targets
+
+    def best_match(self, row: Floats, options: Iterable[int]) -> Match:
+        """Choose a cluster for a row.
+
+        The first whose members are all similar to it; else, of those with a similar member, the
+        first that has dissimilar members already, or the first; else the first of all.
+        """
+        options = list(options)
+        similar = np.flatnonzero(self._by.similar(self._rows, row))
+        near = set(self.of[similar].tolist())
+        partial = [cluster for cluster in options if cluster in near]
+        for cluster in partial:
+            if self._by.similar(self._rows[self.members(cluster)], row).all():
+                return Match(cluster, True)
+        loose = (cluster for cluster in partial if not self._are_similar(self.members(cluster)))
+        return Match(next(loose, next(iter(partial), options[0])), False)
+
+    def _agree(self) -> None:
+        """Split clusters until the successors of their members, where in P, are in one cluster."""
+        while (found := self._disagreement()) is not None:
+            self._split_by_children(*found)
+
+    def _disagreement(self) -> tuple[int, int] | None:
+        """Find a cluster and a symbol that leads its members to several clusters."""
+        count = int(self.of.max()) + 1
+        for symbol, children in enumerate(self._children.T):
+            known = np.flatnonzero(children != NOT_IN_P)
+            targets, own = self.of[children[known]], self.of[known]
+            least, most = np.full(count, len(self.of)), np.full(count, -1)
+            np.minimum.at(least, own, targets)
+            np.maximum.at(most, own, targets)
+            if (least < most).any():
+                return int((least < most).argmax()), symbol
+        return None
+
+    def _split_by_children(self, cluster: int, symbol: int) -> None:
+        """Split a cluster by where a symbol leads; if that is unknown, the best match decides."""
+        members = self.members(cluster)
+        children = self._children[members, symbol]
+        is_known = children != NOT_IN_P
+        targets = self.of[children[is_known]]
+        _, groups = np.unique(targets, return_inverse=True)
+        numbers = self._numbers_for(cluster, int(groups.max()) + 1)
+        self.of[members] = NOT_IN_P
+        self.of[members[is_known]] = numbers[groups]
+        for member in members[~is_known].tolist():
+            self.of[member] = self.best_match(self._rows[member], numbers.tolist()).cluster
+
+    def _split_dissimilar(self) -> bool:
+        """Split clusters along their widest dimensions until all members are similar."""
+        pending = list(range(int(self.of.max()) + 1))
+        has_split = False
+        while pending:
+            cluster = pending.pop()
+            members = self.members(cluster)
+            if self._are_similar(members):
+                continue
+            rows = self._rows[members]
+            widest = rows[:, np.ptp(rows, axis=0).argmax()]
+            intervals = np.floor((widest - widest.min()) / self._by.limit)
+            _, groups = np.unique(intervals, return_inverse=True)
+            numbers = self._numbers_for(cluster, int(groups.max()) + 1)
+            self.of[members] = numbers[groups]
+            pending += numbers.tolist()
+            has_split = True
+        return has_split
+
+    def _are_similar(self, members: Places) -> bool:
+        return bool((np.ptp(self._rows[members], axis=0) <= self._by.limit).all())
+
+    def _numbers_for(self, cluster: int, parts: int) -> Places:
+        """Return the numbers of a cluster's parts: its own, then new ones."""
+        count = int(self.of.max()) + 1
+        return np.append(cluster, np.arange(count, count + parts - 1))
+
+
+def _dbscan(rows: Floats, by: Tolerance) -> Places:
+    try:
+        from sklearn.cluster import DBSCAN
+    except ImportError as error:
+        raise MissingExtraError(
+            "scikit-learn is missing: pip install 'pdfalearn[wlstar]'"
+        ) from error
+    labels = DBSCAN(eps=by.limit, min_samples=1, metric="chebyshev").fit(rows).labels_
+    return np.asarray(labels, dtype=np.int64)

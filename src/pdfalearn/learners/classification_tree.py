@@ -1,13 +1,20 @@
-"""The n-ary classification tree (§3 of the paper), in arrays."""
+"""The n-ary classification tree (§3 of the paper), in arrays: arcs, suffixes, what is kept."""
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from pdfalearn.arrays.growing import firsts, grown
 from pdfalearn.arrays.int_map import IntMap
-from pdfalearn.observations.tree import EMPTY, UNDEFINED
+from pdfalearn.models.protocol import QueryCost
+from pdfalearn.observations.suffixes import Suffixes
+from pdfalearn.observations.tree import EMPTY, UNDEFINED, ObservationTree
+from pdfalearn.results.trees import Floats, KeptTree
 
 Numbers = NDArray[np.int64]
 
@@ -16,14 +23,52 @@ UNDEFINED_LEAF = 1
 """Where undefined words end up: a leaf, but never a state."""
 LEAF = -1
 """Stands for the suffix of a node that has none."""
+NONE = -1
+"""Stands where there is no suffix that tells two states apart."""
+
+_NEW = np.array([[-1], [-1], [0], [LEAF], [-1]])
+"""What a new node has for a parent, a label, a depth, a suffix and a state."""
+_BITS = ((0.75, 0), (1.5, 3), (5.0, 4), (8.0, 6), (20.0, 8), (math.inf, 11))
+"""If a word costs less than this many symbols, suffixes are to tell 2 to this many states apart.
+
+Measured on random targets: longer suffixes take fewer words and more symbols."""
+
+
+class Front(NamedTuple):
+    """Transitions on their way down the tree: where each is noted, its word, the node it is at."""
+
+    places: Numbers
+    words: Numbers
+    at: Numbers
+
+    def joined(self, added: Front) -> Front:
+        """Put two fronts together."""
+        if not len(self.places):
+            return added
+        return Front(*(np.concatenate(pair) for pair in zip(self, added, strict=True)))
+
+
+EMPTY_FRONT = Front(*np.empty((3, 0), dtype=np.int64))
 
 
 class ClassificationTree:
     """Inner nodes hold distinguishing suffixes, arcs labels, leaves states.
 
+    The label of a word by a suffix is its trace, the classes after every prefix of the suffix but
+    the empty one, or only the class after the whole suffix. With traces one suffix tells many
+    states apart, as if the tree had an inner node for each of the prefixes.
+
     The root's suffix is empty. An arc that is followed for the first time leads to a new leaf.
     Every column is there twice: as an array, and as a view of the same memory for single nodes.
     """
+
+    parents: Numbers
+    labels: Numbers
+    """What stands on the arc from the parent."""
+    depths: Numbers
+    suffixes: Numbers
+    states: Numbers
+    """The state of a leaf; -1 for inner nodes and for the leaf of undefined words."""
 
     def __init__(self) -> None:
         self._from_root = np.empty(0, dtype=np.int64)
@@ -32,26 +77,19 @@ class ClassificationTree:
         self._ends = np.empty(0, dtype=np.int64)
         """The child that each of the other arcs leads to."""
         self.size = 0
-        self.parents = np.empty(0, dtype=np.int64)
-        self.labels = np.empty(0, dtype=np.int64)
-        """What stands on the arc from the parent."""
-        self.depths = np.empty(0, dtype=np.int64)
-        self.suffixes = np.empty(0, dtype=np.int64)
-        self.states = np.empty(0, dtype=np.int64)
-        """The state of a leaf; -1 for inner nodes and for the leaf of undefined words."""
+        self._columns = np.empty((5, 0), dtype=np.int64)
         self._add(1)
         self.suffixes[ROOT] = EMPTY
-        self.child(ROOT, UNDEFINED)
+        self.children_of_root(np.array([UNDEFINED]))
 
     def _add(self, more: int) -> None:
+        """Make room for more nodes."""
         self.size += more
-        if self.size > len(self.parents):
-            capacity = max(1024, 2 * self.size)
-            self.parents = _larger(self.parents, capacity, -1)
-            self.labels = _larger(self.labels, capacity, -1)
-            self.depths = _larger(self.depths, capacity, 0)
-            self.suffixes = _larger(self.suffixes, capacity, LEAF)
-            self.states = _larger(self.states, capacity, -1)
+        old = self._columns
+        if self.size > old.shape[1]:
+            self._columns = np.repeat(_NEW, max(256, 2 * self.size), axis=1)
+            self._columns[:, : old.shape[1]] = old
+            self.parents, self.labels, self.depths, self.suffixes, self.states = self._columns
             self.parent_of, self.label_of = self.parents.data, self.labels.data
             self.depth_of, self.suffix_of = self.depths.data, self.suffixes.data
             self.state_of = self.states.data
@@ -116,6 +154,24 @@ class ClassificationTree:
             self.depth_of[child] = self.depth_of[node] + 1
         return child
 
+    def split(
+        self, leaves: Numbers, suffixes: Numbers, labels: Numbers, states: Numbers
+    ) -> Numbers:
+        """Make leaves inner nodes with suffixes, and return new leaves below each of them.
+
+        Parameters
+        ----------
+        leaves, suffixes : array of int
+            The leaves, and the suffix of each.
+        labels, states : array of int
+            The labels and the states of a first new leaf for each, then of a second one.
+        """
+        self.suffixes[leaves] = suffixes
+        self.states[leaves] = -1
+        children = self.children(np.tile(leaves, 2), labels)
+        self.states[children] = states
+        return children
+
     def meetings(self, lefts: Numbers, rights: Numbers) -> Numbers:
         """Find the least common ancestor of every pair of nodes."""
         lefts, rights = lefts.copy(), rights.copy()
@@ -126,7 +182,119 @@ class ClassificationTree:
         return lefts
 
 
-def _larger(old: Numbers, capacity: int, fill: int) -> Numbers:
-    new = np.full(capacity, fill, dtype=np.int64)
-    new[: len(old)] = old
-    return new
+def parting_suffixes(
+    tree: ClassificationTree, table: Suffixes, lefts: Numbers, rights: Numbers
+) -> Numbers:
+    """Return for each pair of states a symbol and the suffix by which its successors part.
+
+    Of several symbols, one with a shortest suffix is chosen; if no successors part, there is none.
+
+    Parameters
+    ----------
+    tree : ClassificationTree
+        The tree in which the successors have been sifted.
+    table : Suffixes
+        The suffixes.
+    lefts, rights : array of int, shape (pairs, symbols)
+        The nodes that the successors of the two states have reached.
+    """
+    places, symbols = (lefts != rights).nonzero()
+    ends, others = lefts[places, symbols], rights[places, symbols]
+    meetings = tree.meetings(ends, others)
+    # Where one was not sifted as far as the other, they do not part.
+    parted = (meetings != ends) & (meetings != others)
+    places, symbols, rests = places[parted], symbols[parted], tree.suffixes[meetings[parted]]
+    shortest = np.lexsort((table.arrays()[2][rests], places))
+    places, firsts = np.unique(places[shortest], return_index=True)
+    chosen = shortest[firsts]
+    suffixes = np.full(len(lefts), NONE)
+    suffixes[places] = [
+        table.add(symbol, rest)
+        for symbol, rest in zip(symbols[chosen].tolist(), rests[chosen].tolist(), strict=True)
+    ]
+    return suffixes
+
+
+def told_bits(cost: QueryCost) -> int:
+    """Return how many states suffixes should tell apart, as a power of 2; 0 if they stay short.
+
+    Examples
+    --------
+    >>> [told_bits(QueryCost(word=word, symbol=1)) for word in (0, 6)], told_bits(QueryCost(word=1))
+    ([0, 6], 11)
+    """
+    on_the_way = cost.symbol + cost.prefix  # a word's own distribution is not on its way
+    ratio = (cost.word - cost.prefix) / on_the_way if on_the_way else math.inf
+    return next(bits for least, bits in _BITS if ratio < least or least == math.inf)
+
+
+def lengthened(
+    table: Suffixes,
+    suffixes: Numbers,
+    bits: int,
+    classes: int,
+    symbols: int,
+    random: Generator,
+) -> Numbers:
+    """Lengthen short suffixes by random symbols, so that their traces tell more states apart.
+
+    Parameters
+    ----------
+    table : Suffixes
+        The suffixes.
+    suffixes : array of int
+        The numbers of those to lengthen.
+    bits : int
+        By their traces, suffixes could tell 2 to this many states apart.
+    classes : int
+        How many classes have been seen: the more, the more a symbol tells.
+    symbols : int
+        The size of the alphabet.
+    random : Generator
+        What draws the symbols.
+    """
+    length = round(bits / math.log2(max(2, classes)))
+    tails = random.integers(symbols, size=(len(suffixes), length)).tolist()
+    return np.array(
+        [
+            table.add_word([*table.word(suffix), *tail[table.lengths[suffix] :]])
+            if table.lengths[suffix] < length
+            else suffix
+            for suffix, tail in zip(suffixes.tolist(), tails, strict=True)
+        ],
+        dtype=np.int64,
+    )
+
+
+def kept_tree(
+    tree: ClassificationTree, observations: ObservationTree, rows: Floats, *, are_traces: bool
+) -> KeptTree:
+    """Keep the parts of a tree, without the leaf of undefined words.
+
+    Parameters
+    ----------
+    tree : ClassificationTree
+        The tree.
+    observations : ObservationTree
+        Where its suffixes and classes come from.
+    rows : array of float
+        The distributions of its last states; an automaton has the others.
+    are_traces : bool
+        Whether its labels are traces, or else classes.
+    """
+    parents, arcs, suffixes, states = (
+        np.delete(column[: tree.size], UNDEFINED_LEAF).astype(np.int32)
+        for column in (tree.parents, tree.labels, tree.suffixes, tree.states)
+    )
+    parents[parents > UNDEFINED_LEAF] -= 1
+    return KeptTree(
+        parents=parents,
+        labels=arcs,
+        suffixes=suffixes,
+        states=states,
+        firsts=np.array(observations.suffixes.firsts, dtype=np.int32),
+        rests=np.array(observations.suffixes.rests, dtype=np.int32),
+        keys=observations.class_keys(),
+        traces=observations.all_traces if are_traces else None,
+        distributions=rows,
+    )

@@ -8,11 +8,16 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import LearningError
-from pdfalearn.learners._clusters import cluster_means, deterministic, greedy_clusters
-from pdfalearn.learners._nearest import nearest
-from pdfalearn.learners._similar_rows import chosen_apart, nearest_similar, similar_pairs
-from pdfalearn.learners.observation_table import Places
-from pdfalearn.learners.table_learner import TableLearner
+from pdfalearn.learners._clusters import (
+    chosen_apart,
+    cluster_means,
+    deterministic,
+    greedy_clusters,
+    nearest,
+    nearest_similar,
+    similar_pairs,
+)
+from pdfalearn.learners.table_learner import Places, TableLearner
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 

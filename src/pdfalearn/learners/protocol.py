@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,21 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.results.trees import KeptTree
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
+
+
+class Findings(NamedTuple):
+    """What a result keeps of a learner, beside its hypothesis."""
+
+    access_words: WordTree
+    """The access word of every state of the hypothesis, and of further states."""
+    structure_size: int
+    """The size of what it keeps: the nodes of its tree, or the cells of its table."""
+    tree: KeptTree | None = None
+    """The classification tree; None if the learner keeps a table instead."""
+    tree_depth: int = 0
+    """How many suffixes lie on the longest path of the tree."""
+    inner_nodes: int = 0
+    """How many suffixes it has."""
 
 
 class Learner(Protocol):
@@ -60,22 +75,9 @@ class Learner(Protocol):
         """
         ...
 
-    def access_words(self) -> WordTree:
-        """Return the access word of every state of the hypothesis, and of further states."""
-        ...
+    def findings(self, states: int = 0) -> Findings:
+        """Return what a result keeps of the learner, once there is a hypothesis.
 
-    @property
-    def structure_size(self) -> int:
-        """The size of what it keeps: the nodes of its tree, or the cells of its table."""
-        ...
-
-    def tree(self, states: int = 0) -> KeptTree | None:
-        """Return the classification tree, without the distributions of its first states.
-
-        It is None if the learner keeps a table instead.
+        The tree goes without the distributions of its first states, which an automaton has.
         """
-        ...
-
-    def tree_shape(self) -> tuple[int, int]:
-        """Return the depth of the classification tree and the number of inner nodes, or 0, 0."""
         ...

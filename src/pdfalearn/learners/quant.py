@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._likely import LikelyFirst
-from pdfalearn.learners._suffix_choice import NONE, lengthened, parting_suffixes
 from pdfalearn.learners._unresolved import Unresolved, answered_transitions
-from pdfalearn.learners.arc_labels import ArcLabels, told_bits
 from pdfalearn.learners.classification_tree import (
+    EMPTY_FRONT,
     LEAF,
+    NONE,
     ROOT,
     UNDEFINED_LEAF,
     ClassificationTree,
+    Front,
+    kept_tree,
+    lengthened,
+    parting_suffixes,
+    told_bits,
 )
-from pdfalearn.learners.kept_tree import kept_tree
+from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
-from pdfalearn.results.trees import KeptTree
 from pdfalearn.runs import visited_states
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 Numbers = NDArray[np.int64]
@@ -39,24 +40,6 @@ _FEWEST, _MOST, _MOST_FREE = 32, 2**10, 2**16
 asking is free."""
 _WIDE = 4096
 """From more symbols than this on, memory counts for more than time."""
-
-
-class _Front(NamedTuple):
-    """Transitions on their way down the tree: where each is noted, its word, the node it is at."""
-
-    places: Numbers
-    words: Numbers
-    at: Numbers
-
-
-def _joined(front: _Front, added: _Front) -> _Front:
-    """Put two fronts together."""
-    if not len(front.places):
-        return added
-    return _Front(*(np.concatenate(pair) for pair in zip(front, added, strict=True)))
-
-
-_EMPTY_FRONT = _Front(*np.empty((3, 0), dtype=np.int64))
 
 
 class Quant:
@@ -82,11 +65,20 @@ class Quant:
         self.observations = observations
         self._symbols = len(observations.alphabet)
         self._tree = ClassificationTree()
-        self._labels = ArcLabels(observations, traces=traces)
+        cost, budget = observations.query_cost, observations.budget
+        bits = told_bits(cost)
+        self._are_traces = bits > 0 or cost.prefix == 0 if traces is None else traces
+        """Whether arcs are labelled with traces, or with classes."""
+        self._labels, self._known_label = observations.classes, observations.known_class
+        if self._are_traces:
+            self._labels, self._known_label = observations.traces, observations.known_trace
+        are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
+        self._told_bits = bits if self._are_traces and not are_scarce else 0
+        """If suffixes are lengthened, they could tell 2 to this many states apart."""
         self._random = np.random.default_rng(0)
         self._at_once = max(1, _LARGEST_FRONT // self._symbols)
-        self._likely = LikelyFirst(observations) if observations.budget.bounds_questions else None
-        self._size = self._complete = 0
+        self._likely = LikelyFirst(observations) if budget.bounds_questions else None
+        self.size = self._complete = 0
         """How many states there are, and how many the last hypothesis had that was complete."""
         self._access = np.empty(0, dtype=np.int64)
         self._leaves = np.empty(0, dtype=np.int64)
@@ -94,74 +86,53 @@ class Quant:
         """The leaf that each transition leads to, at state * symbols + symbol; an inner node as
         long as its word has not been sifted further."""
 
-    @property
-    def size(self) -> int:
-        """How many states have been discovered."""
-        return self._size
-
     def start(self) -> None:
         """Sift the empty word, then the successors of every new state."""
-        if not self._size:
-            (class_,) = self.observations.asked_classes(np.zeros(1, dtype=np.int64)).tolist()
-            self._new_state(0, self._tree.child(ROOT, class_), None)
-        self._sift(_EMPTY_FRONT, first_new=0)
+        if not self.size:
+            class_ = self.observations.asked_classes(np.zeros(1, dtype=np.int64))
+            self._new_state(0, int(self._tree.children_of_root(class_)[0]), None)
+        self._sift(EMPTY_FRONT, first_new=0)
 
     def hypothesis(self) -> PDFA:
         """Return the current hypothesis; its states are numbered as they were discovered."""
         table = self._table()
         unresolved = self.unresolved()
+        access, observations = self._access[: self.size], self.observations
         if len(unresolved):
-            self._resolve(table, unresolved)
+            at, leaves = self._targets[unresolved], self._leaves[: self.size]
+            known = (self._tree, leaves, access, observations, self._complete)
+            Unresolved(unresolved, at, *known).resolve(table)
         else:
-            self._complete = self._size
-        rows = self.observations.rows(self._access[: self._size])
-        return pdfa_of_arrays(self.observations.alphabet, table, rows)
-
-    def _resolve(self, table: NDArray[np.int32], unresolved: Numbers) -> None:
-        """Write states for unresolved transitions into a table."""
-        Unresolved(
-            unresolved,
-            self._targets[unresolved],
-            self._tree,
-            self._leaves[: self._size],
-            self._access[: self._size],
-            self.observations,
-            self._complete,
-        ).resolve(table)
+            self._complete = self.size
+        return pdfa_of_arrays(observations.alphabet, table, observations.rows(access))
 
     def unresolved(self) -> Numbers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
         is_state = self._tree.states[: self._tree.size] >= 0
         is_state[UNDEFINED_LEAF] = True
-        size = self._size * self._symbols
+        size = self.size * self._symbols
         lost = [
             begin + np.flatnonzero(~is_state[self._targets[begin : min(begin + _AT_ONCE, size)]])
             for begin in range(0, size, _AT_ONCE)
         ]
         return np.concatenate(lost)
 
-    def access_words(self) -> WordTree:
-        """Return the access word of every state."""
-        return self.observations.word_tree(self._access[: self._size])
-
-    def tree(self, states: int = 0) -> KeptTree:
-        """Return the classification tree, without the distributions of the first states.
+    def findings(self, states: int = 0) -> Findings:
+        """Return access words and the tree, without the distributions of its first states.
 
         Where arcs are labelled with traces, an inner node stands for several: one for each prefix
         of its suffix after which classes part.
         """
-        rows = self.observations.rows(self._access[states : self._size])
-        return kept_tree(self._tree, self._labels, self.observations, rows)
-
-    @property
-    def structure_size(self) -> int:
-        """The number of inner nodes and states of the classification tree."""
-        return self.tree_shape()[1] + self.size
-
-    def tree_shape(self) -> tuple[int, int]:
-        """Return how many suffixes lie on the longest path of the tree, and how many it has."""
-        depth = int(self._tree.depths[self._leaves[: self._size]].max())
-        return depth, int((self._tree.suffixes[: self._tree.size] != LEAF).sum())
+        tree, observations = self._tree, self.observations
+        inner = int((tree.suffixes[: tree.size] != LEAF).sum())
+        rows = observations.rows(self._access[states : self.size])
+        return Findings(
+            access_words=observations.word_tree(self._access[: self.size]),
+            structure_size=inner + self.size,
+            tree=kept_tree(tree, observations, rows, are_traces=self._are_traces),
+            tree_depth=int(tree.depths[self._leaves[: self.size]].max()),
+            inner_nodes=inner,
+        )
 
     def refine(self, counterexamples: Words) -> None:
         """Split leaves until the hypothesis agrees with every counterexample."""
@@ -181,17 +152,17 @@ class Quant:
                 wrong = wrong[is_wrong]
                 continue
             is_first = False
-            if self._size == self.observations.budget.max_states:
-                self.observations.meter.grant_states(self._size, 1)
+            if self.size == self.observations.budget.max_states:
+                self.observations.meter.grant_states(self.size, 1)
                 return
             self._split(given, given.breaks(wrong, runs, self._access))
 
     def _table(self) -> NDArray[np.int32]:
         """Return the hypothesis's transitions, and a last row that is undefined."""
-        table = np.full((self._size + 1, self._symbols), -1, dtype=np.int32)
+        table = np.full((self.size + 1, self._symbols), -1, dtype=np.int32)
         states, flat = self._tree.states[: self._tree.size].astype(np.int32), table.reshape(-1)
-        for begin in range(0, self._size * self._symbols, _AT_ONCE):
-            end = min(begin + _AT_ONCE, self._size * self._symbols)
+        for begin in range(0, self.size * self._symbols, _AT_ONCE):
+            end = min(begin + _AT_ONCE, self.size * self._symbols)
             flat[begin:end] = states[self._targets[begin:end]]
         return table
 
@@ -203,17 +174,17 @@ class Quant:
     def _split(self, given: Counterexamples, found: Breaks) -> None:
         """Split the leaf of every state that breaks come after, once each, and sift on."""
         wanted = len(np.unique(found.afters))
-        granted = self.observations.meter.grant_states(self._size, wanted)
+        granted = self.observations.meter.grant_states(self.size, wanted)
         splits = found.first_of_each_after(granted)
         first = self._add_states(granted)
         observations = self.observations
         words = observations.step(self._access[splits.befores], splits.symbols)
-        self._access[first : self._size] = words
+        self._access[first : self.size] = words
         if self._likely is not None:
             places = splits.befores * self._symbols + splits.symbols
             self._likely.note_states(first, places, self._access)
         try:
-            self._sift(_EMPTY_FRONT, first_new=first, stop=first + granted)
+            self._sift(EMPTY_FRONT, first_new=first, stop=first + granted)
         except BaseException:  # also where nothing may be asked any more, new states have leaves
             self._split_leaves(given, splits, first, may_ask=False)
             raise
@@ -222,7 +193,7 @@ class Quant:
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
         words = observations.step(self._access[states], symbols)
-        self._sift(_Front(moved, words, targets[moved].astype(np.int64)), first_new=first + granted)
+        self._sift(Front(moved, words, targets[moved].astype(np.int64)), first_new=first + granted)
 
     def _split_leaves(
         self, given: Counterexamples, splits: Breaks, first: int, *, may_ask: bool
@@ -237,17 +208,12 @@ class Quant:
         words, known = self._access[both], self._distinguishing(olds, news, given, splits)
         suffixes = self._lengthened(known) if may_ask else known
         try:
-            labels = self._labels.after(words, np.tile(suffixes, 2))
+            labels = self._labels(words, np.tile(suffixes, 2))
         except BaseException:
-            suffixes, labels = known, self._labels.after(words, np.tile(known, 2))
+            suffixes, labels = known, self._labels(words, np.tile(known, 2))
             raise
         finally:
-            tree, leaves = self._tree, self._leaves[olds]
-            tree.suffixes[leaves] = suffixes
-            tree.states[leaves] = -1
-            children = tree.children(np.tile(leaves, 2), labels)
-            tree.states[children] = both
-            self._leaves[both] = children
+            self._leaves[both] = self._tree.split(self._leaves[olds], suffixes, labels, both)
 
     def _distinguishing(
         self, olds: Numbers, news: Numbers, given: Counterexamples, splits: Breaks
@@ -264,16 +230,14 @@ class Quant:
 
     def _lengthened(self, suffixes: Numbers) -> Numbers:
         """Lengthen short suffixes where that costs no words and may tell more states apart."""
-        targets = self._targets[: self._size * self._symbols]
-        budget = self.observations.budget
-        are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
-        bits = told_bits(self.observations.query_cost) if self._labels.are_traces else 0
-        if not bits or are_scarce or (targets == UNDEFINED_LEAF).any():
+        targets = self._targets[: self.size * self._symbols]
+        bits = self._told_bits
+        if not bits or (targets == UNDEFINED_LEAF).any():
             return suffixes
         table, classes = self.observations.suffixes, self.observations.class_count
         return lengthened(table, suffixes, bits, classes, self._symbols, self._random)
 
-    def _sift(self, front: _Front, first_new: int, stop: int | None = None) -> None:
+    def _sift(self, front: Front, first_new: int, stop: int | None = None) -> None:
         """Sift a front of transitions, and those of all states from ``first_new`` on.
 
         With ``stop``, states from there on have to wait, also those that are discovered.
@@ -281,8 +245,8 @@ class Quant:
         if self._likely is not None:
             self._sift_likely(self._likely, front.places, first_new, stop)
             return
-        while len(front.places) or first_new < (self._size if stop is None else stop):
-            known = min(self._size if stop is None else stop, first_new + self._at_once)
+        while len(front.places) or first_new < (self.size if stop is None else stop):
+            known = min(self.size if stop is None else stop, first_new + self._at_once)
             try:
                 front = self._with_new(front, first_new, known)
                 first_new = known
@@ -297,10 +261,10 @@ class Quant:
     ) -> None:
         """Do what `_sift` does, likely words first."""
         likely.add_transitions(moved, self._access)
-        front = _EMPTY_FRONT
+        front = EMPTY_FRONT
         try:
             while True:
-                known = self._size if stop is None else stop
+                known = self.size if stop is None else stop
                 likely.add_states(first_new, known)
                 first_new = known
                 front = self._with_likely(likely, front)
@@ -316,24 +280,24 @@ class Quant:
     def _sink_answered(self) -> None:
         """Sift all words down as far as their answers go, those of new states too."""
         size = 0
-        while size < self._size:
-            size = self._size
-            access = self._access[: self._size]
+        while size < self.size:
+            size = self.size
+            access = self._access[: self.size]
             places, words = answered_transitions(self.observations, access)
             at = self._targets[places].astype(np.int64)
             is_open = (self._tree.states[at] < 0) & (at != UNDEFINED_LEAF)
-            self._sink_known(_Front(places[is_open], words[is_open], at[is_open]))
+            self._sink_known(Front(places[is_open], words[is_open], at[is_open]))
 
-    def _with_likely(self, likely: LikelyFirst, front: _Front) -> _Front:
+    def _with_likely(self, likely: LikelyFirst, front: Front) -> Front:
         """Add transitions whose turn it is to a front, up to a size."""
         most = _MOST_FREE if self.observations.query_cost.is_free else _MOST
-        most = min(max(_FEWEST, self._size // 4), most)
+        most = min(max(_FEWEST, self.size // 4), most)
         places = likely.take(most - len(front.places), self._access, self._targets)
         states, symbols = np.divmod(places, self._symbols)
         words = self.observations.step(self._access[states], symbols)
-        return _joined(front, _Front(places, words, self._targets[places].astype(np.int64)))
+        return front.joined(Front(places, words, self._targets[places].astype(np.int64)))
 
-    def _with_new(self, front: _Front, first_new: int, known: int) -> _Front:
+    def _with_new(self, front: Front, first_new: int, known: int) -> Front:
         """Add the transitions of new states to a front; those that are left out are undefined."""
         if first_new == known:
             return front
@@ -343,21 +307,20 @@ class Quant:
             left_out = np.ones(count, dtype=bool)
             left_out[new] = False
             self._targets[first + left_out.nonzero()[0]] = UNDEFINED_LEAF
-        added = _Front(new + first, successors, np.full(len(new), ROOT))
-        return _joined(front, added)
+        return front.joined(Front(new + first, successors, np.full(len(new), ROOT)))
 
-    def _step(self, front: _Front) -> _Front:
+    def _step(self, front: Front) -> Front:
         """Take words one arc down the tree; return those that are not at a leaf yet."""
         tree, (places, words, at) = self._tree, front
         known = tree.size
         if not at.any():
             children = tree.children_of_root(self.observations.asked_classes(words))
             return self._landed(places, words, known, children)
-        labels = self._labels.after(words, tree.suffixes[at])
+        labels = self._labels(words, tree.suffixes[at])
         on = self._landed(places, words, known, tree.children(at, labels))
         return self._sink(on) if len(on.places) < FEW else on
 
-    def _sink_known(self, front: _Front) -> None:
+    def _sink_known(self, front: Front) -> None:
         """Take words as far down as answers go, where nothing more may be asked."""
         at_root = front.at == ROOT
         known = self.observations.known_classes(front.words) != UNKNOWN
@@ -368,11 +331,11 @@ class Quant:
         on = self._landed(front.places[landing], front.words[landing], size, children)
         self._targets[on.places] = on.at
         self._sink(on)
-        self._sink(_Front(*(part[~at_root] for part in front)))
+        self._sink(Front(*(part[~at_root] for part in front)))
 
-    def _sink(self, front: _Front) -> _Front:
+    def _sink(self, front: Front) -> Front:
         """Follow words down as long as their labels are known; return those not at a leaf."""
-        tree, known_label = self._tree, self._labels.known
+        tree, known_label = self._tree, self._known_label
         on = []
         for place, word, node in zip(*(part.tolist() for part in front), strict=True):
             while (suffix := tree.suffix_of[node]) != LEAF:
@@ -382,15 +345,15 @@ class Quant:
                     break
                 known = tree.size
                 node = tree.child(node, label)
-                if node == known and self.observations.meter.grant_states(self._size, 1):
+                if node == known and self.observations.meter.grant_states(self.size, 1):
                     self._new_state(word, node, place)
             self._target_of[place] = node
-        return _Front(*np.array(on, dtype=np.int64).T) if on else _EMPTY_FRONT
+        return Front(*np.array(on, dtype=np.int64).T) if on else EMPTY_FRONT
 
-    def _landed(self, places: Numbers, words: Numbers, known: int, at: Numbers) -> _Front:
+    def _landed(self, places: Numbers, words: Numbers, known: int, at: Numbers) -> Front:
         """Make states of the leaves from a known size of the tree on; return the next front."""
         tree = self._tree
-        granted = self.observations.meter.grant_states(self._size, tree.size - known)
+        granted = self.observations.meter.grant_states(self.size, tree.size - known)
         if granted:
             first = self._add_states(granted)
             new = ((at >= known) & (at < known + granted)).nonzero()[0]
@@ -400,12 +363,12 @@ class Quant:
                 found = np.empty(granted, dtype=np.int64)
                 found[at[new] - known] = places[new]
                 self._likely.note_states(first, found, self._access)
-            self._leaves[first : self._size] = np.arange(known, known + granted)
-            tree.states[known : known + granted] = np.arange(first, self._size)
+            self._leaves[first : self.size] = np.arange(known, known + granted)
+            tree.states[known : known + granted] = np.arange(first, self.size)
         inner = tree.suffixes[at] != LEAF
         landed = ~inner
         self._targets[places[landed]] = at[landed]
-        return _Front(places[inner], words[inner], at[inner])
+        return Front(places[inner], words[inner], at[inner])
 
     def _new_state(self, word: int, leaf: int, place: int | None) -> None:
         """Make a word's leaf a state; the place is that of the transition it was found by."""
@@ -418,21 +381,17 @@ class Quant:
 
     def _add_states(self, more: int) -> int:
         """Make room for more states; return the number of the first."""
-        first = self._size
-        self._size += more
-        if self._size > len(self._access):
+        first = self.size
+        self.size += more
+        if self.size > len(self._access):
             is_wide = self._symbols > _WIDE
-            capacity = self._size + self._size // 4 if is_wide else max(512, 2 * self._size)
-            self._access = _larger(self._access, capacity)
-            self._leaves = _larger(self._leaves, capacity)
-            self._targets = _larger(self._targets, capacity * self._symbols)
+            capacity = self.size + self.size // 4 if is_wide else max(512, 2 * self.size)
+            states = np.zeros((2, capacity), dtype=np.int64)
+            states[:, :first] = self._access[:first], self._leaves[:first]
+            self._access, self._leaves = states
+            targets = np.zeros(capacity * self._symbols, dtype=self._targets.dtype)  # at the root
+            targets[: len(self._targets)] = self._targets
+            self._targets = targets
             self._access_of, self._leaf_of = self._access.data, self._leaves.data
             self._target_of = self._targets.data
         return first
-
-
-def _larger(old: NDArray[Any], capacity: int) -> NDArray[Any]:
-    """Copy an array into a larger one; transitions not sifted yet are at the root."""
-    new = np.full(capacity, ROOT, dtype=old.dtype)
-    new[: len(old)] = old
-    return new

@@ -11,12 +11,11 @@ from itertools import pairwise
 import numpy as np
 
 from pdfalearn.errors import OracleError
-from pdfalearn.learners.kept_tree import suffix_columns
+from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations.suffixes import Suffixes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.trees import NONE, KeptTree
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]
@@ -210,21 +209,19 @@ class PaperQuant:
             dtype=np.int64,
         )
 
-    def access_words(self) -> WordTree:
-        """Return the access strings."""
-        return self.observations.word_tree(self._nodes())
-
-    @property
-    def structure_size(self) -> int:
-        """The number of inner nodes and states of the classification tree."""
-        return self.tree_shape()[1] + self.size
-
-    def tree_shape(self) -> tuple[int, int]:
-        """Return the depth of the classification tree and the number of its inner nodes."""
+    def findings(self, states: int = 0) -> Findings:
+        """Return the access strings and the tree, without the distributions of its first states."""
         paths = [self._ancestors(access) for access in self._leaf_parents]
-        return max(map(len, paths)), len({node for path in paths for node in path})
+        inner = len({node for path in paths for node in path})
+        return Findings(
+            access_words=self.observations.word_tree(self._nodes()),
+            structure_size=inner + self.size,
+            tree=self._tree(states),
+            tree_depth=max(map(len, paths)),
+            inner_nodes=inner,
+        )
 
-    def tree(self, states: int = 0) -> KeptTree:
+    def _tree(self, states: int) -> KeptTree:
         """Return the classification tree, without the distributions of the first states."""
         suffixes = Suffixes()
         state_of = {access: state for state, access in enumerate(self._leaf_parents)}
@@ -242,14 +239,13 @@ class PaperQuant:
             dtype=np.int32,
         )
         parents, labels, inner, leaves = table.T.copy()
-        firsts, rests = suffix_columns(suffixes)
         return KeptTree(
             parents=parents,
             labels=labels,
             suffixes=inner,
             states=leaves,
-            firsts=firsts,
-            rests=rests,
+            firsts=np.array(suffixes.firsts, dtype=np.int32),
+            rests=np.array(suffixes.rests, dtype=np.int32),
             keys=self.observations.class_keys(),
             traces=None,
             distributions=self.observations.rows(self._nodes()[states:]),

@@ -1,23 +1,181 @@
-"""What learners that keep an observation table have in common."""
+"""The observation table, and what learners that keep one have in common."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
+from pdfalearn.arrays.numbering import numbered_rows
 from pdfalearn.equivalence.relations import check_tolerance
 from pdfalearn.errors import InputError, OracleError
-from pdfalearn.learners.observation_table import ObservationTable, Places
+from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations.tree import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.trees import KeptTree
+from pdfalearn.results.trees import Word
 from pdfalearn.runs import visited_states
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
+
+Places = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+UNDEFINED_CELL = -2.0
+"""Stands where a word is undefined: farther from any probability than the largest tolerance."""
+
+_UNKNOWN = -2
+
+
+class ObservationTable:
+    """Prefixes by suffixes: in a cell stands π^ℓ, the probability of the suffix's last symbol.
+
+    A suffix is a word of Σ*·Σ_$: a *stem* and a last symbol, which may be the terminal. The table
+    begins without prefixes and with the suffixes Σ_$, the terminal first, so that the first cells
+    of a row are the distribution after its prefix. Undefined words are never prefixes.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        The observation tree to ask.
+    """
+
+    def __init__(self, observations: ObservationTree) -> None:
+        self.observations = observations
+        self._symbols = len(observations.alphabet)
+        self._stems = np.full(self._symbols + 1, EMPTY, dtype=np.int64)
+        self._last_symbols = np.arange(self._symbols + 1)
+        self._size = 0
+        self._nodes = np.empty(0, dtype=np.int64)
+        self._cells = np.full((1, self._symbols + 1), UNDEFINED_CELL)
+        """With room to grow; what is not in use holds undefined cells, its last row always."""
+        self._place_of = np.empty(0, dtype=np.int64)
+        """The place of every node that is a prefix."""
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def width(self) -> int:
+        """The number of suffixes."""
+        return len(self._stems)
+
+    @property
+    def cell_count(self) -> int:
+        """The number of cells."""
+        return self._size * self.width
+
+    @property
+    def nodes(self) -> Nodes:
+        """The node of every prefix."""
+        return self._nodes[: self._size]
+
+    @property
+    def rows(self) -> Floats:
+        """The row of every prefix by its place; place -1 finds the row of undefined words."""
+        return self._cells[:, : self.width]
+
+    @property
+    def distributions(self) -> Floats:
+        """The distribution after every prefix."""
+        return self._cells[: self._size, : self._symbols + 1]
+
+    def suffix(self, number: int) -> Word:
+        """Return a suffix; its last symbol may be the terminal."""
+        alphabet, (stem, last) = self.observations.alphabet, self._parts(number)
+        return (*alphabet.decode(stem), alphabet.symbols[last - 1] if last else alphabet.terminal)
+
+    def suffix_probabilities(self, place: int, symbols: Places, suffixes: Places) -> Floats:
+        """Return the probabilities of a symbol and a suffix, all their symbols, after a prefix."""
+        step, start = self.observations.step_one, int(self._nodes[place])
+        nodes: list[int] = []
+        columns: list[int] = []
+        begins = []
+        for symbol, number in zip(symbols.tolist(), suffixes.tolist(), strict=True):
+            begins.append(len(nodes))
+            stem, last = self._parts(number)
+            nodes += accumulate([symbol, *stem], step, initial=start)
+            columns += [symbol + 1, *(code + 1 for code in stem), last]
+        rows = self.observations.distributions(np.array(nodes), np.full(len(nodes), EMPTY))
+        factors = rows[np.arange(len(nodes)), columns]
+        # What comes after an undefined word has come by a symbol of probability 0.
+        return np.multiply.reduceat(np.nan_to_num(factors, nan=0.0), begins)
+
+    def _parts(self, number: int) -> tuple[list[int], int]:
+        """Return a suffix as the codes of its stem and the column of its last symbol."""
+        stem = self.observations.suffixes.word(int(self._stems[number]))
+        return stem, int(self._last_symbols[number])
+
+    def numbers(self) -> Places:
+        """Number the different rows: by place, and -1 at place -1, that of undefined words."""
+        return np.append(numbered_rows(self.rows[: self._size]), -1)
+
+    def add_prefixes(self, nodes: Nodes) -> Places:
+        """Return the places of prefixes, adding those that are new; -1 where one is undefined."""
+        self._reserve_nodes()
+        new = nodes[self._place_of[nodes] == _UNKNOWN]
+        if len(new):
+            self._add(self.observations.different(new))
+        return self._place_of[nodes]
+
+    def successors(self, places: Places) -> Places:
+        """Return the places of prefixes one symbol longer, a row of them for each prefix."""
+        symbols = np.tile(np.arange(self._symbols), len(places))
+        nodes = self.observations.step(np.repeat(self._nodes[places], self._symbols), symbols)
+        return self.add_prefixes(nodes).reshape(len(places), self._symbols)
+
+    def add_suffixes(self, new: Sequence[tuple[int, int]]) -> None:
+        """Add suffixes, each a symbol followed by the suffix of a number."""
+        stems = self._stems
+        longer = [self.observations.suffixes.add(symbol, int(stems[old])) for symbol, old in new]
+        last_symbols = self._last_symbols[[old for _, old in new]]
+        cells = self._asked(self.nodes, np.array(longer), last_symbols)
+        first, width = self.width, self.width + len(new)
+        if width > self._cells.shape[1]:
+            self._cells = _larger(self._cells, (len(self._cells), 2 * width), UNDEFINED_CELL)
+        self._cells[: self._size, first:width] = cells
+        self._stems = np.append(stems, longer)
+        self._last_symbols = np.append(self._last_symbols, last_symbols)
+
+    def _add(self, nodes: Nodes) -> None:
+        cells = self._asked(nodes, self._stems, self._last_symbols)
+        defined = cells[:, 0] != UNDEFINED_CELL
+        self._reserve_nodes()
+        self._place_of[nodes[~defined]] = UNDEFINED
+        nodes = nodes[defined]
+        first = self._size
+        self._size += len(nodes)
+        if self._size >= len(self._cells):
+            rows = max(256, 2 * self._size)
+            self._cells = _larger(self._cells, (rows, self._cells.shape[1]), UNDEFINED_CELL)
+            self._nodes = _larger(self._nodes, (rows,), 0)
+        self._nodes[first : self._size] = nodes
+        self._place_of[nodes] = np.arange(first, self._size)
+        self._cells[first : self._size, : self.width] = cells[defined]
+
+    def _asked(self, nodes: Nodes, stems: Nodes, last_symbols: Nodes) -> Floats:
+        """Ask for the cells of prefixes; each stem once, whatever its last symbols."""
+        different, stem_of = np.unique(stems, return_inverse=True)
+        rows = self.observations.distributions(
+            np.repeat(nodes, len(different)), np.tile(different, len(nodes))
+        ).reshape(len(nodes), len(different), self._symbols + 1)
+        cells = rows[:, stem_of, last_symbols]
+        cells[np.isnan(cells)] = UNDEFINED_CELL
+        return cells + 0.0  # -0.0 becomes 0.0, so that equal rows have equal bytes
+
+    def _reserve_nodes(self) -> None:
+        size = len(self.observations)
+        if size > len(self._place_of):
+            self._place_of = _larger(self._place_of, (2 * size,), _UNKNOWN)
+
+
+def _larger(old: NDArray[Any], shape: tuple[int, ...], fill: float) -> NDArray[Any]:
+    new = np.full(shape, fill, dtype=old.dtype)
+    new[tuple(slice(length) for length in old.shape)] = old
+    return new
 
 
 class _Proposal(NamedTuple):
@@ -52,19 +210,15 @@ class TableLearner(ABC):
         """How many states the newest hypothesis has."""
         return 0 if self._newest is None else len(self._newest.pdfa)
 
-    @property
-    def structure_size(self) -> int:
-        """The number of cells of the table."""
-        return self.table.cell_count
-
     def hypothesis(self) -> PDFA:
         """Return the newest hypothesis; its states are numbered as they were discovered."""
         self._given = self._newest
         return self._started(self._given).pdfa
 
-    def access_words(self) -> WordTree:
-        """Return the access word of every state of the last hypothesis."""
-        return self.observations.word_tree(self._started(self._given).access)
+    def findings(self, states: int = 0) -> Findings:
+        """Return the access words of the last hypothesis, and how many cells the table has."""
+        words = self.observations.word_tree(self._started(self._given).access)
+        return Findings(words, structure_size=self.table.cell_count)
 
     def unresolved(self) -> Places:
         """Return the transitions that lead to the best match because their own state is missing.
@@ -72,14 +226,6 @@ class TableLearner(ABC):
         A transition is state * symbols + symbol.
         """
         return self._started(self._given).unresolved
-
-    def tree(self, states: int = 0) -> KeptTree | None:
-        """Return None: there is no classification tree."""
-        return None
-
-    def tree_shape(self) -> tuple[int, int]:
-        """Return depth 0 and no inner nodes: there is no classification tree."""
-        return 0, 0
 
     def start(self) -> None:
         """Ask for the empty word, then for what a first hypothesis needs."""

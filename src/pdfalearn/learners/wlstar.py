@@ -13,10 +13,8 @@ from pdfalearn.arrays.numbering import numbered_rows
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import LearningError
-from pdfalearn.learners._clusters import cluster_means
-from pdfalearn.learners._weiss_clusters import NOT_IN_P, WeissClusters
-from pdfalearn.learners.observation_table import Places
-from pdfalearn.learners.table_learner import TableLearner
+from pdfalearn.learners._clusters import NOT_IN_P, WeissClusters, cluster_means
+from pdfalearn.learners.table_learner import Places, TableLearner
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 

@@ -26,7 +26,6 @@ from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.learning_runs import History, Progress, Result, StateGrowth, Statistics
 from pdfalearn.stores import AnswerStore
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 Maker = Callable[[ObservationTree], Learner]
@@ -272,7 +271,8 @@ class Run:
         if coarse is not None:
             self._notes.append(coarse)
         counts = self._observations.counts
-        depth, inner_nodes = self._learner.tree_shape()
+        by, learnt = self._observations.by, len(pdfa) - len(self._added)
+        findings = self._learner.findings(learnt)
         statistics = Statistics(
             **(vars(self._snapshot()) | {"states": len(pdfa)}),
             batches=tuple(counts.batches),
@@ -281,13 +281,15 @@ class Run:
             largest_difference=counts.largest_difference,
             learning_process_seconds=self._process_seconds["learning"],
             equivalence_process_seconds=self._process_seconds["equivalence"],
-            tree_depth=depth,
-            inner_nodes=inner_nodes,
-            structure_size=self._learner.structure_size,
+            tree_depth=findings.tree_depth,
+            inner_nodes=findings.inner_nodes,
+            structure_size=findings.structure_size,
             counterexamples=tuple(count for count, _ in self._found),
             longest_counterexamples=tuple(longest for _, longest in self._found),
         )
-        by, learnt = self._observations.by, len(pdfa) - len(self._added)
+        words = findings.access_words
+        if len(self._added):
+            words = words.followed_by(self._observations.word_tree(self._added))
         return Result(
             pdfa=pdfa,
             statistics=statistics,
@@ -296,15 +298,8 @@ class Run:
                 certificate, details={**certificate.details, **counts.outside_details}
             ),
             by=by,
-            kept_words=self._access_words(),
-            kept_tree=self._learner.tree(learnt),
+            kept_words=words,
+            kept_tree=findings.tree,
             kept_distances=BoundaryDistances.of(by, self._observations.tables()),
             unresolved=np.stack(np.divmod(self._unresolved, len(pdfa.alphabet)), axis=1),
         )
-
-    def _access_words(self) -> WordTree:
-        """Return the access words of the learner's states, and of those that were added."""
-        words = self._learner.access_words()
-        if not len(self._added):
-            return words
-        return words.followed_by(self._observations.word_tree(self._added))
