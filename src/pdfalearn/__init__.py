@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from pdfalearn.distilling.models import distill as distill
     from pdfalearn.distilling.simplifying import simplify as simplify
     from pdfalearn.equivalence.differences import distinguish as distinguish
-    from pdfalearn.equivalence.equivalences import Equivalence as Equivalence
-    from pdfalearn.equivalence.equivalences import Exact as Exact
-    from pdfalearn.equivalence.equivalences import Quantization as Quantization
-    from pdfalearn.equivalence.equivalences import Rounded as Rounded
     from pdfalearn.equivalence.functions import same_function as same_function
     from pdfalearn.equivalence.quotients import is_weakly_minimal as is_weakly_minimal
     from pdfalearn.equivalence.quotients import quotient as quotient
+    from pdfalearn.equivalence.relations import Equivalence as Equivalence
+    from pdfalearn.equivalence.relations import Exact as Exact
+    from pdfalearn.equivalence.relations import Quantization as Quantization
+    from pdfalearn.equivalence.relations import Rounded as Rounded
     from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
     from pdfalearn.errors import DamagedStoreError as DamagedStoreError
     from pdfalearn.errors import FileFormatError as FileFormatError
@@ -178,7 +178,7 @@ _NAMES_BY_MODULE = {
     "distilling.models": ["distill"],
     "distilling.simplifying": ["simplify"],
     "equivalence.differences": ["distinguish"],
-    "equivalence.equivalences": ["Equivalence", "Exact", "Quantization", "Rounded"],
+    "equivalence.relations": ["Equivalence", "Exact", "Quantization", "Rounded"],
     "equivalence.functions": ["same_function"],
     "equivalence.quotients": ["is_weakly_minimal", "quotient"],
     "equivalence.tolerance": ["Tolerance"],

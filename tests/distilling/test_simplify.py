@@ -22,7 +22,7 @@ from pdfalearn import (
     simplify,
 )
 from pdfalearn.distilling import futures
-from pdfalearn.equivalence.equivalences import Exact
+from pdfalearn.equivalence.relations import Exact
 from tests.strategies import all_words, pdfas
 
 

@@ -19,7 +19,7 @@ from pdfalearn import (
     random_pdfa,
     reachable,
 )
-from pdfalearn.equivalence import refinement
+from pdfalearn.equivalence import quotients
 from pdfalearn.equivalence.quotients import state_classes
 from pdfalearn.equivalence.relations import Equivalence
 from tests.strategies import equivalences, pdfas, shuffled
@@ -54,7 +54,7 @@ def test_classes_are_those_of_brute_force(pdfa: PDFA, by: Equivalence) -> None:
 @given(pdfas(), equivalences())
 def test_hopcroft_alone_gives_the_same_classes(pdfa: PDFA, by: Equivalence) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(refinement, "_ROUNDS", -1)
+        patch.setattr(quotients, "_ROUNDS", -1)
         classes = state_classes(pdfa, by=by).tolist()
     assert same_partition(classes, moore_classes(pdfa, by))
 
@@ -76,7 +76,7 @@ def test_hopcroft_alone_gives_the_same_classes(pdfa: PDFA, by: Equivalence) -> N
 def test_the_hand_over_gives_the_same_classes(
     pdfa: PDFA, rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(refinement, "_ROUNDS", rounds)
+    monkeypatch.setattr(quotients, "_ROUNDS", rounds)
     by = Quantization(1000)
     assert same_partition(state_classes(pdfa, by=by).tolist(), moore_classes(pdfa, by))
 
@@ -133,13 +133,13 @@ def test_large_alphabet() -> None:
 
 def test_rounds_end_before_they_become_quadratic(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = 0
-    one_round = refinement._round
+    one_round = quotients._round
 
     def counted(*arguments: object) -> object:
         nonlocal looked_at
         looked_at += len(arguments[2])  # type: ignore[arg-type]
         return one_round(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(refinement, "_round", counted)
+    monkeypatch.setattr(quotients, "_round", counted)
     assert len(quotient(chain(2000), by=Exact())) == 2000
     assert looked_at <= 20 * 2000

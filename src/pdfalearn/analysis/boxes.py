@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.analysis.products import Product
 from pdfalearn.chains.intervals import IntervalChain
-from pdfalearn.equivalence.equivalences import Exact, Quantization, Rounded
-from pdfalearn.equivalence.relations import Relation
+from pdfalearn.equivalence.relations import Exact, Quantization, Relation, Rounded
 from pdfalearn.equivalence.tolerance import Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA

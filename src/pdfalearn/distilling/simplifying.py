@@ -12,8 +12,8 @@ from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.distilling._original import Original
 from pdfalearn.distilling._polishing import Fit, polished, split
 from pdfalearn.distilling.futures import FEW, MOST_COMPARED, joined, reduced
-from pdfalearn.equivalence.equivalences import Exact, Quantization
 from pdfalearn.equivalence.quotients import quotient, state_classes
+from pdfalearn.equivalence.relations import Exact, Quantization
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.divergences import directed_divergence
 from pdfalearn.pdfa import PDFA, checked_pdfa

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays.numbering import numbered_rows
-from pdfalearn.equivalence.refinement import refined
+from pdfalearn.equivalence.quotients import refined
 from pdfalearn.equivalence.relations import Tolerance
 from pdfalearn.errors import MissingExtraError
 
