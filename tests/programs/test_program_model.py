@@ -39,8 +39,7 @@ from pdfalearn import (
 )
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words, open_model
-from pdfalearn.models.program._answers import read_rows
-from pdfalearn.models.program._exchange import FaultError
+from pdfalearn.models.program._exchange import FaultError, read_rows
 from pdfalearn.models.protocol import attached_answers
 from pdfalearn.row_checks import BadRowError
 from pdfalearn.testing import check_model

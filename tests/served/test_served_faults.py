@@ -27,8 +27,8 @@ from pdfalearn import (
 )
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import attached_answers
-from pdfalearn.models.served import _client, _waits
-from pdfalearn.models.served._waits import seconds_of
+from pdfalearn.models.served import _client, _connection
+from pdfalearn.models.served._connection import seconds_of
 from tests.served.servers import FAULTS, HangingServer, WatchedServer, spelled_target, wait_until
 from tests.support import need_module
 
@@ -44,7 +44,7 @@ def served(server: WatchedServer, **options: Any) -> ServedModel:
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_waits, "_FIRST_WAIT", 0.001)
+    monkeypatch.setattr(_connection, "_FIRST_WAIT", 0.001)
 
 
 @pytest.mark.slow

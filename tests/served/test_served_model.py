@@ -29,8 +29,7 @@ from pdfalearn import (
 )
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words
-from pdfalearn.models.served._answers import Logs
-from pdfalearn.models.served._top_rows import top_rows
+from pdfalearn.models.served._messages import Logs, top_rows
 from pdfalearn.models.spelling import Spelling
 from pdfalearn.row_checks import BadRowError, check_sparse
 from pdfalearn.testing import check_model

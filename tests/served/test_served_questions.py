@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.models.served._questions import TokenSets, requests_of
+from pdfalearn.models.served._messages import TokenSets, requests_of
 from tests.support import examples
 
 TOKENS = st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True)

@@ -7,7 +7,7 @@ import pytest
 
 from pdfalearn import DFA, PDFA, Guided, ModelError, Temperature, TopK, TopP, random_pdfa
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.constrained._selection import Supports
+from pdfalearn.models.constrained.top import Supports
 from pdfalearn.models.opened import open_model
 from pdfalearn.models.protocol import EVERY_SYMBOL, EVERY_WORD, FREE, QueryCost
 from pdfalearn.rows import Rows

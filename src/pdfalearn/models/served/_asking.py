@@ -10,12 +10,14 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import Ids
 from pdfalearn.models.protocol import attach_answers
-from pdfalearn.models.served._answers import Logs, checked_choices, log_probabilities
 from pdfalearn.models.served._client import Body, Client
-from pdfalearn.models.served._questions import (
+from pdfalearn.models.served._messages import (
+    Logs,
     Question,
     Tokens,
     TokenSets,
+    checked_choices,
+    log_probabilities,
     prompts_of,
     questions_of,
     requests_of,

@@ -12,9 +12,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
-from pdfalearn.models.served._loop import LoopThread
-from pdfalearn.models.served._settings import KEY_VARIABLE, Connection
-from pdfalearn.models.served._waits import LONG_WAIT, Waits, seconds_of
+from pdfalearn.models.served._connection import (
+    KEY_VARIABLE,
+    LONG_WAIT,
+    Connection,
+    LoopThread,
+    Waits,
+    seconds_of,
+)
 from pdfalearn.text import described, escaped, shortened
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import Literal, TypeAlias
 
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.served._answers import checked_choices, log_probabilities
 from pdfalearn.models.served._asking import COMPLETIONS, completion_body
 from pdfalearn.models.served._client import Body, Client, RefusedError
-from pdfalearn.models.served._questions import Tokens
+from pdfalearn.models.served._messages import Tokens, checked_choices, log_probabilities
 from pdfalearn.text import described
 
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, str]]

@@ -14,12 +14,11 @@ from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.protocol import LanguageModel, QueryCost
-from pdfalearn.models.served._answers import Logs
 from pdfalearn.models.served._asking import Asker
 from pdfalearn.models.served._client import Client
+from pdfalearn.models.served._connection import Connection
+from pdfalearn.models.served._messages import Logs, top_rows
 from pdfalearn.models.served._server import Ends, Prompt, Server
-from pdfalearn.models.served._settings import Connection
-from pdfalearn.models.served._top_rows import top_rows
 from pdfalearn.models.spelling import Spelling, Texts
 from pdfalearn.row_checks import BadRowError
 from pdfalearn.rows import Rows
