@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from benchmarks.replicas import models
 from benchmarks.support import print_header, print_row
 from pdfalearn import Budget, LanguageModel, PACOracle, Quantization, Replicas, UniformWords, learn
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.opened import ask_words, opened_model
+from pdfalearn.models.opened import ask_words, open_model
 from pdfalearn.words import Words
 
 _RUNS = 5
@@ -82,7 +82,7 @@ def overhead() -> None:
 def _best_seconds(model: LanguageModel, batch: Batch) -> float:
     """Return the shortest time for a batch."""
     best = float("inf")
-    with opened_model(model) as opened:
+    with closing(open_model(model)) as opened:
         for _ in range(_TURNS):
             started = time.perf_counter()
             opened.answer(batch)

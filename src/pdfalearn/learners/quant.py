@@ -90,7 +90,9 @@ class Quant:
         """Sift the empty word, then the successors of every new state."""
         if not self.size:
             class_ = self.observations.asked_classes(np.zeros(1, dtype=np.int64))
-            self._new_state(0, int(self._tree.children_of_root(class_)[0]), None)
+            leaf = self._tree.children_of_root(class_)
+            self._add_states(1)  # its access word is node 0
+            self._leaves[:1], self._tree.states[leaf] = leaf, 0
         self._sift(EMPTY_FRONT, first_new=0)
 
     def hypothesis(self) -> PDFA:
@@ -370,10 +372,10 @@ class Quant:
         self._targets[places[landed]] = at[landed]
         return Front(places[inner], words[inner], at[inner])
 
-    def _new_state(self, word: int, leaf: int, place: int | None) -> None:
+    def _new_state(self, word: int, leaf: int, place: int) -> None:
         """Make a word's leaf a state; the place is that of the transition it was found by."""
         state = self._add_states(1)
-        if self._likely is not None and place is not None:
+        if self._likely is not None:
             self._likely.note_states(state, np.array([place]), self._access)
         self._access_of[state] = word
         self._leaf_of[state] = leaf

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -158,23 +156,6 @@ def close_quietly(opened: LanguageModel) -> str | None:
     return None
 
 
-@contextmanager
-def opened_model(model: LanguageModel) -> Iterator[LanguageModel]:
-    """Open a model, and close it in every case.
-
-    An error while closing is never the outcome; if there is another error, it becomes its note.
-    """
-    opened = open_model(model)
-    try:
-        yield opened
-    except BaseException as error:
-        note = close_quietly(opened)
-        if note is not None:
-            error.add_note(note)
-        raise
-    close_quietly(opened)
-
-
 def ask_words(model: LanguageModel, words: Words, *, most_bytes: int = _MOST_BYTES) -> Rows:
     """Ask a model, opened for these words alone, how each of them may go on.
 
@@ -202,14 +183,26 @@ def ask_words(model: LanguageModel, words: Words, *, most_bytes: int = _MOST_BYT
 
 
 def ask_batch(model: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYTES) -> Rows:
-    """Ask a model, opened for this batch alone, in parts whose rows are bounded in bytes."""
+    """Ask a model, opened for this batch alone, in parts whose rows are bounded in bytes.
+
+    An error while closing is never the outcome; if there is another error, it becomes its note.
+    """
+    opened = open_model(model)
     size = max(1, most_bytes // (8 * (len(model.alphabet) + 1)))
     begins = range(0, batch.count, size)
-    with opened_model(model) as opened:
+    try:
         if len(begins) <= 1:
-            return opened.answer(batch)
-        parts = (np.arange(begin, min(begin + size, batch.count)) for begin in begins)
-        return Rows.joined([opened.answer(batch.select(part)) for part in parts])
+            rows = opened.answer(batch)
+        else:
+            parts = (np.arange(begin, min(begin + size, batch.count)) for begin in begins)
+            rows = Rows.joined([opened.answer(batch.select(part)) for part in parts])
+    except BaseException as error:
+        note = close_quietly(opened)
+        if note is not None:
+            error.add_note(note)
+        raise
+    close_quietly(opened)
+    return rows
 
 
 class Interrupts:

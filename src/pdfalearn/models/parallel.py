@@ -14,7 +14,7 @@ from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.copies import Request
-from pdfalearn.models.opened import CheckedModel, error_text, opened_model
+from pdfalearn.models.opened import CheckedModel, ask_batch, error_text
 from pdfalearn.models.process_copies import Copies, Outcomes, ProcessCopies
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.rows import Rows
@@ -127,8 +127,7 @@ class Replicas(LanguageModel):
 
     def answer(self, batch: Batch) -> Rows:
         """Have the copies answer a batch, as a run of its own."""
-        with opened_model(self) as opened:
-            return opened.answer(batch)
+        return ask_batch(self, batch)
 
     def answers_by_copy(self, word: Sequence[int]) -> dict[str, str]:
         """Ask every copy for a word; return what each answers, or how it fails."""

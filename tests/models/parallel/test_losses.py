@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ import pytest
 
 from pdfalearn import InputError, LanguageModel, ModelError, Replicas
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.opened import BadAnswerError, ask_words, opened_model
+from pdfalearn.models.opened import BadAnswerError, ask_words, open_model
 from pdfalearn.models.protocol import attached_answers
 from pdfalearn.words import Words
 from tests.models.parallel import makers
@@ -80,7 +80,7 @@ def test_a_killed_process_changes_nothing(make: object) -> None:
 @pytest.mark.slow
 def test_processes_that_die_idle_are_started_anew() -> None:
     words = Words.of([[0, 1], [1, 1], [2], []])
-    with Replicas(makers.keeping, 2) as model, opened_model(model) as opened:
+    with Replicas(makers.keeping, 2) as model, closing(open_model(model)) as opened:
         before = opened.answer(Batch.of(words)).to_dense()
         for pid in pids_of(model):
             os.kill(pid, signal.SIGKILL)
@@ -155,7 +155,7 @@ def test_a_model_is_opened_once_a_run_and_closed_after_it(tmp_path: Path) -> Non
     file = tmp_path / "events"
     with Replicas(makers.Counted(file), 1) as model:
         for _ in range(2):
-            with opened_model(model) as opened:
+            with closing(open_model(model)) as opened:
                 for _ in range(3):
                     opened.answer(Batch.of(WORDS))
         ask_words(model, WORDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import QueryCost, Replicas
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.opened import ask_words, opened_model
+from pdfalearn.models.opened import ask_words, open_model
 from pdfalearn.models.parallel import part_count, split_evenly
 from pdfalearn.words import Words
 from tests.models.parallel import makers
@@ -53,7 +54,7 @@ def test_the_cost_of_a_call_decides_how_many_copies_are_asked(tmp_path: Path) ->
 def test_an_audit_asks_another_copy(tmp_path: Path, copies: int) -> None:
     words, ends = some_words(100), (0, 5, 20, 21, 100)  # batches for one copy and for all
     with Replicas(makers.Noted(tmp_path / "asked"), copies) as model:
-        with opened_model(model) as opened:
+        with closing(open_model(model)) as opened:
             for begin, end in pairwise(ends):
                 opened.answer(Batch.of(words.part(begin, end)))
             first = asked(tmp_path / "asked")

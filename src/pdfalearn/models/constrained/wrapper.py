@@ -22,7 +22,7 @@ from pdfalearn.models.constrained._rows import (
     parts_of,
     spread_rows,
 )
-from pdfalearn.models.opened import CheckedModel, close_quietly, open_model, opened_model
+from pdfalearn.models.opened import CheckedModel, ask_batch, close_quietly, open_model
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Flags, Floats, Rows, SharedRows
@@ -74,8 +74,7 @@ class Wrapper(LanguageModel, ABC):
 
     def answer(self, batch: Batch) -> Rows:
         """Return the changed rows of the model inside, opened for this batch alone."""
-        with opened_model(self) as opened:
-            return opened.answer(batch)
+        return ask_batch(self, batch)
 
     def open(self) -> OpenedWrapper:
         """Open the model inside, with every answer of it checked."""
