@@ -87,7 +87,7 @@ class ClassificationTree:
         self.size += more
         old = self._columns
         if self.size > old.shape[1]:
-            self._columns = np.repeat(_NEW, max(256, 2 * self.size), axis=1)
+            self._columns = np.repeat(_NEW, max(1024, 2 * self.size), axis=1)
             self._columns[:, : old.shape[1]] = old
             self.parents, self.labels, self.depths, self.suffixes, self.states = self._columns
             self.parent_of, self.label_of = self.parents.data, self.labels.data
@@ -129,12 +129,13 @@ class ClassificationTree:
 
     def _new(self, parents: Numbers | int, labels: Numbers) -> Numbers:
         """Make a leaf for each label."""
-        leaves = np.arange(self.size, self.size + len(labels))
+        first = self.size
         self._add(len(labels))
-        self.parents[leaves] = parents
-        self.labels[leaves] = labels
-        self.depths[leaves] = self.depths[parents] + 1
-        return leaves
+        new = slice(first, self.size)
+        self.parents[new] = parents
+        self.labels[new] = labels
+        self.depths[new] = self.depths[parents] + 1
+        return np.arange(first, self.size)
 
     def child(self, node: int, label: int) -> int:
         """Follow the arc of a label from one node; a new arc leads to a new leaf."""

@@ -144,7 +144,9 @@ class Quant:
         while len(wrong):
             words = given.at(wrong)
             runs = Runs.of(visited_states(self._table(), 0, words), words)
-            is_wrong = self._classes(runs.states[runs.ends]) != given.truths[wrong]
+            states = runs.states[runs.ends]
+            classes = self.observations.known_classes(self._access[states])
+            is_wrong = np.where(states < 0, UNDEFINED, classes) != given.truths[wrong]
             if not is_wrong.all():
                 if is_first:
                     first = int(np.argmin(is_wrong))
@@ -167,11 +169,6 @@ class Quant:
             end = min(begin + _AT_ONCE, self.size * self._symbols)
             flat[begin:end] = states[self._targets[begin:end]]
         return table
-
-    def _classes(self, states: NDArray[np.int32]) -> Numbers:
-        """Return the classes of states."""
-        classes = self.observations.known_classes(self._access[states])
-        return np.where(states < 0, UNDEFINED, classes)
 
     def _split(self, given: Counterexamples, found: Breaks) -> None:
         """Split the leaf of every state that breaks come after, once each, and sift on."""
@@ -368,6 +365,9 @@ class Quant:
             self._leaves[first : self.size] = np.arange(known, known + granted)
             tree.states[known : known + granted] = np.arange(first, self.size)
         inner = tree.suffixes[at] != LEAF
+        if not inner.any():
+            self._targets[places] = at
+            return EMPTY_FRONT
         landed = ~inner
         self._targets[places[landed]] = at[landed]
         return Front(places[inner], words[inner], at[inner])

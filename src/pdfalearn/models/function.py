@@ -106,8 +106,7 @@ class FunctionModel(LanguageModel):
 
     def answer(self, batch: Batch) -> Answer:  # type: ignore[override]
         """Call the function with all the words at once; the caller checks what it returns."""
-        decode = self.alphabet.decode
-        return self._function([decode(codes) for codes in batch.words])
+        return self._function(self.alphabet.decode_words(batch.words))
 
 
 class FunctionOfWords(FunctionModel):
@@ -131,8 +130,7 @@ class FunctionOfWords(FunctionModel):
         rows = np.full((batch.count, len(self._columns)), np.nan)
         done = 0
         try:
-            for codes in batch.words:
-                word = self.alphabet.decode(codes)
+            for word in self.alphabet.decode_words(batch.words):
                 given = self._function(word)
                 if given is not None:
                     rows[done] = _read_row(given, word, self._columns)
