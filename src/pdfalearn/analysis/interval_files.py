@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from pdfalearn.analysis.boxes import Boxes
 from pdfalearn.equivalence.relations import Relation, check_relation
-from pdfalearn.files import named
+from pdfalearn.files.named import write_named
 from pdfalearn.formats import drn
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
@@ -45,4 +45,4 @@ def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, by: Relation) ->
     def write(pdfa: PDFA, stream: BinaryIO) -> None:
         drn.write_intervals(pdfa, boxes.lows, boxes.highs, stream)
 
-    named.write(pdfa, path, {".drn": write})
+    write_named(pdfa, path, {".drn": write})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pdfalearn.errors import FileFormatError
 from pdfalearn.experiments.runs import Key
-from pdfalearn.files.atomic import replacing
+from pdfalearn.files.named import replacing
 
 FAILURES = "failures.json"
 

@@ -16,7 +16,7 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments.expected import Expected, expected_runs
 from pdfalearn.experiments.plans import Plan
 from pdfalearn.experiments.table import TABLE
-from pdfalearn.files.atomic import replacing
+from pdfalearn.files.named import replacing
 
 PARAMETERS = "parameters.json"
 """The file that says what the results in a folder are of."""

@@ -34,7 +34,7 @@ from pdfalearn.experiments.summaries import (
     metric_rows,
 )
 from pdfalearn.experiments.table import TABLE, read_table
-from pdfalearn.files.atomic import replacing
+from pdfalearn.files.named import replacing
 
 PAGE = "report.html"
 _TITLE = "Active learning of PDFA: the experiments, run again"

@@ -15,7 +15,7 @@ from pdfalearn.errors import FileFormatError
 from pdfalearn.experiments.definitions import EXPERIMENTS
 from pdfalearn.experiments.expected import Expected
 from pdfalearn.experiments.runs import LEARNER_NAMES, Key, Run
-from pdfalearn.files.atomic import replacing
+from pdfalearn.files.named import replacing
 
 TABLE = "runs.csv"
 """The file of a folder of results that holds the runs."""

@@ -6,7 +6,7 @@ import reprlib
 from typing import BinaryIO
 
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files.reading import inflate_all, mebibytes, read_all
+from pdfalearn.files.json_text import inflate_all, mebibytes, read_all
 
 TEXT_LIMIT = 256 * 2**20
 """The most bytes of text, before compression, that are read."""

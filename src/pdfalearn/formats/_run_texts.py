@@ -18,8 +18,15 @@ from pdfalearn.equivalence.relations import (
     Tolerance,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.files.json_parts import check_keys, check_kind, is_number, strings, written, wrong
-from pdfalearn.files.json_text import parsed_object
+from pdfalearn.files.json_text import (
+    check_keys,
+    check_kind,
+    is_number,
+    parsed_object,
+    strings,
+    write_json_text,
+    wrong,
+)
 from pdfalearn.formats import npz_file
 from pdfalearn.results.certificates import (
     Certificate,
@@ -98,7 +105,7 @@ def text_of(result: Result) -> bytes:
         "tree": None if tree is None else "classes" if tree.traces is None else "traces",
         "notes": list(result.notes),
     }
-    return written(document, *certificate_culprit(certificate, "run"))
+    return write_json_text(document, *certificate_culprit(certificate, "run"))
 
 
 def text_in(data: bytes) -> RunText:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import BinaryIO, TypeVar
 
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.files.named import checked_name
+from pdfalearn.files.named import check_name
 
 TIME_LIMIT = 30.0
 """Seconds that Graphviz may take for a picture."""
@@ -83,5 +83,5 @@ def picture_writers(
 
 def check_can_draw(path: str | os.PathLike[str]) -> None:
     """Refuse the name of a picture where there is no Graphviz."""
-    if checked_name(path).lower().endswith(PICTURES):
+    if check_name(path).lower().endswith(PICTURES):
         graphviz()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.reading import PIECE, inflate_all, joined, mebibytes, read_all
+from pdfalearn.files.json_text import PIECE, inflate_all, join_pieces, mebibytes, read_all
 from pdfalearn.formats._header import checked_header, header_text, parsed
 from pdfalearn.pdfa import PDFA
 
@@ -61,7 +61,7 @@ def _text(pdfa: PDFA) -> bytes:
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    text = joined(_pieces(pdfa), TEXT_LIMIT, too_large)
+    text = join_pieces(_pieces(pdfa), TEXT_LIMIT, too_large)
     if excess := _excess(text):
         raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
     return text

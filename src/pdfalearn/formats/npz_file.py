@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files.archives import array_in, check_sizes, opened, write_archive
+from pdfalearn.files.archives import array_in, check_sizes, open_archive, write_archive
 from pdfalearn.formats._header import checked_header, header_text, parsed
 from pdfalearn.pdfa import PDFA
 
@@ -24,7 +24,7 @@ def write(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def read(stream: BinaryIO) -> PDFA:
     """Read a PDFA from a NumPy archive; nothing in it is ever unpickled."""
-    with opened(stream) as archive:
+    with open_archive(stream) as archive:
         names = archive.namelist()
         if sorted(names) != sorted(DTYPES):
             raise FileFormatError(f"holds {names[:8]}, not the arrays {[*DTYPES]} of a PDFA")

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files import named
-from pdfalearn.files.archives import opened
+from pdfalearn.files.archives import open_archive
+from pdfalearn.files.named import check_can_write, check_name, read_named, show_name, write_named
 from pdfalearn.formats import (
     arpa,
     dot_text,
@@ -43,7 +43,7 @@ _ARCHIVED: dict[str, Callable[[BinaryIO], Any]] = {RUN_NAME: read_run, FRONTIER_
 
 def _read_archive(stream: BinaryIO) -> Any:
     """Read a run or a frontier, whichever the text in the archive tells of."""
-    with opened(stream) as archive:
+    with open_archive(stream) as archive:
         names = archive.namelist()
     for text, read in _ARCHIVED.items():
         if text in names:
@@ -150,10 +150,10 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     """
     if isinstance(thing, PDFA):
         _check_is_no_archive(path)
-        named.write(thing, path, _WRITERS)
+        write_named(thing, path, _WRITERS)
         return
     if _is_page(path, type(thing)):
-        named.write(thing, path, {_PAGE: _write_page})
+        write_named(thing, path, {_PAGE: _write_page})
         return
     for kind, (save_other, _) in _SAVERS.items():
         if isinstance(thing, kind):
@@ -193,7 +193,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
             check_other(path)
             return
     _check_is_no_archive(path)
-    named.check_can_write(path, _WRITERS)
+    check_can_write(path, _WRITERS)
     check_can_draw(path)
 
 
@@ -233,7 +233,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(pathlib.Path(folder, "small.npz")) == pdfa
     True
     """
-    return named.read(path, _READERS)
+    return read_named(path, _READERS)
 
 
 def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
@@ -257,14 +257,14 @@ def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
 
 def _is_page(path: str | os.PathLike[str], kind: type) -> bool:
     """Return whether a file's name asks for a page, and things of a class have one."""
-    return named.checked_name(path).lower().endswith(_PAGE) and issubclass(kind, _HAVE_PAGES)
+    return check_name(path).lower().endswith(_PAGE) and issubclass(kind, _HAVE_PAGES)
 
 
 def _check_is_no_archive(path: str | os.PathLike[str]) -> None:
     """Refuse the ending of other things than automata."""
-    name = named.checked_name(path)
+    name = check_name(path)
     if name.lower().endswith(_ARCHIVE):
         raise InputError(
-            f"{named.shown(name)}: a file in {_ARCHIVE} holds a whole run or a frontier, "
+            f"{show_name(name)}: a file in {_ARCHIVE} holds a whole run or a frontier, "
             f"save(result, …) or save(frontier, …); a PDFA is saved as {', '.join(_WRITERS)}"
         )

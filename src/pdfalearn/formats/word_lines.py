@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files.named import checked_name, shown
+from pdfalearn.files.named import check_name, show_name
 from pdfalearn.formats.word_notation import WordNotation
 from pdfalearn.text import shortened
 from pdfalearn.words import Words
@@ -29,7 +29,7 @@ class WordLines:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> WordLines:
         """Read all lines of a file."""
-        name = shown(checked_name(path))
+        name = show_name(check_name(path))
         try:
             with Path(path).open(encoding="utf-8-sig") as stream:
                 return cls(name, [line.removesuffix("\n") for line in stream])
@@ -56,7 +56,7 @@ def encoded_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -
     FileFormatError
         If the file is not a text, or names the line and the symbol that is not in the alphabet.
     """
-    name = shown(checked_name(path))
+    name = show_name(check_name(path))
     notation, begin = WordNotation(alphabet), 1
     with Path(path).open(encoding="utf-8-sig") as stream:
         try:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import StoreError
-from pdfalearn.files.named import checked_name, shown
+from pdfalearn.files.named import check_name, show_name
 from pdfalearn.stores._catalogue import check_key, find_model, read_models
 from pdfalearn.stores._sqlite import StoreFile, make_damage_error, read_snapshot
 from pdfalearn.stores.answers import ModelAnswers
@@ -119,7 +119,7 @@ class AnswerStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
-        self._file = StoreFile(Path(checked_name(path)), read_only=read_only)
+        self._file = StoreFile(Path(check_name(path)), read_only=read_only)
 
     @property
     def path(self) -> Path:
@@ -162,7 +162,7 @@ class AnswerStore:
             with self._file.reading() as connection:
                 model = find_model(connection, self.path, key)
             if model is None:
-                raise StoreError(f"{shown(str(self.path))}: there is no model {key!r} in it")
+                raise StoreError(f"{show_name(str(self.path))}: there is no model {key!r} in it")
             alphabet = model.alphabet(self.path)
         return ModelAnswers(self._file, key, alphabet)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import BinaryIO
 
-from pdfalearn.files import named
+from pdfalearn.files.named import check_can_write, write_named
 from pdfalearn.formats.graphviz import TIME_LIMIT, check_can_draw, picture, picture_writers
 
 _REMEDY = "draw fewer states or a higher least probability, or allow a longer time_limit"
@@ -64,12 +64,12 @@ class Picture:
         path : str or os.PathLike
             The file. ``.dot`` does not need Graphviz.
         """
-        named.write(self, path, _WRITERS)
+        write_named(self, path, _WRITERS)
 
 
 def check_can_save_picture(path: str | os.PathLike[str]) -> None:
     """Raise now what `Picture.save` would raise later."""
-    named.check_can_write(path, _WRITERS)
+    check_can_write(path, _WRITERS)
     check_can_draw(path)
 
 
