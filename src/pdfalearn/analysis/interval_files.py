@@ -8,7 +8,7 @@ from typing import BinaryIO
 from pdfalearn.analysis.boxes import Boxes
 from pdfalearn.equivalence.relations import Relation, check_relation
 from pdfalearn.files.named import write_named
-from pdfalearn.formats import drn
+from pdfalearn.formats.other_programs import write_intervals
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 
@@ -43,6 +43,6 @@ def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, by: Relation) ->
     boxes = Boxes.of(pdfa, check_relation(by))
 
     def write(pdfa: PDFA, stream: BinaryIO) -> None:
-        drn.write_intervals(pdfa, boxes.lows, boxes.highs, stream)
+        write_intervals(pdfa, boxes.lows, boxes.highs, stream)
 
     write_named(pdfa, path, {".drn": write})

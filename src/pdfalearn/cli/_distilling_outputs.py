@@ -45,7 +45,7 @@ class Output(NamedTuple):
 
     def check_symbols(self, alphabet: Alphabet) -> None:
         """Refuse before distilling symbols that a frontier's file cannot hold."""
-        from pdfalearn.formats.file_symbols import check_symbols
+        from pdfalearn.formats.pdfa_files import check_symbols
 
         if self.path is not None and self.path.name.lower().endswith(_ARCHIVE):
             check_symbols((*alphabet, alphabet.terminal))

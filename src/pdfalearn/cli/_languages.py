@@ -38,7 +38,7 @@ def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
 
 def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:
     """Return the word of an argument, which is as 'pdfalearn sample' prints it."""
-    from pdfalearn.formats.word_notation import WordNotation
+    from pdfalearn.formats.word_files import WordNotation
 
     try:
         return pdfa.alphabet.decode(WordNotation(pdfa.alphabet).codes(text))

@@ -102,7 +102,7 @@ def _address(name: str) -> tuple[str, str]:
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read the symbols of an LLM's words with their texts or tokens; empty lines are left out."""
-    from pdfalearn.formats.word_lines import WordLines
+    from pdfalearn.formats.word_files import WordLines
 
     read = WordLines.read(path)
     symbols: Vocabulary = {}

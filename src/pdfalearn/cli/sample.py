@@ -68,7 +68,7 @@ def sample(
         return
     if is_new:
         print_aside(f"drawn with --seed {seed}")
-    from pdfalearn.formats.word_notation import WordNotation
+    from pdfalearn.formats.word_files import WordNotation
 
     notation = WordNotation(model.alphabet)
     marked = zip(words, cut.tolist(), strict=True)

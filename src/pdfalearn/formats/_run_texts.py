@@ -27,7 +27,7 @@ from pdfalearn.files.json_text import (
     write_json_text,
     wrong,
 )
-from pdfalearn.formats import npz_file
+from pdfalearn.formats.pdfa_files import DTYPES, arrays_of_pdfa
 from pdfalearn.results.certificates import (
     Certificate,
     certificate_culprit,
@@ -53,7 +53,7 @@ FIGURES = {
 Arrays = dict[str, NDArray[Any]]
 _KEY_TYPES = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)))
 _ALWAYS = {
-    **{name: (dtype,) for name, dtype in npz_file.DTYPES.items()},
+    **{name: (dtype,) for name, dtype in DTYPES.items()},
     "batches.npy": ("<i8",),
     "history.npy": ("<f8",),
     "unresolved.npy": ("<i8",),
@@ -206,7 +206,7 @@ def arrays_of(result: Result) -> Arrays:
     found = statistics.counterexamples, statistics.longest_counterexamples
     steps = [[getattr(step, name) for name in PROGRESS] for step in result.history]
     arrays: Arrays = {
-        **npz_file.arrays_of(result.pdfa),
+        **arrays_of_pdfa(result.pdfa),
         "batches.npy": np.array(statistics.batches, dtype=np.int64),
         "history.npy": np.array(steps, dtype=np.float64).reshape(-1, len(PROGRESS)),
         "counterexamples.npy": np.array(found, dtype=np.int64).T,

@@ -27,7 +27,7 @@ from pdfalearn.files.json_text import (
     wrong,
 )
 from pdfalearn.files.named import check_can_write, check_name, show_name, write_named
-from pdfalearn.formats import npz_file
+from pdfalearn.formats.pdfa_files import DTYPES, arrays_of_pdfa, pdfa_of
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import (
     Certificate,
@@ -131,9 +131,7 @@ def text_in(data: bytes) -> FrontierText:
 def dtypes_of(text: FrontierText) -> dict[str, tuple[str, ...]]:
     """Return the names and types of the arrays that there have to be beside a text."""
     automata: dict[str, tuple[str, ...]] = {
-        f"{states}/{name}": (dtype,)
-        for states in text.states
-        for name, dtype in npz_file.DTYPES.items()
+        f"{states}/{name}": (dtype,) for states in text.states for name, dtype in DTYPES.items()
     }
     return {**dict.fromkeys(("figures.npy", *_KEPT), ("<f8",)), **automata}
 
@@ -145,7 +143,7 @@ def arrays_of(frontier: Frontier) -> dict[str, NDArray[Any]]:
     for name, field in _KEPT.items():
         arrays[name] = getattr(frontier, field).astype("<f8", copy=False)
     for point in frontier:
-        for name, array in npz_file.arrays_of(point.pdfa).items():
+        for name, array in arrays_of_pdfa(point.pdfa).items():
             arrays[f"{point.states}/{name}"] = array
     return arrays
 
@@ -183,7 +181,7 @@ def _points(states: list[int], figures: list[list[float]], arrays: Arrays) -> tu
 
 
 def _automaton(states: int, arrays: Arrays) -> PDFA:
-    pdfa = npz_file.pdfa_of({name: arrays[f"{states}/{name}"] for name in npz_file.DTYPES})
+    pdfa = pdfa_of({name: arrays[f"{states}/{name}"] for name in DTYPES})
     if len(pdfa) != states:
         raise FileFormatError(f"{states}/transitions.npy has {len(pdfa)} states, not {states}")
     return pdfa

@@ -18,7 +18,6 @@ from pdfalearn.files.archives import (
     write_archive,
 )
 from pdfalearn.files.named import check_can_write, check_name, show_name, write_named
-from pdfalearn.formats import npz_file
 from pdfalearn.formats._run_texts import (
     NAME,
     PROGRESS,
@@ -29,6 +28,7 @@ from pdfalearn.formats._run_texts import (
     text_in,
     text_of,
 )
+from pdfalearn.formats.pdfa_files import pdfa_of
 from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
 from pdfalearn.results.trees import NONE, KeptTree
@@ -71,7 +71,7 @@ def _check_ending(path: str | os.PathLike[str]) -> None:
 
 def result_of(text: RunText, arrays: Arrays) -> Result:
     """Make a run from what its file holds, or refuse the file."""
-    pdfa = npz_file.pdfa_of(arrays)
+    pdfa = pdfa_of(arrays)
     states, symbols = pdfa.transitions.shape
     words = _words(arrays, symbols)
     if len(words) < states or (text.tree is None and len(words) > states):

@@ -9,24 +9,28 @@ from typing import Any, BinaryIO
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files.archives import open_archive
 from pdfalearn.files.named import check_can_write, check_name, read_named, show_name, write_named
-from pdfalearn.formats import (
-    arpa,
-    dot_text,
-    drn,
-    json_file,
-    markov_chain,
-    npz_file,
-    openfst,
-    pautomac,
-    pautomac_writing,
-    prism,
-    pythautomata,
-)
+from pdfalearn.formats import arpa, pythautomata
 from pdfalearn.formats._run_texts import NAME as RUN_NAME
+from pdfalearn.formats.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.formats.frontier_files import NAME as FRONTIER_NAME
 from pdfalearn.formats.frontier_files import check_can_save_frontier, save_frontier
 from pdfalearn.formats.frontier_files import read as read_frontier
-from pdfalearn.formats.graphviz import check_can_draw, picture_writers
+from pdfalearn.formats.other_programs import (
+    write_drn,
+    write_markov_chain,
+    write_openfst,
+    write_prism,
+    write_symbols,
+)
+from pdfalearn.formats.pautomac import read_pautomac, write_pautomac
+from pdfalearn.formats.pdfa_files import (
+    read_gzipped_json,
+    read_json,
+    read_npz,
+    write_gzipped_json,
+    write_json,
+    write_npz,
+)
 from pdfalearn.formats.run_files import check_can_save_run, save_run
 from pdfalearn.formats.run_files import read as read_run
 from pdfalearn.formats.tree_files import check_can_save_tree, save_tree
@@ -67,18 +71,18 @@ def _draw(pdfa: PDFA, kind: str) -> bytes:
 
 
 _READERS: dict[str, Callable[[BinaryIO], Any]] = {
-    ".json": json_file.read,
-    ".json.gz": json_file.read_gzipped,
-    ".npz": npz_file.read,
+    ".json": read_json,
+    ".json.gz": read_gzipped_json,
+    ".npz": read_npz,
     ".arpa": lambda stream: arpa.read(stream).pdfa,
     ".arpa.gz": lambda stream: arpa.read_gzipped(stream).pdfa,
-    ".pautomac": pautomac.read,
-    ".pautomac_model.txt": pautomac.read,
+    ".pautomac": read_pautomac,
+    ".pautomac_model.txt": read_pautomac,
     ".pythautomata": pythautomata.read,
     ".pickle": pythautomata.read,
     ".pkl": pythautomata.read,
     ".joblib": pythautomata.read,
-    ".dot": dot_text.read,
+    ".dot": read_dot,
     _ARCHIVE: _read_archive,
 }
 
@@ -86,17 +90,17 @@ _PAGE = ".html"
 _HAVE_PAGES = (PDFA, Result, Frontier)
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
-    ".json": json_file.write,
-    ".json.gz": json_file.write_gzipped,
-    ".npz": npz_file.write,
-    ".mc.dot": markov_chain.write,
-    ".dot": dot_text.write,
-    ".pm": prism.write,
-    ".drn": drn.write,
-    ".att": openfst.write,
-    ".syms": openfst.write_symbols,
-    ".pautomac": pautomac_writing.write,
-    ".pautomac_model.txt": pautomac_writing.write,
+    ".json": write_json,
+    ".json.gz": write_gzipped_json,
+    ".npz": write_npz,
+    ".mc.dot": write_markov_chain,
+    ".dot": write_dot,
+    ".pm": write_prism,
+    ".drn": write_drn,
+    ".att": write_openfst,
+    ".syms": write_symbols,
+    ".pautomac": write_pautomac,
+    ".pautomac_model.txt": write_pautomac,
     **picture_writers(_draw),
     _PAGE: _write_page,
 }

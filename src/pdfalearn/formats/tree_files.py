@@ -10,9 +10,15 @@ from typing import BinaryIO
 from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.files.named import check_can_write, write_named
-from pdfalearn.formats.file_symbols import check_symbols
-from pdfalearn.formats.graphviz import TIME_LIMIT, check_can_draw, picture, picture_writers
-from pdfalearn.formats.labels import list_label, short_symbol_label
+from pdfalearn.formats.dot import (
+    TIME_LIMIT,
+    check_can_draw,
+    list_label,
+    picture,
+    picture_writers,
+    short_symbol_label,
+)
+from pdfalearn.formats.pdfa_files import check_symbols
 from pdfalearn.results.trees import ArcLabel, NumberedNode, TreeNode, numbered_nodes
 
 FORMAT = "classification tree"

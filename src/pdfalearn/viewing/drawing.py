@@ -9,7 +9,7 @@ from itertools import pairwise
 from pdfalearn.alphabet import Word
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
-from pdfalearn.formats.graphviz import TIME_LIMIT
+from pdfalearn.formats.dot import TIME_LIMIT
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.text import described, short_word_text
 from pdfalearn.viewing.choosing import chosen

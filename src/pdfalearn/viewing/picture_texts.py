@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from pdfalearn.formats.labels import escaped_label, list_label, short_symbol_label
+from pdfalearn.formats.dot import escaped_label, list_label, short_symbol_label
 from pdfalearn.viewing.choosing import Chosen
 from pdfalearn.viewing.numbers import probability_text
 

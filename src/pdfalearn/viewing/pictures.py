@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import BinaryIO
 
 from pdfalearn.files.named import check_can_write, write_named
-from pdfalearn.formats.graphviz import TIME_LIMIT, check_can_draw, picture, picture_writers
+from pdfalearn.formats.dot import TIME_LIMIT, check_can_draw, picture, picture_writers
 
 _REMEDY = "draw fewer states or a higher least probability, or allow a longer time_limit"
 
