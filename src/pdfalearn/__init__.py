@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
-    from pdfalearn.analysis.conditions import condition as condition
+    from pdfalearn.analysis.boxes import save_intervals as save_intervals
     from pdfalearn.analysis.distances import Distances as Distances
     from pdfalearn.analysis.distances import distances as distances
     from pdfalearn.analysis.entropies import Entropy as Entropy
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.entropies import entropy as entropy
     from pdfalearn.analysis.entropies import expected_count as expected_count
     from pdfalearn.analysis.entropies import expected_visits as expected_visits
-    from pdfalearn.analysis.interval_files import save_intervals as save_intervals
     from pdfalearn.analysis.lengths import Length as Length
     from pdfalearn.analysis.lengths import length as length
     from pdfalearn.analysis.likeliest import LikelyWord as LikelyWord
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.parting import PrefixDifference as PrefixDifference
     from pdfalearn.analysis.parting import WordDifference as WordDifference
     from pdfalearn.analysis.parting import differences as differences
+    from pdfalearn.analysis.probabilities import condition as condition
     from pdfalearn.analysis.probabilities import probability as probability
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
     from pdfalearn.analysis.scoring import Score as Score
@@ -154,24 +154,23 @@ if TYPE_CHECKING:
     from pdfalearn.stores.answer_store import AnswerStore as AnswerStore
     from pdfalearn.stores.answer_store import StoredModel as StoredModel
     from pdfalearn.sweeping.running import sweep as sweep
+    from pdfalearn.viewing.drawing import Picture as Picture
     from pdfalearn.viewing.drawing import draw as draw
     from pdfalearn.viewing.page import Page as Page
-    from pdfalearn.viewing.pictures import Picture as Picture
     from pdfalearn.viewing.view import view as view
     from pdfalearn.words import Words as Words
 
 _NAMES_BY_MODULE = {
     "alphabet": ["Alphabet"],
     "analysis.bounds": ["length_bounds", "probability_bounds"],
-    "analysis.conditions": ["condition"],
     "analysis.distances": ["Distances", "distances"],
     "analysis.entropies": ["Entropy", "Visits", "entropy", "expected_count", "expected_visits"],
-    "analysis.interval_files": ["save_intervals"],
+    "analysis.boxes": ["save_intervals"],
     "analysis.lengths": ["Length", "length"],
     "analysis.likeliest": ["LikelyWord", "most_likely", "most_likely_prefixes"],
     "analysis.monitoring": ["Monitor"],
     "analysis.parting": ["Differences", "PrefixDifference", "WordDifference", "differences"],
-    "analysis.probabilities": ["probability"],
+    "analysis.probabilities": ["condition", "probability"],
     "analysis.scoring": ["ImpossibleWord", "Score", "score", "surprises"],
     "budgets": ["Budget"],
     "distilling.fitting": ["fit"],
@@ -267,9 +266,8 @@ _NAMES_BY_MODULE = {
     "samplers.mixture": ["Mixture"],
     "stores.answer_store": ["AnswerStore", "StoredModel"],
     "sweeping.running": ["sweep"],
-    "viewing.drawing": ["draw"],
+    "viewing.drawing": ["Picture", "draw"],
     "viewing.page": ["Page"],
-    "viewing.pictures": ["Picture"],
     "viewing.view": ["view"],
     "words": ["Words"],
 }
