@@ -118,7 +118,7 @@ class PDFA(Frozen):
         return f"PDFA({states}, alphabet={symbols}, initial={self.initial})"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
-        from pdfalearn.viewing.notebooks import pdfa_bundle
+        from pdfalearn.viewing.notebook_pictures import pdfa_bundle
 
         return pdfa_bundle(self)
 

@@ -23,7 +23,7 @@ from pdfalearn import (
     reber,
     simplify,
 )
-from pdfalearn.viewing import notebooks
+from pdfalearn.viewing import notebook_pictures
 from tests.formats.sample_trees import FIGURE_3, star
 from tests.support import need_program
 from tests.viewing.picture_samples import bigram, fake_dot, texts_of
@@ -59,7 +59,7 @@ def test_large_automata_have_a_picture_too(pdfa: PDFA) -> None:
 
 
 def test_too_large_ones_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebooks, "MOST_CELLS", 100)
+    monkeypatch.setattr(notebook_pictures, "MOST_CELLS", 100)
     html = shown(random_pdfa(60, seed=1))["text/html"]
     assert "too many to be drawn unasked; draw(pdfa) draws the likely core, view(pdfa)" in html
     html = shown(star(41))["text/html"]

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pdfalearn
-from pdfalearn.cli._learning_outputs import save_pdfa
-from pdfalearn.cli._learning_summary import certificate_object, outside_facts
+from pdfalearn.cli._learning_outputs import certificate_object, outside_facts, save_pdfa
 from pdfalearn.cli._output import print_facts, print_figures, print_line
 from pdfalearn.text import LABELS
 

@@ -9,8 +9,14 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import Described, looked_into, model_of, model_options, prints_aside
+from pdfalearn.cli._models import (
+    Constraints,
+    Described,
+    looked_into,
+    model_of,
+    model_options,
+    prints_aside,
+)
 from pdfalearn.cli._output import print_aside, print_json
 
 if TYPE_CHECKING:
