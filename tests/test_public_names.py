@@ -12,8 +12,15 @@ import pytest
 import pdfalearn
 
 ROOT = Path(pdfalearn.__file__).parent
-PACKAGES = ["pdfalearn", *sorted(f"pdfalearn.{path.parent.name}" for path in ROOT.glob("*/__init__.py"))]
-DOORS = [importlib.import_module(name) for name in PACKAGES if name != "pdfalearn.cli"]
+PACKAGES = [
+    "pdfalearn",
+    *sorted(f"pdfalearn.{path.parent.name}" for path in ROOT.glob("*/__init__.py")),
+]
+DOORS = [
+    module
+    for module in map(importlib.import_module, PACKAGES)
+    if hasattr(module, "__all__") and module.__name__ != "pdfalearn.testing"
+]
 EXPORTED = [(door, name) for door in DOORS for name in door.__all__]
 
 
@@ -34,7 +41,9 @@ def test_a_door_is_one_list(door: ModuleType) -> None:
     assert dir(door) == sorted(door.__all__)
 
 
-@pytest.mark.parametrize(("door", "name"), EXPORTED, ids=lambda part: getattr(part, "__name__", part))
+@pytest.mark.parametrize(
+    ("door", "name"), EXPORTED, ids=lambda part: getattr(part, "__name__", part)
+)
 def test_every_name_can_be_imported(door: ModuleType, name: str) -> None:
     getattr(door, name)
     assert not isinstance(getattr(door, name), ModuleType), "a module hides the name"
