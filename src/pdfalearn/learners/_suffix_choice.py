@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from pdfalearn.learners.classification_tree import ClassificationTree
-from pdfalearn.observations.suffixes import Suffixes
+from pdfalearn.observations.nodes import Suffixes
 
 Numbers = NDArray[np.int64]
 

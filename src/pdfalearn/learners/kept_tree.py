@@ -6,7 +6,7 @@ import numpy as np
 
 from pdfalearn.learners.arc_labels import ArcLabels
 from pdfalearn.learners.classification_tree import UNDEFINED_LEAF, ClassificationTree
-from pdfalearn.observations.suffixes import Suffixes
+from pdfalearn.observations.nodes import Suffixes
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.results.trees import Floats, KeptTree, Numbers
 

@@ -136,7 +136,7 @@ class TableLearner(ABC):
 
     def _add_path(self, end: int) -> Places:
         """Make a word and its prefixes, as far as it is defined, prefixes of the table."""
-        path = self.observations.path(self.observations.words(np.array([end])))
+        path = self.observations.path(self.observations.nodes.words(np.array([end])))
         places = self.table.add_prefixes(path)
         defined: Places = places[places != UNDEFINED]
         return defined

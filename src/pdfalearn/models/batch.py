@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.spelling import spelled
+from pdfalearn.arrays.passes import spelled
 from pdfalearn.words import Words
 
 FEW = 48
