@@ -113,11 +113,13 @@ class Asker:
     def ask(self, nodes: Nodes) -> None:
         """Ask for those of the nodes that are not known, in batches."""
         table = self._nodes
-        nodes = nodes[table.classes[nodes] == UNKNOWN]
+        if len(nodes) < FEW:
+            class_at, different = table.class_at, dict.fromkeys(nodes.tolist())
+            nodes = np.array([node for node in different if class_at[node] == UNKNOWN], np.int64)
+        else:
+            nodes = table.different(nodes[table.classes[nodes] == UNKNOWN])
         if not len(nodes):
             return
-        if len(nodes) > 1:
-            nodes = table.different(nodes)
         if self._meter.guard is not None:
             nbytes = table.size * table.node_bytes + self._answers.nbytes
             self._meter.check_guard(self._meter.guard, nbytes)
@@ -289,11 +291,11 @@ class Asker:
         numbers = self._number_of[rows.numbers]
         unread = (numbers < 0).nonzero()[0]
         if len(unread):
-            shared = rows.numbers[unread]
-            first = firsts(self._number_of, shared)
-            new = shared[first]
-            self._number_of[new] = self._answers.add(rows.take(unread[first]))
-            numbers[unread] = self._number_of[shared]
+            new = unread
+            if len(unread) >= FEW:
+                new = unread[firsts(self._number_of, rows.numbers[unread])]
+            self._number_of[rows.numbers[new]] = self._answers.add(rows.take(new))
+            numbers[unread] = self._number_of[rows.numbers[unread]]
         return numbers
 
     # Answers that a store has

@@ -157,7 +157,8 @@ class Audits:
             part = sample[begin : begin + size]
             part = part[self._meter.affordable(nodes.lengths[part])]
             before = self._answers.rows(nodes.rows[part])
-            self._compare(part, nodes.lineage, before, 1.0)
+            symbols = int(nodes.lengths[part].sum())
+            self._compare(part, nodes.lineage, symbols, before, 1.0)
 
     def compare(self, words: Words, before: Rows, most: float) -> Rows | None:
         """Ask for different words again as far as the budget goes; refuse what differs too much.
@@ -172,18 +173,21 @@ class Audits:
             The largest difference of a probability that is not refused even within a class.
         """
         places = self._meter.affordable(words.lengths)
-        batch, rows = number_words(words.take(places))
+        asked = words.take(places)
+        batch, rows = number_words(asked)
         ids = batch.wanted_ids[rows]
-        order = np.argsort(ids)
-        return self._compare(ids[order], batch.lineage, before.take(places[order]), most)
+        order, symbols = np.argsort(ids), len(asked.symbols)
+        return self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
 
     def _compare(
         self,
         ids: np.ndarray[tuple[int], np.dtype[np.int64]],
         lineage: Lineage,
+        symbols: int,
         before: Rows,
         most: float,
     ) -> Rows | None:
+        """Ask for words that have some symbols together, and compare the answers."""
         if not len(ids):
             return None
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
@@ -199,7 +203,7 @@ class Audits:
             first = before.take(is_here.nonzero()[0]).to_dense()[0].tolist()
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
         counts.audited += len(ids)
-        counts.audited_symbols += len(batch.words.symbols)
+        counts.audited_symbols += symbols
         counts.audits += 1
         place, difference = _find_change(self._by, before, again, most)
         counts.largest_difference = max(counts.largest_difference, difference)

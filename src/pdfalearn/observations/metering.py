@@ -126,7 +126,7 @@ class Meter:
             raise BudgetReached("max_bytes", guard.max_bytes, is_default=is_default)
 
     def check_query(self, count: int) -> None:
-        """Stop if no equivalence query may follow this many: states, time or queries are used up."""
+        """Stop if no equivalence query may follow so many: states, time or queries are used up."""
         if self.states_reached and self.budget.max_states is not None:
             raise BudgetReached("max_states", self.budget.max_states)
         self.check_seconds()

@@ -325,17 +325,17 @@ class NodeTable:
         if self._sparse is not None:
             return list(accumulate(codes, self.step_one, initial=node))[1:]
         child, width, here = self._child, self.symbols, node
-        way: list[int] = []
-        for symbol in codes:
-            here = child[here * width + symbol]
-            if here < 0:
-                way += self._new_way(way[-1] if way else node, codes[len(way) :])
-                break
-            way.append(here)
+        # Behind the first -1, a child that is missing, there is anything: the rest is new.
+        way = [here := child[here * width + symbol] for symbol in codes]
+        if -1 in way:
+            known = way.index(-1)
+            way[known:] = self._new_way(way[known - 1] if known else node, codes[known:])
         return way
 
-    def _new_way(self, node: int, codes: list[int]) -> range:
+    def _new_way(self, node: int, codes: list[int]) -> Iterable[int]:
         """Make nodes one below the other, from a node that has no such child yet."""
+        if len(codes) < _LONG:
+            return list(accumulate(codes, self.step_one, initial=node))[1:]
         begin = self._added(len(codes))
         nodes, symbols = np.arange(begin, self.size), np.array(codes)
         parents = nodes - 1
