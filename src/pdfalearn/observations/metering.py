@@ -126,7 +126,7 @@ class Meter:
             raise BudgetReached("max_bytes", guard.max_bytes, is_default=is_default)
 
     def check_query(self, count: int) -> None:
-        """Stop if no equivalence query may follow so many: states, time or queries are used up."""
+        """Stop if no equivalence query may follow this number of them."""
         if self.states_reached and self.budget.max_states is not None:
             raise BudgetReached("max_states", self.budget.max_states)
         self.check_seconds()
@@ -173,7 +173,8 @@ class Meter:
     def half_left(self) -> int:
         """Return half the number of words that may still be asked, at least a few.
 
-        So many may be asked before their answers are used: something is left to go on with.
+        Answers to this many words are used before more are asked, so that something is left to go
+        on with.
         """
         counts, unit = self.counts, self._cost.word + self._cost.symbol
         left = min(
