@@ -27,6 +27,8 @@ _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
 _NODE_BYTES = 25
 """What the columns of a node take, and four bytes more for each symbol of a small alphabet."""
+_MOST_WRITTEN = 2**16
+"""Suffixes are kept written out until they have this many symbols; then all are forgotten."""
 _LEAST = 512
 """There is room for twice as many nodes from the start."""
 _LONG = 8
@@ -53,7 +55,8 @@ class Suffixes:
         self.rests = [EMPTY]
         """What follows it."""
         self.lengths = [0]
-        self._last: tuple[int, list[int]] = (EMPTY, [])
+        self._words: dict[int, list[int]] = {}
+        self._written = 0
         self._arrays = np.empty((3, 0), dtype=np.int64)
         self._in_arrays = 0
 
@@ -85,14 +88,18 @@ class Suffixes:
         return numbers[::-1]
 
     def word(self, number: int) -> list[int]:
-        """Return the symbols of a suffix."""
-        if number != self._last[0]:  # learning a chain or a lock looks at one again and again
+        """Return the symbols of a suffix, in a list that is not to be changed."""
+        codes = self._words.get(number)
+        if codes is None:
             codes, rest = [], number
             while rest:
                 codes.append(self.firsts[rest])
                 rest = self.rests[rest]
-            self._last = number, codes
-        return self._last[1]
+            self._written += len(codes)
+            if self._written > _MOST_WRITTEN:
+                self._words, self._written = {}, len(codes)
+            self._words[number] = codes
+        return codes
 
     def arrays(self) -> tuple[Nodes, Nodes, Nodes]:
         """Return the first symbols, the rests and the lengths as arrays."""
@@ -348,18 +355,15 @@ class NodeTable:
 
     def known_classes(self, node: int, suffix: int, table: Suffixes) -> list[int] | None:
         """Return the classes along a suffix, or the node's own if it is empty; None if unknown."""
-        firsts, rests, class_at = table.firsts, table.rests, self.class_at
-        child, width = self._child, self.symbols
+        child, width, class_at = self._child, self.symbols, self.class_at
         classes = [] if suffix else [class_at[node]]
-        while suffix:
-            symbol = firsts[suffix]
+        for symbol in table.word(suffix):
             is_dense = self._sparse is None
             node = child[node * width + symbol] if is_dense else self._known_child(node, symbol)
             class_ = class_at[node] if node >= 0 else UNKNOWN
             if class_ == UNKNOWN:
                 return None
             classes.append(class_)
-            suffix = rests[suffix]
         return classes
 
     def mark_undefined(self, nodes: Nodes) -> None:
