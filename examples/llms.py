@@ -130,7 +130,7 @@ def enumerated(model: Guided) -> tuple[PDFA, Cost]:
             tree.ask(nodes)
             levels.append(Level(parents, symbols, tree.rows(nodes)))
             parents, symbols = (levels[-1].rows[:, 1:] > 0).nonzero()
-            nodes = tree.step(nodes[parents], symbols)
+            nodes = tree.nodes.step(nodes[parents], symbols)
         cost.words = tree.counts.outside_known
     return _tree(model, levels), cost
 

@@ -178,7 +178,7 @@ def test_a_bound_on_the_cost_holds_at_any_cost(
         symbols=costs.symbols,
     )
     assert spent <= max(limit, empty_word)
-    assert noted.learner.observations.cost <= max(limit, empty_word)
+    assert noted.learner.observations.meter.spent <= max(limit, empty_word)
     if result.certificate.kind == "stopped":
         assert result.certificate.details["bound"] == "max_cost"
     else:

@@ -112,8 +112,8 @@ def _collected(tree: ObservationTree, words: Words) -> Answers:
     is_asked = np.ones(len(path), dtype=bool)
     is_asked[words.ends[words.lengths == LONGEST]] = False
     nodes, places = np.unique(path[is_asked], return_inverse=True)
-    parents = np.searchsorted(nodes, tree.parents(nodes))
-    symbols = tree.last_symbols(nodes).astype(np.int64)
+    parents = np.searchsorted(nodes, tree.nodes.parents[nodes])
+    symbols = tree.nodes.last_symbols[nodes].astype(np.int64)
     parents[0] = symbols[0] = -1
     weights = np.bincount(places).astype(np.float64)
     return Answers(tree.alphabet, words, parents, symbols, weights, tree.rows(nodes))

@@ -161,5 +161,7 @@ if TYPE_CHECKING:
     from pdfalearn.viewing.page import Page as Page
     from pdfalearn.viewing.view import view as view
     from pdfalearn.words import Words as Words
+
+    __all__: list[str]
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.arrays.values import ArrayValue
+from pdfalearn.frozen import ArrayValue
 
 
 @dataclass(frozen=True, eq=False, repr=False)

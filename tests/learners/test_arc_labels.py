@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import AutomatonModel, Quantization, learn, random_pdfa
-from pdfalearn.observations import planning, tree
+from pdfalearn.observations import asking, tree
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.families import FAMILIES, drawn
 from tests.models.watched import COSTS, WatchedModel
@@ -19,7 +19,7 @@ from tests.support import mostly_slow
 def test_labels_are_equal_iff_classes_are(
     family: str, prefixes_free: bool, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (tree, planning):
+    for module in (tree, asking):
         monkeypatch.setattr(module, "FEW", few)
     for seed in range(6):
         target, by = drawn(family, 12, seed)
@@ -37,7 +37,7 @@ def test_labels_are_equal_iff_classes_are(
             nodes = np.unique([observations.node(word) for word in words])
             found = label(nodes, np.full(len(nodes), suffix))
             expected = []
-            for word in observations.words(nodes):
+            for word in observations.nodes.words(nodes):
                 prefixes = [table.word(suffix)[:end] for end in range(1, length + 1)] or [[]]
                 if not prefixes_free:
                     prefixes = prefixes[-1:]
@@ -64,7 +64,7 @@ def test_a_label_that_was_not_asked_for_is_not_known() -> None:
     observations = ObservationTree(AutomatonModel(random_pdfa(5, seed=1)), Quantization(10))
     suffix = observations.suffixes.add_word([0, 1, 1])
     assert observations.known_trace(0, suffix) is None
-    assert len(observations) == 1
+    assert observations.nodes.size == 1
     (trace,) = observations.traces(np.array([0]), np.array([suffix])).tolist()
     assert observations.known_trace(0, suffix) == trace
 

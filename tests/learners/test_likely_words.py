@@ -170,11 +170,11 @@ def test_what_is_unresolved_leads_to_a_state_of_its_class(name: str) -> None:
         nodes = np.array(
             [observations.node(target.alphabet.encode(word).tolist()) for word in words]
         )
-        asked = observations.step(nodes[befores], symbols)
-        known = observations.known_classes(asked) >= 0
+        asked = observations.nodes.step(nodes[befores], symbols)
+        known = observations.nodes.classes[asked] >= 0
         ends = learner.hypothesis().transitions[befores, symbols]
-        classes = observations.known_classes(nodes[ends])
-        assert (classes[known] == observations.known_classes(asked)[known]).all()
+        classes = observations.nodes.classes[nodes[ends]]
+        assert (classes[known] == observations.nodes.classes[asked][known]).all()
         split += int(known.sum())
     assert split > 50
 

@@ -145,8 +145,8 @@ def test_words_without_the_terminal_never_make_the_table_consistent() -> None:
     """The paper prints {$} ∪ Σ⁺ as the suffixes; they are Σ*·Σ_$."""
     learner = learner_of(ENDING, Tolerance(0.1))
     learner.start()
-    node_b = learner.observations.step_one(0, 1)
-    learner._make_red(learner._add_path(learner.observations.step_one(node_b, 0)))
+    node_b = learner.observations.nodes.step_one(0, 1)
+    learner._make_red(learner._add_path(learner.observations.nodes.step_one(node_b, 0)))
     table = learner.table
     longest = [1, 2]  # the suffixes "a" and "b"
     for _ in range(6):

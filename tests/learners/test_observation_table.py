@@ -20,7 +20,7 @@ def table_of(target: PDFA) -> ObservationTable:
 def node_of(table: ObservationTable, word: str) -> int:
     node = 0
     for code in table.observations.model.alphabet.encode(word).tolist():
-        node = table.observations.step_one(node, code)
+        node = table.observations.nodes.step_one(node, code)
     return node
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn, runs
-from pdfalearn.arrays import int_map, spelling
+from pdfalearn.arrays import numbering, passes
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners import _counterexamples, quant
 from pdfalearn.models import batch
-from pdfalearn.observations import nodes, planning, tree
+from pdfalearn.observations import asking, nodes, tree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
@@ -20,13 +20,13 @@ BORDERS = [
     (_counterexamples, "FEW"),
     (quant, "FEW"),
     (runs, "_FEW"),
-    (spelling, "_FEW"),
+    (passes, "_FEW"),
     (tree, "FEW"),
     (batch, "FEW"),
-    (planning, "FEW"),
-    (int_map, "_FEW"),
-    (int_map, "_MANY"),
-    (int_map, "_SMALL"),
+    (asking, "FEW"),
+    (numbering, "_FEW"),
+    (numbering, "_MANY"),
+    (numbering, "_SMALL"),
     (nodes, "_LONG"),
 ]
 FEW = pytest.mark.parametrize("few", [1, 5, 10**9], ids=["all at once", "mixed", "one by one"])

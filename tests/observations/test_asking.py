@@ -57,7 +57,7 @@ def test_prefixes_are_read_with_a_word_where_they_are_free(few: bool) -> None:
     assert len(model.batches) == 1
     ask(tree, [(0, 1, 0)], few)
     assert model.batches[1:] == [[(0, 1, 0)]]
-    assert (tree.counts.words, tree.counts.distributions, tree.symbols) == (2, 4, 4)
+    assert (tree.counts.words, tree.counts.distributions, tree.counts.symbols) == (2, 4, 4)
     assert tree.counts.batches == [3, 1]
 
 
@@ -77,7 +77,7 @@ def test_prefixes_are_not_read_where_they_cost(few: bool) -> None:
     assert [sorted(batch) for batch in model.batches] == [[(0, 1, 1), (1,)]]
     ask(tree, [(0, 1), ()], few)
     assert model.batches[1:] == [[(), (0, 1)]]
-    assert (tree.counts.words, tree.counts.distributions, tree.symbols) == (4, 4, 4)
+    assert (tree.counts.words, tree.counts.distributions, tree.counts.symbols) == (4, 4, 4)
     assert tree.counts.batches == [2, 2]
 
 
@@ -98,7 +98,7 @@ def test_counts_are_those_of_the_model(prefixes_free: bool, capacity: int | None
     # What is undefined costs nothing where the row before it is read and says so.
     free = model.undefined if prefixes_free else 0
     assert tree.counts.distributions == len(model.asked) - free
-    assert tree.symbols == model.symbols - free
+    assert tree.counts.symbols == model.symbols - free
     if prefixes_free:
         assert len(wanted & set(model.asked)) >= tree.counts.words
     else:
@@ -109,7 +109,7 @@ def test_counts_are_those_of_the_model(prefixes_free: bool, capacity: int | None
 def test_batches_are_reported_as_they_are_answered() -> None:
     tree = ObservationTree(AutomatonModel(combination_lock(5)), Exact())
     seen: list[list[int]] = []
-    tree.call_after_batches(lambda: seen.append(list(tree.counts.batches)))
+    tree.asker.on_batch = lambda: seen.append(list(tree.counts.batches))
     ask(tree, [(0,)], few=True)
     ask(tree, [(1,), (1, 0)], few=False)
     assert seen[0] == [1]
@@ -125,7 +125,7 @@ def test_rows_and_words_of_nodes() -> None:
     row = pdfa.next_distribution("101")
     assert row is not None
     assert tree.word(node) == ("1", "0", "1")
-    assert list(tree.words(np.array([node, 0]))) == [[1, 0, 1], []]
+    assert list(tree.nodes.words(np.array([node, 0]))) == [[1, 0, 1], []]
     assert tree.rows(np.array([node])).tolist() == [row.tolist()]
     assert tree.class_keys()[class_].tolist() == Quantization(10).intervals(row).tolist()
-    assert len(tree) >= 4
+    assert tree.nodes.size >= 4

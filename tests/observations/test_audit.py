@@ -105,10 +105,10 @@ def test_a_word_that_becomes_undefined_is_caught(capacity: int | None) -> None:
     inner = Vanishing(TARGET)
     tree = ObservationTree(WatchedModel(inner, capacity=capacity), BY)
     tree.ask(np.array([tree.node([0])]))
-    tree.audit(10, seed=0)
+    tree.audits.audit(10, seed=0)
     inner.gone = True
     with pytest.raises(ModelError, match=r"to the word \('0',\).*then undefined"):
-        tree.audit(10, seed=0)
+        tree.audits.audit(10, seed=0)
 
 
 @pytest.mark.parametrize("spoilt", [[], [[0.5, 0.5]], [[0.5, 0.5], [0.5]]])

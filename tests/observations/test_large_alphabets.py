@@ -47,4 +47,4 @@ def test_nodes_of_a_huge_alphabet_take_room_for_what_they_hold() -> None:
     classes = tree.classes(np.zeros(len(codes), np.int64), suffixes)
     assert len(set(classes.tolist())) == 1
     assert UNDEFINED not in classes
-    assert len(tree) == 1 + 2 * len(codes)
+    assert tree.nodes.size == 1 + 2 * len(codes)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn.observations.nodes import UNDEFINED, NodeTable
-from pdfalearn.observations.suffixes import EMPTY, Suffixes
+from pdfalearn.observations.nodes import EMPTY, UNDEFINED, NodeTable, Suffixes
 
 ALPHABETS = pytest.mark.parametrize("symbols", [1, 3, 32, 33, 1000])
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pdfalearn.arrays import row_numbers
-from pdfalearn.arrays.int_map import IntMap
-from pdfalearn.arrays.row_numbers import RowNumbers
+from pdfalearn.arrays import numbering
+from pdfalearn.arrays.numbering import IntMap, RowNumbers
 from tests.support import mostly_slow
 
-SIZES = [0, 1, 5, 23, 24, 100, 1023, 1024, 3000]
+SIZES = [0, 1, 5, 23, 24, 100, 1023, 1024, 5000]
 KINDS = ["few", "many", "negative", "far apart", "one after the other"]
 
 
@@ -79,7 +78,9 @@ def check_rows(random: np.random.Generator, width: int) -> None:
     for _ in range(12):
         rows = some_rows(random, width, int(random.choice(SIZES)))
         found = numbers.get_or_add(rows).tolist()
-        expected.check(list(map(tuple, rows.tolist())), found, len(numbers))
+        expected.check(list(map(tuple, rows.tolist())), found, numbers.size)
+        assert numbers.get(rows).tolist() == found
+        assert (numbers.get(rows + 2) == -1).all()
 
 
 @pytest.mark.parametrize("width", mostly_slow([1, 2, 3, 7, 100], 2))
@@ -94,22 +95,24 @@ def test_rows_whose_hashes_collide(width: int, monkeypatch: pytest.MonkeyPatch) 
         hashes: NDArray[np.int64] = (words.sum(axis=1) % np.uint64(50)).astype(np.int64)
         return hashes
 
-    monkeypatch.setattr(row_numbers, "row_hashes", few_hashes)
-    monkeypatch.setattr(row_numbers, "_SMALL", 100)
+    monkeypatch.setattr(numbering, "row_hashes", few_hashes)
+    monkeypatch.setattr(numbering, "_SMALL_ROWS", 100)
     random = np.random.default_rng(1)
     numbers, expected = RowNumbers(), Expected()
     for count in (3, 60, 1, 200, 30, 300):
         rows = some_rows(random, width, count)
         found = numbers.get_or_add(rows).tolist()
-        expected.check(list(map(tuple, rows.tolist())), found, len(numbers))
+        expected.check(list(map(tuple, rows.tolist())), found, numbers.size)
+        assert numbers.get(rows).tolist() == found
+        assert (numbers.get(rows + 2) == -1).all()
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32])
 def test_rows_of_small_integers(dtype: type[np.generic]) -> None:
     random = np.random.default_rng(2)
     numbers, expected = RowNumbers(), Expected()
-    for count in (10, 4000, 5):
+    for count in (10, 9000, 5):
         rows = random.integers(0, 9, (count, 3)).astype(dtype)
         expected.check(
-            list(map(tuple, rows.tolist())), numbers.get_or_add(rows).tolist(), len(numbers)
+            list(map(tuple, rows.tolist())), numbers.get_or_add(rows).tolist(), numbers.size
         )

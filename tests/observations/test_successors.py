@@ -42,7 +42,7 @@ def test_only_large_alphabets_leave_out_what_is_undefined(symbols: int, undefine
     if symbols > 32:
         expected = (target.transitions[target.initial] >= 0).nonzero()[0]
     assert places.tolist() == expected.tolist()
-    assert list(tree.words(successors)) == [[symbol] for symbol in places]
+    assert list(tree.nodes.words(successors)) == [[symbol] for symbol in places]
 
 
 @pytest.mark.parametrize("undefined", [True, False])

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from pdfalearn.models import batch
-from pdfalearn.observations import planning, tree
+from pdfalearn.observations import asking, tree
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def one_by_one(few: bool) -> Iterator[None]:
     border = 10**9 if few else 0
     with (
         patch.object(tree, "FEW", border),
-        patch.object(planning, "FEW", border),
+        patch.object(asking, "FEW", border),
         patch.object(batch, "FEW", border),
     ):
         yield

@@ -78,7 +78,7 @@ def test_every_prefix_is_asked_once(count: int, symbols: int, prefixes_free: boo
     codes = [tuple(random.integers(symbols, size=random.integers(30))) for _ in range(count)]
     path = tree.ask_path(Words.of(codes))
     prefixes = [word[:end] for word in codes for end in range(len(word) + 1)]
-    assert list(map(tuple, tree.words(path))) == prefixes
+    assert list(map(tuple, tree.nodes.words(path))) == prefixes
     assert sorted(model.asked) == sorted(set(prefixes))
     tree.ask_path(Words.of(codes))
     assert len(model.asked) == len(set(prefixes))
@@ -102,8 +102,8 @@ def test_hardly_a_symbol_is_led_through_twice(capacity: int, prefixes_free: bool
     tree = ObservationTree(model, Quantization(1000))
     symbols = np.random.default_rng(1).integers(2, size=5000, dtype=np.int32)
     tree.ask_path(Words(symbols, np.arange(51) * 100))
-    assert len(set(model.asked)) == len(model.asked) == len(tree)
-    assert model.symbols < 1.1 * len(tree)
+    assert len(set(model.asked)) == len(model.asked) == tree.nodes.size
+    assert model.symbols < 1.1 * tree.nodes.size
 
 
 def test_no_words_ask_nothing() -> None:

@@ -41,12 +41,12 @@ def test_stored_answers_are_all_that_is_compared(
     model = WatchedModel(AutomatonModel(target), cost=COSTS[False])
     observations = ObservationTree(model, by)
     observations.ask(np.array([observations.node(word) for word in codes], dtype=np.int64))
-    before = model.symbols, len(model.batches), len(observations)
+    before = model.symbols, len(model.batches), observations.nodes.size
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored_answers, "_ENOUGH", enough)
         oracle = StoredAnswersOracle()
         found = target.alphabet.decode_words(oracle.counterexamples(hypothesis, observations))
-    assert (model.symbols, len(model.batches), len(observations)) == before
+    assert (model.symbols, len(model.batches), observations.nodes.size) == before
     asked = {target.alphabet.decode(word) for word in codes}
     known = {word[:end] for word in asked for end in range(len(word) + 1) if word[:end] in asked}
     wrong = {word for word in known if differs(target, hypothesis, word, by)}
@@ -60,16 +60,16 @@ def test_stored_answers_are_counted_and_cost_nothing() -> None:
     observations = tree(target)
     observations.ask_path(Words.of([[0, 1] * 10, [1, 0, 0]]))
     counts = observations.counts
-    before = counts.words, counts.distributions, len(counts.batches), observations.symbols
+    before = counts.words, counts.distributions, len(counts.batches), observations.counts.symbols
     oracle = StoredAnswersOracle()
     assert len(oracle.counterexamples(target, observations)) == 0
     assert oracle.certificate.details == {"answers": 24}
-    after = counts.words, counts.distributions, len(counts.batches), observations.symbols
+    after = counts.words, counts.distributions, len(counts.batches), observations.counts.symbols
     assert after == before
 
 
 @pytest.mark.slow
-def test_stored_answers_saveplanning() -> None:
+def test_stored_answers_save_questions() -> None:
     target = random_pdfa(300, distributions=2, seed=1)
 
     def words_asked(*first: EquivalenceOracle) -> int:

@@ -68,7 +68,7 @@ def test_words_are_cut_and_counted() -> None:
     assert oracle.certificate.statement == "nothing is known: no query has passed"
     observations = tree(LOOP, BY)
     assert not len(oracle.counterexamples(LOOP, observations))
-    assert max(len(observations.word(node)) for node in range(len(observations))) == 3
+    assert max(len(observations.word(node)) for node in range(observations.nodes.size)) == 3
     assert oracle.certificate.details == {"words": 7, "max_length": 3}
     assert oracle.certificate.kind == "tested"
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.analysis.products import Product
-from pdfalearn.arrays.reaching import reaching
+from pdfalearn.arrays.passes import reaching
 from pdfalearn.chains.flows import ending_probabilities
 from pdfalearn.chains.ways import least_costs, minus_logs
 from pdfalearn.errors import InputError

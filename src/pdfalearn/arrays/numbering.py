@@ -1,4 +1,4 @@
-"""Number the different rows of an array, exactly and fast."""
+"""Number integers and rows 0, 1, …, exactly and fast: many at once, or as they come."""
 
 from __future__ import annotations
 
@@ -7,32 +7,309 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+Keys = NDArray[np.int64]
+Values = NDArray[np.int64]
+Words = NDArray[np.uint64]
 
-def numbered_rows(rows: NDArray[np.generic]) -> NDArray[np.int64]:
+_SMALL = 2**16
+"""Up to this many keys a dictionary holds them, unless many are asked for at once."""
+_MANY = 256
+"""From this many keys at once on, array passes beat a dictionary."""
+_FEW = 24
+"""Below this many keys, one after the other is faster than array passes over a table."""
+_ROOMY = 2**21
+"""Tables of fewer slots grow by twice as much as they have to."""
+_SMALL_ROWS = 2**12
+"""Up to this many rows are held by a dictionary of their bytes, which needs no setting up."""
+_SMALL_BYTES = 2**17
+"""And up to this many bytes of rows."""
+
+_MULTIPLIER = 0x9E3779B97F4A7C15
+_MASK = 2**64 - 1
+
+
+class IntMap:
+    """Numbers keys 0, 1, … in the order in which they are first seen.
+
+    A dictionary while there are few keys; then a table with open addressing and linear probing,
+    never more than a third full, over which whole arrays of keys are looked up at once. Numbers
+    depend on the order of the keys alone, not on how many are given at once.
+
+    Examples
+    --------
+    >>> numbers = IntMap()
+    >>> numbers.get_or_add(np.array([7, 7, 5])), len(numbers)
+    (array([0, 0, 1]), 2)
+    """
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._small: dict[int, int] | None = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def get_or_add(self, keys: Keys) -> Values:
+        """Return the number of every key; keys that are new get the next numbers."""
+        if self._small is not None:
+            if len(keys) < _MANY and self._size + len(keys) <= _SMALL:
+                known = self._small
+                numbers = [known.setdefault(key, len(known)) for key in keys.tolist()]
+                self._size = len(known)
+                return np.array(numbers, dtype=np.int64)
+            self._leave_dictionary()
+        elif len(keys) < _FEW:
+            numbers = [self.get_or_add_one(key) for key in keys.tolist()]
+            return np.array(numbers, dtype=np.int64)
+        self._reserve(len(keys))
+        return self._placed(keys)
+
+    def get(self, keys: Keys) -> Values:
+        """Return the number of every key; -1 where it has none."""
+        if self._small is not None:
+            known = self._small
+            return np.array([known.get(key, -1) for key in keys.tolist()], dtype=np.int64)
+        numbers = np.full(len(keys), -1, dtype=np.int64)
+        slots, rest = self._slots(keys), np.arange(len(keys))
+        while len(rest):
+            here = slots[rest]
+            taken = self._values[here] >= 0
+            same = taken & (self._keys[here] == keys[rest])
+            numbers[rest[same]] = self._values[here[same]]
+            rest = rest[taken & ~same]
+            slots[rest] = slots[rest] + 1 & self._mask
+        return numbers
+
+    def get_one(self, key: int) -> int:
+        """Return the number of one key; -1 if it has none."""
+        if self._small is not None:
+            return self._small.get(key, -1)
+        slot = (key * _MULTIPLIER & _MASK) >> self._shift
+        while (value := self._value[slot]) >= 0 and self._key[slot] != key:
+            slot = slot + 1 & self._mask
+        return value
+
+    def get_or_add_one(self, key: int) -> int:
+        """Return the number of one key; if it is new, the next number."""
+        if self._small is not None:
+            number = self._small.setdefault(key, self._size)
+            if number == self._size:
+                self._size += 1
+                if self._size > _SMALL:
+                    self._leave_dictionary()
+            return number
+        slot = (key * _MULTIPLIER & _MASK) >> self._shift
+        key_at, value_at, mask = self._key, self._value, self._mask
+        while (value := value_at[slot]) >= 0:
+            if key_at[slot] == key:
+                return value
+            slot = slot + 1 & mask
+        if 3 * self._size > mask:
+            self._reserve(1)
+            return self.get_or_add_one(key)
+        key_at[slot] = key
+        value_at[slot] = self._size
+        self._size += 1
+        return self._size - 1
+
+    def _allocate(self, slots: int) -> None:
+        self._keys = np.zeros(slots, dtype=np.int64)
+        self._values = np.full(slots, -1, dtype=np.int64)
+        self._key, self._value = self._keys.data, self._values.data
+        self._mask = slots - 1
+        self._shift = 65 - slots.bit_length()
+
+    def _leave_dictionary(self) -> None:
+        known, self._small = self._small or {}, None
+        self._allocate(1 << max(12, (4 * len(known)).bit_length()))
+        self._fill(np.array(list(known), dtype=np.int64), np.arange(len(known)))
+
+    def _reserve(self, more: int) -> None:
+        needed = 3 * (self._size + more)
+        if needed > self._mask:
+            full = self._values >= 0
+            keys, values = self._keys[full], self._values[full]
+            self._allocate(1 << needed.bit_length() + (needed < _ROOMY))
+            self._fill(keys, values)
+
+    def _fill(self, keys: Keys, values: Values) -> None:
+        """Put different keys into an empty table."""
+        slots = self._slots(keys)
+        while len(keys):
+            free = self._values[slots] < 0
+            self._values[slots[free]] = values[free]
+            self._keys[slots[free]] = keys[free]
+            lost = self._values[slots] != values
+            keys, values, slots = keys[lost], values[lost], slots[lost] + 1 & self._mask
+
+    def _slots(self, keys: Keys) -> Values:
+        products = keys.view(np.uint64) * np.uint64(_MULTIPLIER)
+        return (products >> np.uint64(self._shift)).view(np.int64)
+
+    def _placed(self, keys: Keys) -> Values:
+        """Find the slot of every key, taking empty ones for new keys; return its number."""
+        slots = self._slots(keys)
+        known = self._size
+        numbers = np.empty(len(keys), dtype=np.int64)
+        rest = np.arange(len(keys))
+        firsts: list[Keys] = []
+        while len(rest):
+            here = slots[rest]
+            empty = rest[self._values[here] < 0]
+            if len(empty):
+                firsts.append(self._take(empty, slots[empty], keys))
+            same = self._keys[here] == keys[rest]
+            numbers[rest[same]] = self._values[here[same]]
+            rest = rest[~same]
+            slots[rest] = slots[rest] + 1 & self._mask
+        if len(firsts) > 1:
+            self._renumber(np.concatenate(firsts), known, slots, numbers)
+        return numbers
+
+    def _take(self, places: Keys, slots: Values, keys: Keys) -> Keys:
+        """Put the keys at places into empty slots, the first key of each slot; return these."""
+        self._values[slots[::-1]] = places[::-1]
+        first = self._values[slots] == places
+        winners: Keys = places[first]
+        slots = slots[first]
+        self._keys[slots] = keys[winners]
+        self._values[slots] = np.arange(self._size, self._size + len(winners))
+        self._size += len(winners)
+        return winners
+
+    def _renumber(self, firsts: Keys, known: int, slots: Values, numbers: Values) -> None:
+        """Number new keys by their first places, not by the passes that found them slots."""
+        is_first = np.zeros(len(slots), dtype=bool)
+        is_first[firsts] = True
+        ranks = np.cumsum(is_first)[firsts] + (known - 1)
+        self._values[slots[firsts]] = ranks
+        new = numbers >= known
+        numbers[new] = ranks[numbers[new] - known]
+
+
+class RowNumbers:
+    """Numbers rows of bytes 0, 1, … in the order in which they are first seen.
+
+    A dictionary of bytes while there are few rows. Then rows of up to 64 bits are their own key;
+    wider ones are found by a 64-bit hash and compared whole, and a row whose hash is taken by
+    another one goes on to the next key.
+
+    Examples
+    --------
+    >>> numbers = RowNumbers()
+    >>> numbers.get_or_add(np.array([[0.5, 0.5], [0.1, 0.9], [0.5, 0.5]])), numbers.size
+    (array([0, 1, 0]), 2)
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        """How many rows have a number."""
+        self._small: dict[bytes, int] | None = {}
+        self._stored: Words = np.empty((0, 1), dtype=np.uint64)
+
+    def get_or_add(self, rows: NDArray[np.generic]) -> Values:
+        """Return the number of every row; rows that are new get the next numbers."""
+        if self._small is not None:
+            width = rows.shape[1] * rows.itemsize
+            most = len(self._small) + len(rows)
+            if most <= _SMALL_ROWS and most * width <= _SMALL_BYTES:
+                known = self._small
+                blobs = np.ascontiguousarray(rows).view(f"V{width}").ravel().tolist()
+                numbers = [known.setdefault(blob, len(known)) for blob in blobs]
+                self.size = len(known)
+                return np.array(numbers, dtype=np.int64)
+            self._leave_dictionary(rows)
+        return self._placed(as_words(rows))
+
+    def get(self, rows: NDArray[np.generic]) -> Values:
+        """Return the number of every row; -1 where it has none."""
+        if self._small is not None:
+            known, width = self._small, rows.shape[1] * rows.itemsize
+            blobs = np.ascontiguousarray(rows).view(f"V{width}").ravel().tolist()
+            return np.array([known.get(blob, -1) for blob in blobs], dtype=np.int64)
+        words = as_words(rows)
+        keys = row_hashes(words)
+        numbers = self._map.get(keys)
+        rest = (numbers >= 0).nonzero()[0] if words.shape[1] > 1 else np.arange(0)
+        while len(rest := rest[(self._stored[numbers[rest]] != words[rest]).any(axis=1)]):
+            keys[rest] += 1
+            numbers[rest] = self._map.get(keys[rest])
+            rest = rest[numbers[rest] >= 0]
+        return numbers
+
+    def _leave_dictionary(self, like: NDArray[np.generic]) -> None:
+        known, self._small = self._small or {}, None
+        self._map = IntMap()
+        if known:
+            rows = np.frombuffer(b"".join(known), dtype=like.dtype).reshape(-1, like.shape[1])
+            words = as_words(rows)
+            numbers = [self._placed(part) for part in np.array_split(words, 8)]
+            if (np.concatenate(numbers) != np.arange(len(words))).any():
+                # Hashes have collided: one by one the rows keep their numbers all the same.
+                self._map = IntMap()
+                for place in range(len(words)):
+                    self._placed(words[place : place + 1])
+
+    def _placed(self, words: Words) -> Values:
+        """Return the numbers of rows by the map, after adding those that are new."""
+        keys = row_hashes(words)
+        known = len(self._map)
+        numbers = self._map.get_or_add(keys)
+        if words.shape[1] > 1:
+            self._store(words, numbers, known)
+            differ = self._stored[numbers] != words
+            if differ.any():  # hardly ever: one look at all is far faster than one at every row
+                rest = differ.any(axis=1).nonzero()[0]
+                while len(rest):
+                    keys[rest] += 1
+                    known = len(self._map)
+                    numbers[rest] = self._map.get_or_add(keys[rest])
+                    self._store(words[rest], numbers[rest], known)
+                    rest = rest[(self._stored[numbers[rest]] != words[rest]).any(axis=1)]
+        self.size = len(self._map)
+        return numbers
+
+    def _store(self, words: Words, numbers: Values, known: int) -> None:
+        size = len(self._map)
+        if size == known:
+            return
+        if size > len(self._stored):
+            larger = np.empty((2 * size, words.shape[1]), dtype=np.uint64)
+            larger[:known] = self._stored[:known]
+            self._stored = larger
+        new = numbers >= known
+        self._stored[numbers[new]] = words[new]
+
+
+def numbered_rows(rows: NDArray[np.generic]) -> Values:
     """Number the different rows of a table 0, 1, …: equal numbers iff equal bytes.
 
     Rows of up to 64 bits are sorted as they are. Wider ones are sorted by a 64-bit hash; should
     two different rows ever share one, the rows themselves are sorted.
     """
     words = as_words(rows)
-    numbers, order, opens = _numbered(row_hashes(words))
-    if words.shape[1] == 1:
-        return numbers
-    follows = order[1:][~opens[1:]]
-    leads = order[:-1][~opens[1:]]
-    if (words[follows] == words[leads]).all():
-        return numbers
-    whole = words.view(np.dtype((np.void, words.shape[1] * 8))).reshape(-1)
-    return np.unique(whole, return_inverse=True)[1]
+    hashes = row_hashes(words)
+    order = np.argsort(hashes)
+    ordered = hashes[order]
+    opens = np.ones(len(rows), dtype=bool)
+    opens[1:] = ordered[1:] != ordered[:-1]
+    if words.shape[1] > 1:
+        follows, leads = order[1:][~opens[1:]], order[:-1][~opens[1:]]
+        if (words[follows] != words[leads]).any():
+            whole = words.view(np.dtype((np.void, words.shape[1] * 8))).reshape(-1)
+            return np.unique(whole, return_inverse=True)[1]
+    numbers = np.empty(len(rows), dtype=np.int64)
+    numbers[order] = np.cumsum(opens) - 1
+    return numbers
 
 
-def row_hashes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+def row_hashes(words: Words) -> Values:
     """Return a 64-bit hash of every row; a row of one word is its own."""
     hashes = words[:, 0] if words.shape[1] == 1 else words @ _multipliers(words.shape[1])
     return hashes.view(np.int64)
 
 
-def as_words(rows: NDArray[np.generic]) -> NDArray[np.uint64]:
+def as_words(rows: NDArray[np.generic]) -> Words:
     """View every row as 64-bit words, filled up with zero bytes."""
     row_bytes = rows.shape[1] * rows.itemsize
     contiguous = np.ascontiguousarray(rows)
@@ -44,22 +321,9 @@ def as_words(rows: NDArray[np.generic]) -> NDArray[np.uint64]:
 
 
 @lru_cache(maxsize=8)
-def _multipliers(count: int) -> NDArray[np.uint64]:
+def _multipliers(count: int) -> Words:
     """Return well-mixed odd numbers (the finaliser of SplitMix64 over 1, 2, …)."""
     mixed = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
-
-
-def _numbered(
-    values: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.bool_]]:
-    """Number the different values; return also their sorted order and where a new value opens."""
-    order = np.argsort(values)
-    ordered = values[order]
-    opens = np.ones(len(values), dtype=bool)
-    opens[1:] = ordered[1:] != ordered[:-1]
-    numbers = np.empty(len(values), dtype=np.int64)
-    numbers[order] = np.cumsum(opens) - 1
-    return numbers, order, opens

@@ -92,7 +92,7 @@ class Run:
         self._notes: list[str] = []
         self._frontier: Frontier | None = None
         if progress is not None:
-            observations.call_after_batches(self._report)
+            observations.asker.on_batch = self._report
 
     def finished(
         self, store: str | os.PathLike[str] | None, key: str | None, audit: int
@@ -120,7 +120,7 @@ class Run:
     def _audit(self, count: int) -> UnsteadyModelError | None:
         """Ask for words again; return what was found if the model answers differently."""
         try:
-            self._observations.audit(count, self._seed)
+            self._observations.audits.audit(count, self._seed)
         except UnsteadyModelError as found:
             return found
         return None
@@ -223,7 +223,7 @@ class Run:
     def _evidence(self, most: int) -> tuple[Evidence, Nodes]:
         """Return what is known from at most about this many answers."""
         training = first_words(self._sampling.training, most)
-        weights = np.bincount(training.nodes, minlength=len(self._observations)).astype(float)
+        weights = np.bincount(training.nodes, minlength=self._observations.nodes.size).astype(float)
         weights[: len(self._probes)] = np.maximum(weights[: len(self._probes)], self._probes)
         return evidence_of(self._observations, weights, only_listed=True)
 
@@ -294,8 +294,8 @@ class Run:
                 DistillingProgress(
                     phase=self._phase,
                     words=self._sampling.words,
-                    symbols=self._observations.symbols,
-                    cost=self._observations.cost,
+                    symbols=self._observations.counts.symbols,
+                    cost=self._observations.meter.spent,
                     share=min(1.0, self._sampling.spending.share),
                     states=states,
                     training_divergence=training,

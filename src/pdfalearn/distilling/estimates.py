@@ -55,9 +55,9 @@ class HeldOut:
     """
 
     def __init__(self, positions: Positions, observations: ObservationTree) -> None:
-        weights = np.bincount(positions.nodes, minlength=len(observations)).astype(np.float64)
+        weights = np.bincount(positions.nodes, minlength=observations.nodes.size).astype(np.float64)
         self._evidence, nodes = evidence_of(observations, weights)
-        numbers = np.zeros(len(observations), dtype=np.int64)
+        numbers = np.zeros(observations.nodes.size, dtype=np.int64)
         numbers[nodes] = np.arange(len(nodes))
         self._nodes = numbers[positions.nodes]
         self._words = positions.words

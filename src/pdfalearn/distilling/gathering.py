@@ -47,7 +47,7 @@ def positions_of(
     """
     path = observations.path(words)
     numbers = np.repeat(np.arange(len(words)), words.lengths + 1)
-    counts = observations.row_numbers(path) >= 0
+    counts = observations.nodes.rows[path] >= 0
     if cut_length is not None:
         counts[words.ends[words.lengths == cut_length]] = False
     return Positions(path[counts], numbers[counts], len(words))
@@ -70,15 +70,15 @@ def evidence_of(
     nodes = weights.nonzero()[0]
     numbers = np.zeros(len(weights), dtype=np.int64)
     numbers[nodes] = np.arange(len(nodes))
-    parents = numbers[observations.parents(nodes)]
-    rows = observations.numbered_rows(observations.row_numbers(nodes).astype(np.int64))
+    parents = numbers[observations.nodes.parents[nodes]]
+    rows = observations.answers.rows(observations.nodes.rows[nodes].astype(np.int64))
     if rows.rest is not None and rows.rest.any():
         word = shortened(observations.word(int(nodes[(rows.rest > 0).argmax()])))
         raise ModelError(
             f"the model's answer to the word {word} does not list all that may follow, so it "
             "cannot be distilled; wrap the model in TopK"
         )
-    symbols = observations.last_symbols(nodes).astype(np.int64)
+    symbols = observations.nodes.last_symbols[nodes].astype(np.int64)
     table, codes = _table(rows), None
     if only_listed and isinstance(table, csr_array):
         table, symbols, codes = _narrowed(table, symbols)

@@ -60,11 +60,11 @@ def ask_blind_spots(
             count = _affordable(left, spending) // (1 + further)
             if count > 0:
                 starts, symbols, flows = blind_edges(fit, evidence, count)
-                words = observations.step(nodes[starts], evidence.codes[symbols])
+                words = observations.nodes.step(nodes[starts], evidence.codes[symbols])
                 _follow(words, flows, further, observations, found)
     except BudgetReached:
         pass
-    enlarged = np.zeros(len(observations))
+    enlarged = np.zeros(observations.nodes.size)
     enlarged[: len(weights)] = weights
     for node, flow in found.items():
         enlarged[node] = max(enlarged[node], flow)
@@ -86,7 +86,7 @@ def _follow(
     """Ask for words and the likeliest ones after them, and note how many words are expected."""
     for step in range(1 + further):
         observations.ask(words)
-        answered = observations.row_numbers(words) >= 0
+        answered = observations.nodes.rows[words] >= 0
         words, flows = words[answered], flows[answered]
         for node, flow in zip(words.tolist(), flows.tolist(), strict=True):
             found[node] = max(found.get(node, 0.0), flow)
@@ -96,4 +96,4 @@ def _follow(
             shares = rows[np.arange(len(words)), likeliest + 1]
             goes_on = shares > 0
             flows = (flows * shares)[goes_on]
-            words = observations.step(words[goes_on], likeliest[goes_on])
+            words = observations.nodes.step(words[goes_on], likeliest[goes_on])

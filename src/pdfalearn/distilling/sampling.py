@@ -54,7 +54,8 @@ class Spending:
     @property
     def answered(self) -> int:
         """How many words have an answer."""
-        return int(np.count_nonzero(self._observations.row_numbers() >= 0))
+        nodes = self._observations.nodes
+        return int(np.count_nonzero(nodes.rows[: nodes.size] >= 0))
 
     @property
     def share(self) -> float:
@@ -78,7 +79,7 @@ class Spending:
         cost, stored = self._observations.query_cost, self._observations.counts.stored
         if cost.word == cost.prefix and not cost.call and not cost.cached_symbol:
             return cost.total(words=answered, symbols=answered - 1)
-        return self._observations.cost + cost.total(words=stored, symbols=stored)
+        return self._observations.meter.spent + cost.total(words=stored, symbols=stored)
 
 
 class Sampling:
@@ -133,7 +134,7 @@ class Sampling:
     def weights(self) -> Floats:
         """Return how many of the words to learn from pass through every node."""
         nodes = self.training.nodes
-        return np.bincount(nodes, minlength=len(self._observations)).astype(np.float64)
+        return np.bincount(nodes, minlength=self._observations.nodes.size).astype(np.float64)
 
     def draw_until(self, share: float) -> None:
         """Draw words until a share of the budget is spent, or there are enough of them."""

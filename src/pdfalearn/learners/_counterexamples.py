@@ -128,7 +128,7 @@ class Counterexamples:
         ends_at = starts.copy()
         active = (here < ends).nonzero()[0]
         while len(active):
-            ends_at[active] = observations.step(ends_at[active], words.symbols[here[active]])
+            ends_at[active] = observations.nodes.step(ends_at[active], words.symbols[here[active]])
             here[active] += 1
             active = active[here[active] < ends[active]]
         return observations.asked_classes(ends_at)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.growing import grown
+from pdfalearn.arrays.passes import grown
 from pdfalearn.learners.classification_tree import UNDEFINED_LEAF
 from pdfalearn.observations.tree import ObservationTree
 

@@ -105,7 +105,7 @@ class Unresolved(NamedTuple):
         places = np.searchsorted(self.transitions, transitions)
         places = np.minimum(places, len(found) - 1)
         is_lost = (self.transitions[places] == transitions) & (found[places] < 0)
-        is_lost &= observations.row_numbers(words) >= 0
+        is_lost &= observations.nodes.rows[words] >= 0
         if is_lost.any():
             rows = observations.rows(self.access)
             found[places[is_lost]] = nearest(rows, observations.rows(words[is_lost]))
@@ -121,12 +121,13 @@ def answered_transitions(observations: ObservationTree, access: Numbers) -> tupl
     access : array of int
         The node of every state's access word.
     """
-    nodes = (observations.known_classes() != UNKNOWN).nonzero()[0][1:]
-    state_of = np.full(len(observations), -1, dtype=np.int64)
+    table = observations.nodes
+    nodes = (table.classes[: table.size] != UNKNOWN).nonzero()[0][1:]
+    state_of = np.full(table.size, -1, dtype=np.int64)
     state_of[access] = np.arange(len(access))
-    befores = state_of[observations.parents(nodes)]
+    befores = state_of[table.parents[nodes]]
     nodes, befores = nodes[befores >= 0], befores[befores >= 0]
-    symbols = observations.last_symbols(nodes)
+    symbols = table.last_symbols[nodes]
     return befores * len(observations.alphabet) + symbols, nodes
 
 

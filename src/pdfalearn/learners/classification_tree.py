@@ -9,10 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.growing import firsts, grown
-from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.arrays.numbering import IntMap
+from pdfalearn.arrays.passes import firsts, grown
 from pdfalearn.models.protocol import QueryCost
-from pdfalearn.observations.suffixes import Suffixes
+from pdfalearn.observations.nodes import Suffixes
 from pdfalearn.observations.tree import EMPTY, UNDEFINED, ObservationTree
 from pdfalearn.results.trees import Floats, KeptTree
 

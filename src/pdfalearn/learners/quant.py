@@ -145,7 +145,7 @@ class Quant:
             words = given.at(wrong)
             runs = Runs.of(visited_states(self._table(), 0, words), words)
             states = runs.states[runs.ends]
-            classes = self.observations.known_classes(self._access[states])
+            classes = self.observations.nodes.classes[self._access[states]]
             is_wrong = np.where(states < 0, UNDEFINED, classes) != given.truths[wrong]
             if not is_wrong.all():
                 if is_first:
@@ -177,7 +177,7 @@ class Quant:
         splits = found.first_of_each_after(granted)
         first = self._add_states(granted)
         observations = self.observations
-        words = observations.step(self._access[splits.befores], splits.symbols)
+        words = observations.nodes.step(self._access[splits.befores], splits.symbols)
         self._access[first : self.size] = words
         if self._likely is not None:
             places = splits.befores * self._symbols + splits.symbols
@@ -191,7 +191,7 @@ class Quant:
         targets = self._targets[: (first + granted) * self._symbols]
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
         states, symbols = np.divmod(moved, self._symbols)
-        words = observations.step(self._access[states], symbols)
+        words = observations.nodes.step(self._access[states], symbols)
         self._sift(Front(moved, words, targets[moved].astype(np.int64)), first_new=first + granted)
 
     def _split_leaves(
@@ -233,7 +233,7 @@ class Quant:
         bits = self._told_bits
         if not bits or (targets == UNDEFINED_LEAF).any():
             return suffixes
-        table, classes = self.observations.suffixes, self.observations.class_count
+        table, classes = self.observations.suffixes, self.observations.answers.class_count
         return lengthened(table, suffixes, bits, classes, self._symbols, self._random)
 
     def _sift(self, front: Front, first_new: int, stop: int | None = None) -> None:
@@ -293,7 +293,7 @@ class Quant:
         most = min(max(_FEWEST, self.size // 4), most)
         places = likely.take(most - len(front.places), self._access, self._targets)
         states, symbols = np.divmod(places, self._symbols)
-        words = self.observations.step(self._access[states], symbols)
+        words = self.observations.nodes.step(self._access[states], symbols)
         return front.joined(Front(places, words, self._targets[places].astype(np.int64)))
 
     def _with_new(self, front: Front, first_new: int, known: int) -> Front:
@@ -322,10 +322,10 @@ class Quant:
     def _sink_known(self, front: Front) -> None:
         """Take words as far down as answers go, where nothing more may be asked."""
         at_root = front.at == ROOT
-        known = self.observations.known_classes(front.words) != UNKNOWN
+        known = self.observations.nodes.classes[front.words] != UNKNOWN
         landing = (at_root & known).nonzero()[0]
         size = self._tree.size
-        classes = self.observations.known_classes(front.words[landing]).astype(np.int64)
+        classes = self.observations.nodes.classes[front.words[landing]].astype(np.int64)
         children = self._tree.children_of_root(classes)
         on = self._landed(front.places[landing], front.words[landing], size, children)
         self._targets[on.places] = on.at

@@ -12,7 +12,7 @@ import numpy as np
 
 from pdfalearn.errors import OracleError
 from pdfalearn.learners.protocol import Findings
-from pdfalearn.observations.suffixes import Suffixes
+from pdfalearn.observations.nodes import Suffixes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.trees import NONE, KeptTree

@@ -90,7 +90,7 @@ class ObservationTable:
 
     def suffix_probabilities(self, place: int, symbols: Places, suffixes: Places) -> Floats:
         """Return the probabilities of a symbol and a suffix, all their symbols, after a prefix."""
-        step, start = self.observations.step_one, int(self._nodes[place])
+        step, start = self.observations.nodes.step_one, int(self._nodes[place])
         nodes: list[int] = []
         columns: list[int] = []
         begins = []
@@ -118,13 +118,13 @@ class ObservationTable:
         self._reserve_nodes()
         new = nodes[self._place_of[nodes] == _UNKNOWN]
         if len(new):
-            self._add(self.observations.different(new))
+            self._add(self.observations.nodes.different(new))
         return self._place_of[nodes]
 
     def successors(self, places: Places) -> Places:
         """Return the places of prefixes one symbol longer, a row of them for each prefix."""
         symbols = np.tile(np.arange(self._symbols), len(places))
-        nodes = self.observations.step(np.repeat(self._nodes[places], self._symbols), symbols)
+        nodes = self.observations.nodes.step(np.repeat(self._nodes[places], self._symbols), symbols)
         return self.add_prefixes(nodes).reshape(len(places), self._symbols)
 
     def add_suffixes(self, new: Sequence[tuple[int, int]]) -> None:
@@ -167,7 +167,7 @@ class ObservationTable:
         return cells + 0.0  # -0.0 becomes 0.0, so that equal rows have equal bytes
 
     def _reserve_nodes(self) -> None:
-        size = len(self.observations)
+        size = self.observations.nodes.size
         if size > len(self._place_of):
             self._place_of = _larger(self._place_of, (2 * size,), _UNKNOWN)
 
@@ -282,7 +282,7 @@ class TableLearner(ABC):
 
     def _add_path(self, end: int) -> Places:
         """Make a word and its prefixes, as far as it is defined, prefixes of the table."""
-        path = self.observations.path(self.observations.words(np.array([end])))
+        path = self.observations.path(self.observations.nodes.words(np.array([end])))
         places = self.table.add_prefixes(path)
         defined: Places = places[places != UNDEFINED]
         return defined

@@ -172,8 +172,8 @@ class WLStar(TableLearner):
     def _last_probability(self, place: int) -> float:
         """Return the probability of a prefix's last symbol, after the rest of it."""
         node = self.table.nodes[place : place + 1]
-        row = self.observations.rows(self.observations.parents(node))[0]
-        return float(row[int(self.observations.last_symbols(node)[0]) + 1])
+        row = self.observations.rows(self.observations.nodes.parents[node])[0]
+        return float(row[int(self.observations.nodes.last_symbols[node][0]) + 1])
 
     def _similar_to(self, place: int) -> Places:
         """Return the prefixes in P whose rows are similar to that of a prefix."""

@@ -90,8 +90,8 @@ class Run:
         try:
             self._learner = maker(self._observations)
             if self._progress is not None or self._growth is not None:
-                self._observations.call_after_batches(self._after_batch)
-            self._observations.audit_along_the_way(audit, seed)
+                self._observations.asker.on_batch = self._after_batch
+            self._observations.audits.plan(audit, seed)
             with self._recorded(store, key):
                 try:
                     self._learn()
@@ -99,7 +99,7 @@ class Run:
                 except (BudgetReached, UnsteadyModelError) as end:
                     certificate = self._stop(end)
                 try:
-                    self._observations.audit(audit, seed)
+                    self._observations.audits.audit(audit, seed)
                 except UnsteadyModelError as found:
                     certificate = found.certify(certificate)
                 self._result = self.result(certificate)
@@ -176,9 +176,7 @@ class Run:
             with self._timed("learning"):
                 hypothesis = self._settle()
             self._history.append(self._snapshot())
-            meter.check_states()
-            meter.check_seconds()
-            meter.check_equivalence_queries(self._equivalence_queries)
+            meter.check_query(self._equivalence_queries)
             with self._timed("equivalence"):
                 counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
             del hypothesis
@@ -255,8 +253,8 @@ class Run:
             states=self._learner.size,
             words=counts.words,
             distributions=counts.distributions,
-            symbols=self._observations.symbols,
-            cost=self._observations.cost,
+            symbols=self._observations.counts.symbols,
+            cost=self._observations.meter.spent,
             equivalence_queries=self._equivalence_queries,
             learning_seconds=seconds["learning"],
             equivalence_seconds=seconds["equivalence"],

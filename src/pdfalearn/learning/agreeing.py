@@ -68,7 +68,8 @@ def agreeing(
         None if nothing is contradicted, or if it would take too long; and for similarities, by
         which an automaton need not agree with every answer.
     """
-    is_large = len(observations) > _MOST_WORDS or hypothesis.transitions.size > _MOST_TRANSITIONS
+    size = observations.nodes.size
+    is_large = size > _MOST_WORDS or hypothesis.transitions.size > _MOST_TRANSITIONS
     if is_large or not isinstance(observations.by, Equivalence):
         return None
     words = _words(hypothesis, observations)
@@ -81,17 +82,17 @@ def agreeing(
 
 def _words(hypothesis: PDFA, observations: ObservationTree) -> _Words:
     """Run the hypothesis over all words, a length at a time."""
-    every = np.arange(len(observations))
-    parents, symbols = observations.parents(every), observations.last_symbols(every)
-    classes, has_row = observations.known_classes(), observations.row_numbers() >= 0
-    states = np.full(len(every), hypothesis.initial, dtype=np.int32)
-    is_based = np.ones(len(every), dtype=bool)
+    table, size = observations.nodes, observations.nodes.size
+    parents, symbols = table.parents[:size].astype(np.int64), table.last_symbols[:size]
+    classes, has_row = table.classes[:size], table.rows[:size] >= 0
+    states = np.full(size, hypothesis.initial, dtype=np.int32)
+    is_based = np.ones(size, dtype=bool)
     for level in levels(parents)[1:]:
         above = parents[level]
         states[level] = hypothesis.table[states[above], symbols[level]]
         is_based[level] = is_based[above] & (has_row[level] | (states[level] >= 0))
     known = (classes != UNKNOWN).nonzero()[0]
-    is_wrong = np.zeros(len(every), dtype=bool)
+    is_wrong = np.zeros(size, dtype=bool)
     is_wrong[known] = comparison(hypothesis, observations)(known, states[known])
     # What is undefined needs no state, but the distribution before it.
     is_undefined = classes == UNDEFINED
@@ -144,7 +145,7 @@ def _joined(
     bases = words.states[nodes]
     table = np.concatenate((hypothesis.transitions, hypothesis.table[bases]))
     rows = np.concatenate((hypothesis.probabilities, hypothesis.probabilities[bases]))
-    answered = (observations.row_numbers(nodes) >= 0).nonzero()[0]
+    answered = (observations.nodes.rows[nodes] >= 0).nonzero()[0]
     rows[old + answered] = observations.rows(nodes[answered])
     is_guess = np.zeros((old + 1, width), dtype=bool)
     is_guess.reshape(-1)[unresolved] = True

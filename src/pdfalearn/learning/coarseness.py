@@ -17,7 +17,7 @@ def coarseness_note(observations: ObservationTree) -> str | None:
     None if there are more classes, if all answers are equal, or if it is not quantization.
     """
     found = _kappa_and_decimals(observations.by)
-    if found is None or observations.class_count > 1 or observations.row_count < 2:
+    if found is None or observations.answers.class_count > 1 or observations.answers.size < 2:
         return None
     kappa, decimals = found
     largest = round(max(float(table.max()) for table in observations.tables()), decimals)
@@ -27,7 +27,7 @@ def coarseness_note(observations: ObservationTree) -> str | None:
     remedy = "" if enough is None else f"; kappa = {enough:,} is the least that sees one"
     return (
         f"kappa = {kappa:,} is too coarse: no probability reaches 1/{kappa:,}, so that all "
-        f"{observations.row_count:,} different answers are in one class{remedy}"
+        f"{observations.answers.size:,} different answers are in one class{remedy}"
     )
 
 

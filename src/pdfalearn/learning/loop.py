@@ -140,7 +140,7 @@ def learn(
         with shown as report, Interrupts() as interrupts:
             observations = ObservationTree(asked, by, budget or UNBOUNDED, interrupts)
             if budget is None and is_endless:
-                observations.meter.guard(DEFAULT_LIMITS)
+                observations.meter.guard = DEFAULT_LIMITS
             run = Run(observations, oracle, report, interrupts)
             result = run.finished(maker, store, key, audit, seed)
         interrupts.check()

@@ -64,7 +64,7 @@ class Asked:
     @property
     def rows(self) -> Floats:
         """The different distributions seen so far, by their numbers."""
-        return self._tree.numbered_rows(np.arange(self._tree.row_count)).to_dense()
+        return self._tree.answers.rows(np.arange(self._tree.answers.size)).to_dense()
 
     def drawn(self, count: int, max_length: int, random: np.random.Generator) -> Words:
         """Draw words; those that do not end are cut at the length."""
@@ -74,8 +74,8 @@ class Asked:
         """Return what `Run.numbers_along` does, after asking for what is not known yet."""
         parts = [words.part(begin, end) for begin, end in words.parts(_MOST_PREFIXES)]
         nodes = np.concatenate([self._tree.ask_path(part) for part in parts])
-        is_defined = self._tree.known_classes(nodes) >= 0
-        return np.where(is_defined, self._tree.row_numbers(nodes), np.int32(-1))
+        is_defined = self._tree.nodes.classes[nodes] >= 0
+        return np.where(is_defined, self._tree.nodes.rows[nodes], np.int32(-1))
 
     def close(self) -> None:
         """End the conversation with the model."""

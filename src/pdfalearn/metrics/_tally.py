@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.arrays.numbering import IntMap
 from pdfalearn.equivalence.relations import Equivalence, Tolerance
 from pdfalearn.metrics.distributions import figures_of, rows_at_once
 from pdfalearn.words import Words

@@ -5,19 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.row_numbers import RowNumbers
+from pdfalearn.arrays.numbering import RowNumbers
+from pdfalearn.arrays.passes import grown
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.observations.sparse_answers import NO_CLASS, SparseAnswers
-from pdfalearn.rows import Flags, Rows
+from pdfalearn.rows import Flags, Floats, Rows
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+
+_WIDE = 2**12
+"""Rows of this many numbers and more leave no room for as many again."""
 
 
 class Answers:
     """Every different distribution that a model has given, with its class.
 
-    They are kept dense until the first sparse row comes, and sparse from then on.
+    They are kept in a table until the first sparse row comes, and sparse from then on.
 
     Parameters
     ----------
@@ -29,54 +32,24 @@ class Answers:
 
     def __init__(self, by: Relation, width: int) -> None:
         self.width = width
-        self._by = by
-        self._kept: DenseAnswers | SparseAnswers
-        self._kept = DenseAnswers(by if isinstance(by, Equivalence) else Exact(), width)
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    @property
-    def nbytes(self) -> int:
+        self.size = 0
+        """How many different distributions there are."""
+        self.nbytes = 0
         """The bytes of memory that the distributions take, about."""
-        return self._kept.nbytes
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether rows list only some of their columns."""
-        return isinstance(self._kept, SparseAnswers)
-
-    @property
-    def exclude_some(self) -> bool:
-        """Whether some rows say with which symbols no word goes on."""
-        return isinstance(self._kept, SparseAnswers) or self._kept.impossible is not None
-
-    def excludes(self, numbers: Numbers, symbols: NDArray[np.integer]) -> Flags:
-        """Return for each row whether it says that no word goes on with a symbol."""
-        if isinstance(self._kept, SparseAnswers):
-            return self._kept.excludes(numbers, symbols)
-        if self._kept.impossible is None:
-            return np.zeros(len(numbers), dtype=bool)
-        return np.asarray(self._kept.impossible[numbers, symbols])
-
-    def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
-        """Return what may follow rows, as pairs of a place and a symbol; None if all may."""
-        if isinstance(self._kept, SparseAnswers):
-            return self._kept.possible_symbols(numbers)
-        if self._kept.impossible is None:
-            return None
-        places, symbols = (~self._kept.impossible[numbers]).nonzero()
-        return places, symbols
-
-    @property
-    def classes(self) -> Numbers:
-        """The class of each of the different distributions."""
-        return self._kept.classes
-
-    @property
-    def class_count(self) -> int:
+        self.class_count = 0
         """How many classes have been seen."""
-        return self._kept.class_count
+        self.classes: Numbers = np.empty(64, dtype=np.int64)
+        """The class of each distribution, and room for more."""
+        self.exclude_some = False
+        """Whether some rows say with which symbols no word goes on."""
+        self._relation = by
+        self._by = by if isinstance(by, Equivalence) else Exact()
+        self._numbers = RowNumbers()
+        self._class_numbers = RowNumbers()
+        self._rows = np.empty((64 if width < _WIDE else 0, width))
+        self._impossible: Flags | None = None
+        """Of every row, with which symbols no word goes on; None if no row says anything."""
+        self._sparse: SparseAnswers | None = None
 
     def add(self, rows: Rows) -> Numbers:
         """Return the number of each distribution; those that are new are kept and classified.
@@ -86,121 +59,93 @@ class Answers:
         UndecidedError
             If a row does not list enough to be classified.
         """
-        if rows.is_sparse and isinstance(self._kept, DenseAnswers):
-            known = self._kept.rows(np.arange(len(self)))
-            self._kept = SparseAnswers(self._by, self.width)
-            if len(known):
-                self._kept.add(known)
-        return self._kept.add(rows)
-
-    def dense(self, numbers: Numbers) -> Floats:
-        """Return distributions as a table."""
-        return self._kept.dense(numbers)
-
-    def rows(self, numbers: Numbers) -> Rows:
-        """Return distributions as they are kept."""
-        return self._kept.rows(numbers)
-
-    def classes_of(self, table: Floats) -> NDArray[np.int32]:
-        """Return the classes of distributions, -3 where no answer is in the class."""
-        if isinstance(self._kept, SparseAnswers):
-            return self._kept.classes_of(table)
-        count = self.class_count
-        rows = np.concatenate((self.dense(self.examples()), table))
-        labels = self._kept.by.classes(rows)
-        classes = np.full(len(labels), NO_CLASS, dtype=np.int32)
-        classes[labels[:count]] = np.arange(count)
-        return classes[labels[count:]]
-
-    def examples(self) -> Numbers:
-        """Return the number of a distribution of every class."""
-        examples = np.zeros(self.class_count, dtype=np.int64)
-        examples[self.classes[::-1]] = np.arange(len(self))[::-1]
-        return examples
-
-
-class DenseAnswers:
-    """Keeps dense rows in a table."""
-
-    def __init__(self, by: Equivalence, width: int) -> None:
-        self.by = by
-        self._numbers = RowNumbers()
-        self._class_numbers = RowNumbers()
-        self._rows = np.empty((64 if width < 2**12 else 0, width))
-        self._classes = np.empty(64, dtype=np.int64)
-        self._size = 0
-        self.impossible: Flags | None = None
-        """Of every row, with which symbols no word goes on; None if no row says anything."""
-
-    def __len__(self) -> int:
-        return self._size
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of memory that the rows take, kept and hashed."""
-        return 2 * self._size * self._rows.itemsize * self._rows.shape[1]
-
-    @property
-    def classes(self) -> Numbers:
-        """The class of each distribution."""
-        return self._classes[: self._size]
-
-    @property
-    def class_count(self) -> int:
-        """How many classes have been seen."""
-        return len(self._class_numbers)
-
-    def dense(self, numbers: Numbers) -> Floats:
-        """Return distributions as a table."""
-        return self._rows[numbers]
-
-    def rows(self, numbers: Numbers) -> Rows:
-        """Return distributions, and what they say to be impossible."""
-        impossible = None if self.impossible is None else self.impossible[numbers]
-        return Rows.dense(self._rows[numbers], impossible=impossible)
-
-    def add(self, rows: Rows) -> Numbers:
-        """Return the number of each distribution."""
+        if self._sparse is not None or rows.is_sparse:
+            return self._add_sparse(rows)
         table = rows.to_signed().values
         numbers = self._numbers.get_or_add(table)
-        if len(self._numbers) > self._size:
+        if self._numbers.size > self.size:
             self._keep(table, numbers)
         return numbers
 
     def _keep(self, rows: Floats, numbers: Numbers) -> None:
-        known, size = self._size, len(self._numbers)
-        self._reserve(size)
+        """Keep and classify rows that are new, given the numbers of all."""
+        known, size = self.size, self._numbers.size
+        if size > len(self._rows):
+            capacity = 2 * size if self.width < _WIDE else size + size // 4
+            larger = np.empty((capacity, self.width))
+            larger[:known] = self._rows[:known]
+            self._rows = larger
         if size - known < len(rows):
             new = (numbers >= known).nonzero()[0]
             rows, numbers = rows[new], numbers[new]
         self._rows[numbers] = rows
         kept = self._rows[known:size]
-        if self.impossible is not None or not kept.min() > 0:
+        if self.exclude_some or not kept.min() > 0:
             self._keep_signs(kept, known)
             kept += 0.0
-        self._classes[known:size] = self._class_numbers.get_or_add(checked_keys(self.by, kept))
-        self._size = size
+        self.classes = grown(self.classes, size)
+        self.classes[known:size] = self._class_numbers.get_or_add(checked_keys(self._by, kept))
+        self.size, self.class_count = size, self._class_numbers.size
+        self.nbytes = 16 * size * self.width  # kept and hashed
 
     def _keep_signs(self, kept: Floats, known: int) -> None:
         """Note which symbols new rows mark as impossible."""
         signs = np.signbit(kept[:, 1:])
-        if self.impossible is None and not signs.any():
+        if not self.exclude_some and not signs.any():
             return
-        shape = len(self._rows), kept.shape[1] - 1
-        if self.impossible is None or len(self.impossible) < shape[0]:
+        shape = len(self._rows), self.width - 1
+        if self._impossible is None or len(self._impossible) < shape[0]:
             larger = np.zeros(shape, dtype=bool)
-            if self.impossible is not None:
-                larger[:known] = self.impossible[:known]
-            self.impossible = larger
-        self.impossible[known : known + len(kept)] = signs
+            if self._impossible is not None:
+                larger[:known] = self._impossible[:known]
+            self._impossible = larger
+        self._impossible[known : known + len(kept)] = signs
+        self.exclude_some = True
 
-    def _reserve(self, size: int) -> None:
-        known = self._size
-        if size > len(self._rows):
-            # Large rows leave no room for as many again.
-            capacity = 2 * size if self._rows.shape[1] < 2**12 else size + size // 4
-            larger = np.empty((capacity, self._rows.shape[1]))
-            larger[:known] = self._rows[:known]
-            self._rows = larger
-        if size > len(self._classes):
-            self._classes = np.concatenate((self._classes[:known], np.empty(2 * size, np.int64)))
+    def _add_sparse(self, rows: Rows) -> Numbers:
+        if self._sparse is None:
+            sparse = SparseAnswers(self._relation, self.width)
+            if self.size:
+                sparse.add(self.rows(np.arange(self.size)))
+            self._sparse, self.exclude_some = sparse, True
+            self._rows = np.empty((0, self.width))
+        sparse = self._sparse
+        numbers = sparse.add(rows)
+        self.size, self.nbytes = len(sparse), sparse.nbytes
+        self.classes, self.class_count = sparse.classes, sparse.class_count
+        return numbers
+
+    def dense(self, numbers: NDArray[np.integer]) -> Floats:
+        """Return distributions as a table."""
+        return self._rows[numbers] if self._sparse is None else self.rows(numbers).to_dense()
+
+    def rows(self, numbers: NDArray[np.integer]) -> Rows:
+        """Return distributions as they are kept."""
+        if self._sparse is not None:
+            return self._sparse.rows(numbers)
+        impossible = None if self._impossible is None else self._impossible[numbers]
+        return Rows.dense(self._rows[numbers], impossible=impossible)
+
+    def excludes(self, numbers: Numbers, symbols: NDArray[np.integer]) -> Flags:
+        """Return for each row whether it says that no word goes on with a symbol."""
+        if self._sparse is not None:
+            return self._sparse.excludes(numbers, symbols)
+        if self._impossible is None:
+            return np.zeros(len(numbers), dtype=bool)
+        return np.asarray(self._impossible[numbers, symbols])
+
+    def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
+        """Return what may follow rows, as pairs of a place and a symbol; None if all may."""
+        if self._sparse is not None:
+            return self._sparse.possible_symbols(numbers)
+        if self._impossible is None:
+            return None
+        places, symbols = (~self._impossible[numbers]).nonzero()
+        return places, symbols
+
+    def classes_of(self, table: Floats) -> NDArray[np.int32]:
+        """Return the classes that distributions are in, below `UNKNOWN` where there is none yet."""
+        if self._sparse is not None:
+            return self._sparse.classes_of(table)
+        classes = self._class_numbers.get(checked_keys(self._by, table))
+        return np.where(classes < 0, NO_CLASS, classes).astype(np.int32)

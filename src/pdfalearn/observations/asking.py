@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pdfalearn.alphabet import shortened
+from pdfalearn.arrays.passes import firsts
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import Batch
+from pdfalearn.models.batch import FEW, Batch
 from pdfalearn.models.opened import Interrupts, close_quietly, open_model
 from pdfalearn.models.protocol import LanguageModel, attached_answers
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.audits import Audits
+from pdfalearn.observations.metering import Meter
 from pdfalearn.observations.nodes import UNKNOWN, Nodes, NodeTable
-from pdfalearn.observations.noting import Notes
-from pdfalearn.observations.planning import Counts, Meter, plan_batch
-from pdfalearn.rows import Rows
+from pdfalearn.observations.undefined import UndefinedWords
+from pdfalearn.row_checks import UndecidedError
+from pdfalearn.rows import Floats, Rows, SharedRows
 
 if TYPE_CHECKING:
     from pdfalearn.stores.answers import ModelAnswers
@@ -51,11 +54,9 @@ class Asker:
     answers : Answers
         The distributions.
     meter : Meter
-        What the budget allows.
+        What has been asked, and what the budget allows.
     audits : Audits
         What asks again now and then.
-    counts : Counts
-        What has been asked.
     interrupts : Interrupts
         What holds a Ctrl-C back while nothing may be left half done.
     """
@@ -67,7 +68,6 @@ class Asker:
         answers: Answers,
         meter: Meter,
         audits: Audits,
-        counts: Counts,
         interrupts: Interrupts,
     ) -> None:
         self._model = model
@@ -75,9 +75,8 @@ class Asker:
         self._answers = answers
         self._meter = meter
         self._audits = audits
-        self._counts = counts
+        self._counts = meter.counts
         self._interrupts = interrupts
-        self._notes = Notes(model.alphabet, nodes, answers, counts)
         self._prefixes_free = model.cost.prefix == 0
         self._undefined_free = self._prefixes_free or model.is_constrained
         """Whether the row before an undefined word, or a guide, says so for nothing."""
@@ -85,6 +84,12 @@ class Asker:
         # What a server has answered is noted soon, as it may fail for good in the next batch.
         self._in_parts = meter.budget.bounds_words or model.cost.cached_symbol > 0
         self._stored: ModelAnswers | None = None
+        self._table: Floats | None = None
+        """The table of shared rows whose numbers among the answers are known."""
+        self._number_of: Nodes = np.empty(0, dtype=np.int64)
+        """The number of each of its rows; negative where it is not known."""
+        self._undefined: UndefinedWords | None = None
+        """Made when a word is undefined, or a row says that some are."""
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""
         self._opened: LanguageModel | None = None
@@ -107,37 +112,47 @@ class Asker:
 
     def ask(self, nodes: Nodes) -> None:
         """Ask for those of the nodes that are not known, in batches."""
-        nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
+        table = self._nodes
+        if len(nodes) < FEW:
+            class_at, different = table.class_at, dict.fromkeys(nodes.tolist())
+            nodes = np.array([node for node in different if class_at[node] == UNKNOWN], np.int64)
+        else:
+            nodes = table.different(nodes[table.classes[nodes] == UNKNOWN])
         if not len(nodes):
             return
-        nodes = self._nodes.different(nodes) if len(nodes) > 1 else nodes
-        self._meter.check_guard(self._nodes.nbytes + self._answers.nbytes)
-        size = self._batch_size()
+        if self._meter.guard is not None:
+            nbytes = table.size * table.node_bytes + self._answers.nbytes
+            self._meter.check_guard(self._meter.guard, nbytes)
+        size = self._batch_size() if self._in_parts else _LARGEST_BATCH
         for begin in range(0, len(nodes), size):
             part = nodes[begin : begin + size]
             if begin:
-                part = part[self._nodes.classes[part] == UNKNOWN]
-            part = self._notes.rule_out(part)
-            if not self._in_parts:
-                if len(part):
-                    self._send(part)
-                continue
-            part = self._look_up(part)
-            while len(part):
-                where = self._model.alphabet.decode(self._nodes.word(int(part[0])))
-                self._send(self._meter.allowed(part, where))
-                part = part[self._nodes.classes[part] == UNKNOWN]
-        self._audits.audit_if_due()
+                part = part[table.classes[part] == UNKNOWN]
+            if self._undefined is not None:
+                part = self._undefined.rule_out(part)
+            if self._in_parts:
+                self._send_allowed(self._look_up(part))
+            elif len(part):
+                self._send(part)
+        if self._counts.words >= self._audits.due_at:
+            self._audits.audit_on_the_way()
 
     def _batch_size(self) -> int:
-        """Return how many words may be asked for in a batch."""
-        if not self._in_parts or self._model.cost.is_free:
+        """Return how many words may be asked for in a batch where a budget or a store counts."""
+        if self._model.cost.is_free:
             return _LARGEST_BATCH
         most = _LOST_AT_MOST if self._prefixes_free else _SENT_AT_MOST
         seconds = self._meter.budget.max_seconds
         if seconds is None:
             return most
         return int(min(most, max(_WORDS_A_SECOND, _WORDS_A_SECOND * seconds)))
+
+    def _send_allowed(self, nodes: Nodes) -> None:
+        """Ask for nodes, as many at a time as the budget allows."""
+        while len(nodes):
+            where = self._model.alphabet.decode(self._nodes.word(int(nodes[0])))
+            self._send(self._meter.allowed(nodes, where))
+            nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
 
     def _send(self, nodes: Nodes) -> None:
         """Plan a batch that asks for nodes, ask the model, and note what it answers."""
@@ -176,7 +191,9 @@ class Asker:
     def _levels(self, batch: Batch) -> Iterator[Batch]:
         """Cut a batch by levels: each is asked when the answers to the one before are noted."""
         for places in batch.levels():
-            ids = self._notes.rule_out(batch.ids[places[batch.wanted[places]]])
+            ids = batch.ids[places[batch.wanted[places]]]
+            if self._undefined is not None:
+                ids = self._undefined.rule_out(ids)
             for begin in range(0, len(ids), self._at_once):
                 part = ids[begin : begin + self._at_once]
                 yield Batch.of_ids(part, np.ones(len(part), dtype=bool), batch.lineage)
@@ -216,7 +233,7 @@ class Asker:
             row_bytes = max(64, 2 * rows.nbytes // max(1, len(rows)))
             self._at_once = max(1, _MOST_BYTES // row_bytes)
         symbols = len(ids) - int(np.count_nonzero(table.seen[ids]))
-        lost = self._notes.note(answered, rows)
+        lost = self._keep(answered, rows)
         words = len(asked)
         if is_part or lost:
             counted = answered
@@ -236,6 +253,52 @@ class Asker:
         if self.on_batch is not None:
             self.on_batch()
 
+    def _keep(self, nodes: Nodes, rows: Rows, whose: str = "model's") -> int:
+        """Keep the answers to words; return how many of them are undefined."""
+        if rows.outside is not None:
+            self._counts.note_outside(rows.outside)
+        lost = 0
+        if rows.undefined is not None and rows.undefined.any():
+            if self._undefined is None:
+                self._undefined = UndefinedWords(self._model.alphabet, self._nodes, self._answers)
+            self._undefined.note(nodes[rows.undefined])
+            defined = (~rows.undefined).nonzero()[0]
+            lost = len(nodes) - len(defined)
+            nodes, rows = nodes[defined], rows.take(defined)
+            if not len(nodes):
+                return lost
+        answers, table = self._answers, self._nodes
+        try:
+            if isinstance(rows, SharedRows):
+                numbers = self._number_shared(rows)
+            else:
+                numbers = answers.add(rows)
+        except UndecidedError as error:
+            word = shortened(self._model.alphabet.decode(table.word(int(nodes[error.place]))))
+            raise ModelError(f"the {whose} answer to the word {word}: {error}") from error
+        table.rows[nodes] = numbers
+        table.classes[nodes] = answers.classes[numbers]
+        if self._undefined is not None or answers.exclude_some:
+            if self._undefined is None:
+                self._undefined = UndefinedWords(self._model.alphabet, self._nodes, self._answers)
+            self._undefined.check_defined(nodes)
+        return lost
+
+    def _number_shared(self, rows: SharedRows) -> Nodes:
+        """Return the numbers of shared rows among the answers, each looked up once."""
+        if rows.table is not self._table:
+            self._table = rows.table
+            self._number_of = np.full(len(rows.table), -1, dtype=np.int64)
+        numbers = self._number_of[rows.numbers]
+        unread = (numbers < 0).nonzero()[0]
+        if len(unread):
+            new = unread
+            if len(unread) >= FEW:
+                new = unread[firsts(self._number_of, rows.numbers[unread])]
+            self._number_of[rows.numbers[new]] = self._answers.add(rows.take(new))
+            numbers[unread] = self._number_of[rows.numbers[unread]]
+        return numbers
+
     # Answers that a store has
 
     def record(self, stored: ModelAnswers, key: str) -> None:
@@ -245,7 +308,9 @@ class Asker:
         """
         self._stored = stored
         self._in_parts = True
-        words, before = stored.sample(self._meter.opening(_ASKED_AGAIN), seed=0)
+        limit = self._meter.budget.max_words  # of which enough is left to go on
+        count = _ASKED_AGAIN if limit is None else min(_ASKED_AGAIN, limit // 4)
+        words, before = stored.sample(count, seed=0)
         try:
             self._audits.compare(words, before, _SAME)
         except ModelError as error:
@@ -268,6 +333,52 @@ class Asker:
         wanted = np.sort(wanted)
         places, rows = self._stored.find(table.words(wanted))
         if len(places):
-            self._notes.note(wanted[places], rows.from_signed(), "stored")
+            self._keep(wanted[places], rows.from_signed(), "stored")
             self._counts.stored += int(np.count_nonzero(table.classes[nodes] >= 0))
         return np.extract(table.classes[nodes] == UNKNOWN, nodes)
+
+
+def plan_batch(table: NodeTable, nodes: Nodes, *, prefixes_free: bool) -> Batch:
+    """Make the batch that asks for nodes: with them go the words that lead there.
+
+    Parameters
+    ----------
+    table : NodeTable
+        The words.
+    nodes : array of int
+        What to ask for: different, and none of them known.
+    prefixes_free : bool
+        Whether rows on the way cost nothing, and are wanted, too.
+    """
+    is_narrow = len(nodes) < FEW
+    ids = _with_few_ways(table, nodes.tolist()) if is_narrow else _with_ways(table, nodes)
+    if len(ids) == len(nodes):
+        wanted = np.ones(len(ids), dtype=bool)
+    elif prefixes_free:
+        wanted = table.classes[ids] == UNKNOWN
+    else:
+        wanted = np.zeros(len(ids), dtype=bool)
+        wanted[np.searchsorted(ids, nodes)] = True
+    return Batch.of_ids(ids, wanted, table.lineage, is_narrow=is_narrow)
+
+
+def _with_ways(table: NodeTable, nodes: Nodes) -> Nodes:
+    """Return nodes and their ancestors that the model has not seen, in ascending order."""
+    parts, above = [nodes], table.parents[nodes]
+    while len(above := above[~table.seen[above]]):
+        above = np.unique(above)
+        parts.append(above.astype(np.int64))
+        above = table.parents[above]
+    return np.unique(np.concatenate(parts)) if len(parts) > 1 else np.sort(nodes)
+
+
+def _with_few_ways(table: NodeTable, nodes: list[int]) -> Nodes:
+    """Do what `_with_ways` does, one after the other."""
+    found = set(nodes)
+    is_seen, parent = table.is_seen, table.parent
+    for node in nodes:
+        above = parent[node]
+        while not is_seen[above] and above not in found:
+            found.add(above)
+            above = parent[above]
+    return np.array(sorted(found), dtype=np.int64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pdfalearn.alphabet import shortened
@@ -11,8 +13,8 @@ from pdfalearn.models.batch import FEW, Batch, Lineage, number_words
 from pdfalearn.models.opened import BadAnswerError, ask_batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.answers import Answers
+from pdfalearn.observations.metering import Meter
 from pdfalearn.observations.nodes import NodeTable
-from pdfalearn.observations.planning import Counts, Meter
 from pdfalearn.results.certificates import Certificate, certificate_document
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Floats, Rows
@@ -100,9 +102,7 @@ class Audits:
     answers : Answers
         The first answers.
     meter : Meter
-        What the budget allows.
-    counts : Counts
-        The counts of audits, which are apart from the rest.
+        What the budget allows; it counts audits apart from the rest.
     """
 
     def __init__(
@@ -112,32 +112,42 @@ class Audits:
         nodes: NodeTable,
         answers: Answers,
         meter: Meter,
-        counts: Counts,
     ) -> None:
         self._model = model
         self._by = by
         self._nodes = nodes
         self._answers = answers
         self._meter = meter
-        self._counts = counts
+        self._counts = meter.counts
         self._width = len(model.alphabet) + 1
-        self._plan: tuple[int, int] | None = None
-        self._next = _FIRST
+        self._count = self._seed = 0
+        self.due_at = math.inf
+        """How many words are asked before the next audit on the way."""
 
     def plan(self, count: int, seed: int) -> None:
-        """Ask samples of at least this many words again now and then."""
-        self._plan = (count, seed) if count else None
+        """Audit on the way too, with samples of at least this many words, if there are any.
 
-    def audit_if_due(self) -> None:
-        """Audit if enough has been asked since the last time."""
-        if self._plan is not None and self._counts.words >= self._next:
-            self._next = 4 * self._counts.words
-            count, seed = self._plan
-            share = min(self._counts.words // _SHARE, _MOST // self._width)
-            self.audit(max(count, share), seed)
+        A restless model may never let learning end.
+        """
+        self._count, self._seed = count, seed
+        self.due_at = _FIRST if count else math.inf
+
+    def audit_on_the_way(self) -> None:
+        """Audit as planned; the more was asked, the more is asked again."""
+        self.due_at = 4 * self._counts.words
+        share = min(self._counts.words // _SHARE, _MOST // self._width)
+        self.audit(max(self._count, share), self._seed)
 
     def audit(self, count: int, seed: int) -> None:
-        """Ask for a sample of words again; refuse a model that answers differently."""
+        """Ask for a sample of words again, and refuse a model that answers differently.
+
+        Parameters
+        ----------
+        count : int
+            How many words, at most; they are counted apart. Undefined words are left alone.
+        seed : int
+            Seed of the sample.
+        """
         nodes, known = self._nodes, slice(0, self._nodes.size)
         asked = ((nodes.classes[known] >= 0) & (nodes.rows[known] >= 0)).nonzero()[0]
         random = np.random.default_rng(seed)
@@ -145,9 +155,10 @@ class Audits:
         size = max(1, _NUMBERS_AT_ONCE // self._width)
         for begin in range(0, len(sample), size):
             part = sample[begin : begin + size]
-            part = part[self._meter.affordable(nodes.lengths[part].astype(np.int64))]
-            before = self._answers.rows(nodes.rows[part].astype(np.int64))
-            self._compare(part, nodes.lineage, before, 1.0)
+            part = part[self._meter.affordable(nodes.lengths[part])]
+            before = self._answers.rows(nodes.rows[part])
+            symbols = int(nodes.lengths[part].sum())
+            self._compare(part, nodes.lineage, symbols, before, 1.0)
 
     def compare(self, words: Words, before: Rows, most: float) -> Rows | None:
         """Ask for different words again as far as the budget goes; refuse what differs too much.
@@ -162,18 +173,21 @@ class Audits:
             The largest difference of a probability that is not refused even within a class.
         """
         places = self._meter.affordable(words.lengths)
-        batch, rows = number_words(words.take(places))
+        asked = words.take(places)
+        batch, rows = number_words(asked)
         ids = batch.wanted_ids[rows]
-        order = np.argsort(ids)
-        return self._compare(ids[order], batch.lineage, before.take(places[order]), most)
+        order, symbols = np.argsort(ids), len(asked.symbols)
+        return self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
 
     def _compare(
         self,
         ids: np.ndarray[tuple[int], np.dtype[np.int64]],
         lineage: Lineage,
+        symbols: int,
         before: Rows,
         most: float,
     ) -> Rows | None:
+        """Ask for words that have some symbols together, and compare the answers."""
         if not len(ids):
             return None
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
@@ -188,7 +202,7 @@ class Audits:
             first = before.take(is_here.nonzero()[0]).to_dense()[0].tolist()
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
         counts.audited += len(ids)
-        counts.audited_symbols += len(batch.words.symbols)
+        counts.audited_symbols += symbols
         counts.audits += 1
         place, difference = _find_change(self._by, before, again, most)
         counts.largest_difference = max(counts.largest_difference, difference)

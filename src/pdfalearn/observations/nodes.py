@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.spelling import spelled
+from pdfalearn.arrays.passes import grown, spelled
 from pdfalearn.models.batch import Lineage
 from pdfalearn.observations.sparse_children import SparseChildren
-from pdfalearn.observations.suffixes import Suffixes
 from pdfalearn.words import Words
 
 Nodes = NDArray[np.int64]
@@ -22,15 +20,100 @@ UNDEFINED = -1
 """The class of undefined words."""
 UNKNOWN = -2
 """The class of words that the model has not been asked for."""
+EMPTY = 0
+"""The empty suffix."""
 
 _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
 _NODE_BYTES = 25
 """What the columns of a node take, and four bytes more for each symbol of a small alphabet."""
+_MOST_WRITTEN = 2**16
+"""Suffixes are kept written out until they have this many symbols; then all are forgotten."""
+_LEAST = 512
+"""There is room for twice as many nodes from the start."""
 _LONG = 8
 """The way down suffixes of this length and more is remembered."""
 _MOST_ENDS = 4_000_000
 """At most this many ways are remembered; then all are forgotten."""
+
+
+class Suffixes:
+    """Words numbered 0, 1, …: 0 is the empty one, every other a symbol followed by an earlier one.
+
+    Examples
+    --------
+    >>> suffixes = Suffixes()
+    >>> number = suffixes.add_word([1, 0, 1])
+    >>> suffixes.word(number), suffixes.lengths[number], suffixes.add_word([0, 1])
+    ([1, 0, 1], 3, 2)
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, int], int] = {}
+        self.firsts = [-1]
+        """The first symbol of every suffix."""
+        self.rests = [EMPTY]
+        """What follows it."""
+        self.lengths = [0]
+        self._words: dict[int, list[int]] = {}
+        self._written = 0
+        self._arrays = np.empty((3, 0), dtype=np.int64)
+        self._in_arrays = 0
+
+    def add(self, symbol: int, rest: int) -> int:
+        """Return the number of a symbol followed by a suffix."""
+        number = self._numbers.setdefault((symbol, rest), len(self.firsts))
+        if number == len(self.firsts):
+            self.firsts.append(symbol)
+            self.rests.append(rest)
+            self.lengths.append(self.lengths[rest] + 1)
+        return number
+
+    def find(self, symbol: int, rest: int) -> int | None:
+        """Return the number of a symbol followed by a suffix if it has one."""
+        return self._numbers.get((symbol, rest))
+
+    def add_word(self, codes: Iterable[int]) -> int:
+        """Return the number of a word."""
+        number = EMPTY
+        for symbol in reversed(list(codes)):
+            number = self.add(symbol, number)
+        return number
+
+    def add_all(self, codes: list[int]) -> list[int]:
+        """Return the numbers of all suffixes of a word, from the whole word to the empty one."""
+        numbers = [EMPTY]
+        for symbol in reversed(codes):
+            numbers.append(self.add(symbol, numbers[-1]))
+        return numbers[::-1]
+
+    def word(self, number: int) -> list[int]:
+        """Return the symbols of a suffix, in a list that is not to be changed."""
+        codes = self._words.get(number)
+        if codes is None:
+            codes, rest = [], number
+            while rest:
+                codes.append(self.firsts[rest])
+                rest = self.rests[rest]
+            self._written += len(codes)
+            if self._written > _MOST_WRITTEN:
+                self._words, self._written = {}, len(codes)
+            self._words[number] = codes
+        return codes
+
+    def arrays(self) -> tuple[Nodes, Nodes, Nodes]:
+        """Return the first symbols, the rests and the lengths as arrays."""
+        known, size = self._in_arrays, len(self.firsts)
+        if size > known:
+            if size > self._arrays.shape[1]:
+                larger = np.empty((3, 2 * size), dtype=np.int64)
+                larger[:, :known] = self._arrays[:, :known]
+                self._arrays = larger
+            for row, column in enumerate((self.firsts, self.rests, self.lengths)):
+                self._arrays[row, known:size] = column[known:]
+            self._in_arrays = size
+        firsts, rests, lengths = self._arrays
+        return firsts, rests, lengths
 
 
 class NodeTable:
@@ -58,6 +141,8 @@ class NodeTable:
         self.claims: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         """Scratch for telling who came first: -1 everywhere between uses."""
         width = symbols if symbols <= _DENSE else 0
+        self.node_bytes = _NODE_BYTES + 4 * width
+        """The bytes of memory that a node takes, but for room to grow and large alphabets."""
         self._children: NDArray[np.int32] = np.empty((0, width), dtype=np.int32)
         self._sparse = None if symbols <= _DENSE else SparseChildren(symbols)
         self._alphabet = np.arange(symbols)
@@ -71,26 +156,21 @@ class NodeTable:
         first = self.size
         self.size += more
         if self.size > len(self.parents):
-            capacity = max(1024, 2 * self.size)
-            self.parents = _larger(self.parents, capacity, 0)
-            self.last_symbols = _larger(self.last_symbols, capacity, 0)
-            self.lengths = _larger(self.lengths, capacity, 0)
-            self.classes = _larger(self.classes, capacity, UNKNOWN)
-            self.rows = _larger(self.rows, capacity, -1)
-            self.seen = _larger(self.seen, capacity, 0)
-            self.claims = _larger(self.claims, capacity, -1)
-            self._children = _larger(self._children, capacity, -1)
+            size = max(_LEAST, self.size)
+            self.parents = grown(self.parents, size, 0)
+            self.last_symbols = grown(self.last_symbols, size, 0)
+            self.lengths = grown(self.lengths, size, 0)
+            self.classes = grown(self.classes, size, UNKNOWN)
+            self.rows = grown(self.rows, size)
+            self.seen = grown(self.seen, size, 0)
+            self.claims = grown(self.claims, size)
+            self._children = grown(self._children, size)
+            self.lineage = Lineage(self.parents, self.last_symbols)
             self.parent, self.last_symbol = self.parents.data, self.last_symbols.data
             self.class_at, self._length_at = self.classes.data, self.lengths.data
             self.is_seen = self.seen.data
             self._child = self._children.reshape(-1).data
         return first
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of memory that the nodes take, but for room to grow and large alphabets."""
-        width: int = self._children.shape[1]
-        return self.size * (_NODE_BYTES + 4 * width)
 
     def different(self, nodes: Nodes) -> Nodes:
         """Return the nodes without repetition, in the order of their first appearance."""
@@ -102,22 +182,34 @@ class NodeTable:
 
     def successors(self, nodes: Nodes) -> Nodes:
         """Return every node's successors: all of the first, then all of the second, and so on."""
+        if self._sparse is not None:
+            return self._sparse_successors(self._sparse, nodes)
+        children = self._children[nodes]
+        is_missing = children < 0
+        if is_missing.all():
+            new = self._make_all(nodes)
+            self._children[nodes] = new.reshape(len(nodes), self.symbols)
+            return new
+        if is_missing.any():
+            places, symbols = is_missing.nonzero()
+            children[is_missing] = self._made(nodes[places], symbols)
+        return children.reshape(-1).astype(np.int64)
+
+    def _make_all(self, nodes: Nodes) -> Nodes:
+        """Make all successors of nodes that have none."""
         count, width = len(nodes), self.symbols
-        if self._sparse is None:
-            are_childless = bool((self._children[nodes] < 0).all())
-        else:
-            are_childless = self._sparse.are_childless(nodes)
-        if not are_childless:
-            return self.step(np.repeat(nodes, width), np.tile(self._alphabet, count))
         begin = self._added(count * width)
-        new = np.arange(begin, self.size)
         self.parents[begin : self.size].reshape(count, width)[:] = nodes[:, None]
         self.last_symbols[begin : self.size].reshape(count, width)[:] = self._alphabet
         self.lengths[begin : self.size].reshape(count, width)[:] = self.lengths[nodes, None] + 1
-        if self._sparse is None:
-            self._children[nodes] = new.reshape(count, width)
-        else:
-            self._sparse.add_all(nodes, new[::width])
+        return np.arange(begin, self.size)
+
+    def _sparse_successors(self, sparse: SparseChildren, nodes: Nodes) -> Nodes:
+        if not sparse.are_childless(nodes):
+            symbols = np.tile(self._alphabet, len(nodes))
+            return self._sparse_step(sparse, np.repeat(nodes, self.symbols), symbols)
+        new = self._make_all(nodes)
+        sparse.add_all(nodes, new[:: self.symbols])
         return new
 
     def step(self, nodes: Nodes, symbols: Symbols) -> Nodes:
@@ -235,41 +327,22 @@ class NodeTable:
                     return end
         return node
 
-    def way_down(self, node: int, suffix: int, table: Suffixes) -> list[int]:
-        """Return the nodes along a suffix, without the node itself."""
-        firsts, rests = table.firsts, table.rests
-        child, width = self._child, self.symbols
-        way: list[int] = []
-        while suffix:
-            symbol = firsts[suffix]
-            below = child[node * width + symbol] if self._sparse is None else -1
-            if below < 0:
-                if self._sparse is None and table.lengths[suffix] >= _LONG:
-                    return [*way, *self._new_way(node, table.word(suffix))]
-                below = self.step_one(node, symbol)
-                child = self._child
-            way.append(below)
-            node, suffix = below, rests[suffix]
-        return way
-
-    def walk(self, node: int, codes: list[int]) -> Nodes:
+    def walk(self, node: int, codes: list[int]) -> list[int]:
         """Return the nodes after every symbol of a word, from a node on."""
         if self._sparse is not None:
-            nodes: Iterator[int] = accumulate(codes, self.step_one, initial=node)
-            return np.fromiter(nodes, np.int64)[1:]
-        child, width = self._child, self.symbols
-        known: list[int] = []
-        for place, symbol in enumerate(codes):
-            below = child[node * width + symbol]
-            if below < 0:
-                new = self._new_way(node, codes[place:])
-                return np.concatenate((np.array(known, dtype=np.int64), np.array(new)))
-            known.append(below)
-            node = below
-        return np.array(known, dtype=np.int64)
+            return list(accumulate(codes, self.step_one, initial=node))[1:]
+        child, width, here = self._child, self.symbols, node
+        # Behind the first -1, a child that is missing, there is anything: the rest is new.
+        way = [here := child[here * width + symbol] for symbol in codes]
+        if -1 in way:
+            known = way.index(-1)
+            way[known:] = self._new_way(way[known - 1] if known else node, codes[known:])
+        return way
 
-    def _new_way(self, node: int, codes: list[int]) -> range:
+    def _new_way(self, node: int, codes: list[int]) -> Iterable[int]:
         """Make nodes one below the other, from a node that has no such child yet."""
+        if len(codes) < _LONG:
+            return list(accumulate(codes, self.step_one, initial=node))[1:]
         begin = self._added(len(codes))
         nodes, symbols = np.arange(begin, self.size), np.array(codes)
         parents = nodes - 1
@@ -282,18 +355,15 @@ class NodeTable:
 
     def known_classes(self, node: int, suffix: int, table: Suffixes) -> list[int] | None:
         """Return the classes along a suffix, or the node's own if it is empty; None if unknown."""
-        firsts, rests, class_at = table.firsts, table.rests, self.class_at
-        child, width = self._child, self.symbols
+        child, width, class_at = self._child, self.symbols, self.class_at
         classes = [] if suffix else [class_at[node]]
-        while suffix:
-            symbol = firsts[suffix]
+        for symbol in table.word(suffix):
             is_dense = self._sparse is None
             node = child[node * width + symbol] if is_dense else self._known_child(node, symbol)
             class_ = class_at[node] if node >= 0 else UNKNOWN
             if class_ == UNKNOWN:
                 return None
             classes.append(class_)
-            suffix = rests[suffix]
         return classes
 
     def mark_undefined(self, nodes: Nodes) -> None:
@@ -301,11 +371,6 @@ class NodeTable:
         self.classes[nodes] = UNDEFINED
         if self._sparse is None:
             self._children[nodes] = nodes[:, None]
-
-    @property
-    def lineage(self) -> Lineage:
-        """Where all words come from."""
-        return Lineage(self.parents, self.last_symbols)
 
     def words(self, nodes: Nodes) -> Words:
         """Return the words of nodes."""
@@ -318,10 +383,3 @@ class NodeTable:
             codes.append(self.last_symbol[node])
             node = self.parent[node]
         return codes[::-1]
-
-
-def _larger(old: NDArray[Any], capacity: int, fill: int) -> NDArray[Any]:
-    new = np.empty((capacity, *old.shape[1:]), dtype=old.dtype)
-    new[: len(old)] = old
-    new[len(old) :] = fill
-    return new

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.growing import grown
+from pdfalearn.arrays.passes import grown
 from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.packed_rows import packed, unpacked
 from pdfalearn.rows import Flags, Rows
@@ -38,26 +38,15 @@ class SparseAnswers:
         self._number_of: dict[bytes, int] = {}
         self._rows: list[bytes] = []
         self._class_of: dict[bytes, int] = {}
-        self._classes: Numbers = np.empty(0, dtype=np.int64)
+        self.classes: Numbers = np.empty(0, dtype=np.int64)
+        """The class of each distribution, and room for more."""
+        self.class_count = 0
+        """How many classes have been seen."""
         self.nbytes = 0
         """The bytes of memory that the rows take."""
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    @property
-    def classes(self) -> Numbers:
-        """The class of each distribution."""
-        return self._classes[: len(self)]
-
-    @property
-    def class_count(self) -> int:
-        """How many classes have been seen."""
-        return len(self._class_of) if isinstance(self._by, Equivalence) else len(self)
-
-    def dense(self, numbers: Numbers) -> Floats:
-        """Return distributions as a table."""
-        return self.rows(numbers).to_dense()
 
     def add(self, rows: Rows) -> Numbers:
         """Return the number of each distribution."""
@@ -111,8 +100,9 @@ class SparseAnswers:
         first = len(self._rows)
         self._rows += given
         self.nbytes += sum(map(len, given))
-        self._classes = grown(self._classes, len(self._rows))
-        self._classes[first : len(self._rows)] = classes
+        self.classes = grown(self.classes, len(self._rows))
+        self.classes[first : len(self._rows)] = classes
+        self.class_count = max(self.class_count, max(classes) + 1)
 
     def _classified(self, rows: Rows) -> list[int]:
         if not isinstance(self._by, Equivalence):
@@ -131,7 +121,7 @@ class SparseAnswers:
         ]
         return np.array(classes, dtype=np.int32)
 
-    def rows(self, numbers: Numbers) -> Rows:
+    def rows(self, numbers: NDArray[np.integer]) -> Rows:
         """Return distributions as sparse rows."""
         return unpacked([self._rows[number] for number in numbers.tolist()], self._width)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.growing import grown
-from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.arrays.numbering import IntMap
+from pdfalearn.arrays.passes import grown
 
 Nodes = NDArray[np.int64]
 Symbols = NDArray[np.integer]

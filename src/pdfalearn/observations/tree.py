@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,9 @@ from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.asking import Asker
 from pdfalearn.observations.audits import Audits
-from pdfalearn.observations.nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
-from pdfalearn.observations.planning import Counts, Meter
-from pdfalearn.observations.suffixes import EMPTY, Suffixes, Traces
-from pdfalearn.rows import Floats, Rows
+from pdfalearn.observations.metering import Counts, Meter
+from pdfalearn.observations.nodes import EMPTY, UNDEFINED, UNKNOWN, Nodes, NodeTable, Suffixes
+from pdfalearn.rows import Floats
 from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words, offsets_of
 
@@ -39,6 +39,50 @@ _LARGE = 32
 UNBOUNDED = Budget()
 
 __all__ = ["EMPTY", "FEW", "UNDEFINED", "UNKNOWN", "Counts", "Nodes", "ObservationTree"]
+
+
+class Traces:
+    """Nodes traces 0, 1, … as they are first seen.
+
+    A trace of one class has the number of that class, so that suffixes of at most one symbol need
+    no table. Only traces of the same length can be compared.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._in_order: list[bytes] = []
+
+    def of_many(self, classes: NDArray[np.int32], offsets: Nodes) -> Nodes:
+        """Return the numbers of traces that stand one after the other, of a class or more each."""
+        numbers = classes[offsets[1:] - 1].astype(np.int64)
+        longer = (np.diff(offsets) > 1).nonzero()[0]
+        traces, size = classes.tobytes(), classes.itemsize
+        begins, stops = (size * offsets[longer]).tolist(), (size * offsets[longer + 1]).tolist()
+        known = self._numbers
+        numbers[longer] = [
+            known.setdefault(traces[begin:stop], len(known))
+            for begin, stop in zip(begins, stops, strict=True)
+        ]
+        return numbers
+
+    def of_one(self, classes: list[int]) -> int:
+        """Return the number of one trace."""
+        if len(classes) == 1:
+            return classes[0]
+        return self._numbers.setdefault(array("i", classes).tobytes(), len(self._numbers))
+
+    @property
+    def all(self) -> tuple[bytes, ...]:
+        """The traces in the order of their numbers, each the bytes of its classes."""
+        return tuple(self._numbers)
+
+    def classes(self, number: int, length: int) -> tuple[int, ...]:
+        """Return the classes of a trace by a suffix of some length."""
+        if length < 2:
+            return (number,)
+        if len(self._in_order) < len(self._numbers):
+            self._in_order = list(self._numbers)
+        return tuple(array("i", self._in_order[number]))
 
 
 class ObservationTree:
@@ -82,26 +126,32 @@ class ObservationTree:
         check_members(model)
         self.model = model
         self.by = by
+        self.budget = budget
         self.alphabet: Alphabet = model.alphabet
         self.query_cost: QueryCost = model.cost
-        self.counts = Counts()
+        self.prefixes_free = self.query_cost.prefix == 0
+        """Whether the distributions on the way to a word cost nothing, and are read with it."""
+        self._symbols = len(model.alphabet)
+        self.nodes = NodeTable(self._symbols)
+        """The words: of each node its parent, its last symbol, its class and its row."""
         self.suffixes = Suffixes()
         """The suffixes that words are followed by, as numbers."""
-        self._symbols = len(model.alphabet)
-        self._nodes = nodes = NodeTable(self._symbols)
-        self.meter = Meter(budget, self.query_cost, self.counts, nodes)
+        self.answers = Answers(by, self._symbols + 1)
+        """The different distributions, and their classes."""
+        self.meter = Meter(budget, self.query_cost, self.nodes)
         """What the budget still allows."""
-        self._answers = answers = Answers(by, self._symbols + 1)
-        self._traces = Traces()
-        self._audits = Audits(model, by, nodes, answers, self.meter, self.counts)
-        self._asker = Asker(
-            model, nodes, answers, self.meter, self._audits, self.counts, interrupts or Interrupts()
+        self.counts = self.meter.counts
+        """What has been asked."""
+        self.audits = Audits(model, by, self.nodes, self.answers, self.meter)
+        """What asks for words a second time."""
+        self.asker = Asker(
+            model, self.nodes, self.answers, self.meter, self.audits, interrupts or Interrupts()
         )
-        self.ask = self._asker.ask
+        self.ask = self.asker.ask
         """Asks for those of an array of nodes that are not known."""
-
-    def __len__(self) -> int:
-        return self._nodes.size
+        self.classes_of = self.answers.classes_of
+        """Returns the classes that distributions are in, below `UNKNOWN` where there is none."""
+        self._traces = Traces()
 
     def __enter__(self) -> ObservationTree:
         return self
@@ -112,80 +162,30 @@ class ObservationTree:
     def close(self) -> str | None:
         """Close the model, after which nothing is asked; return a note if that went wrong."""
         self.meter.is_closed = True
-        return self._asker.close()
-
-    def call_after_batches(self, callback: Callable[[], None]) -> None:
-        """Have something called after every batch of answers."""
-        self._asker.on_batch = callback
-
-    # What has been asked
-
-    @property
-    def budget(self) -> Budget:
-        """How much may be asked."""
-        return self.meter.budget
-
-    @property
-    def symbols(self) -> int:
-        """How many symbols the model has been led through."""
-        return self.counts.symbols
-
-    @property
-    def cost(self) -> float:
-        """What all that was asked has cost, by the model's `QueryCost`."""
-        return self.meter.spent
-
-    @property
-    def prefixes_free(self) -> bool:
-        """Whether the distributions on the way to a word cost nothing, and are read with it."""
-        return self.query_cost.prefix == 0
+        return self.asker.close()
 
     # Words
 
     def word(self, node: int) -> tuple[object, ...]:
         """Return a node's word."""
-        return self.alphabet.decode(self._nodes.word(node))
-
-    def words(self, nodes: Nodes) -> Words:
-        """Return the words of nodes."""
-        return self._nodes.words(nodes)
+        return self.alphabet.decode(self.nodes.word(node))
 
     def word_tree(self, nodes: Nodes) -> WordTree:
         """Return the words of nodes, and no more of the tree than they need."""
-        size = self._nodes.size
-        return WordTree.above(self._nodes.parents[:size], self._nodes.last_symbols[:size], nodes)
-
-    def parents(self, nodes: Nodes) -> Nodes:
-        """Return the nodes of words without their last symbols."""
-        return self._nodes.parents[nodes].astype(np.int64)
-
-    def last_symbols(self, nodes: Nodes) -> NDArray[np.int32]:
-        """Return the last symbols of words."""
-        return self._nodes.last_symbols[nodes]
-
-    def step(self, nodes: Nodes, symbols: NDArray[np.integer]) -> Nodes:
-        """Return the nodes one symbol further; undefined words may lead to themselves."""
-        return self._nodes.step(nodes, symbols)
-
-    def step_one(self, node: int, symbol: int) -> int:
-        """Return the node one symbol further."""
-        return self._nodes.step_one(node, symbol)
+        size = self.nodes.size
+        return WordTree.above(self.nodes.parents[:size], self.nodes.last_symbols[:size], nodes)
 
     def node(self, codes: Sequence[int], start: int = 0) -> int:
         """Return the node of a word, or of a word that goes on from another one's node."""
-        return int(self._nodes.walk(start, list(codes))[-1]) if len(codes) else start
-
-    def different(self, nodes: Nodes) -> Nodes:
-        """Return nodes without repetition, in the order of their first appearance."""
-        return self._nodes.different(nodes)
+        return self.nodes.walk(start, list(codes))[-1] if len(codes) else start
 
     def descend(self, nodes: Nodes, suffixes: Nodes) -> Nodes:
         """Return the nodes to which the suffixes lead, one suffix for each node."""
         if len(nodes) < FEW:
             pairs = zip(nodes.tolist(), suffixes.tolist(), strict=True)
-            descend, table = self._nodes.descend_one, self.suffixes
+            descend, table = self.nodes.descend_one, self.suffixes
             return np.array([descend(*pair, table) for pair in pairs], dtype=np.int64)
-        return self._nodes.descend(nodes, suffixes, self.suffixes)
+        return self.nodes.descend(nodes, suffixes, self.suffixes)
 
     def path(self, words: Words) -> Nodes:
         """Return the nodes of all prefixes of every word.
@@ -202,60 +202,38 @@ class ObservationTree:
             active = longest_first[: running[position + 1]]
             here = begins[active] + position
             symbols = words.symbols[words.offsets[active] + position]
-            path[here + 1] = self._nodes.step(path[here], symbols)
+            path[here + 1] = self.nodes.step(path[here], symbols)
             position += 1
         if position + 1 < len(running):
             for word in longest_first[: running[position + 1]].tolist():
                 begin = int(begins[word]) + position
                 codes = words.symbols[words.offsets[word] + position : words.offsets[word + 1]]
-                walked = self._nodes.walk(int(path[begin]), codes.tolist())
+                walked = self.nodes.walk(int(path[begin]), codes.tolist())
                 path[begin + 1 : begin + 1 + len(codes)] = walked
         return path
 
     # Classes and distributions
 
-    def known_classes(self, nodes: Nodes | slice = slice(None)) -> NDArray[np.int32]:
-        """Return the classes of nodes as far as they are known, or those of all nodes."""
-        return self._nodes.classes[: self._nodes.size][nodes]
-
-    def row_numbers(self, nodes: Nodes | slice = slice(None)) -> NDArray[np.int32]:
-        """Return the numbers of nodes' distributions, or those of all nodes; -1 where unknown."""
-        return self._nodes.rows[: self._nodes.size][nodes]
-
-    @property
-    def row_count(self) -> int:
-        """How many different distributions there are."""
-        return len(self._answers)
-
-    def numbered_rows(self, numbers: Nodes) -> Rows:
-        """Return distributions by their numbers."""
-        return self._answers.rows(numbers)
-
     def tables(self) -> Iterator[Floats]:
         """Yield the different distributions in tables that are not large."""
         size = max(1, _TABLE // (self._symbols + 1))
-        for begin in range(0, self.row_count, size):
-            yield self._answers.dense(np.arange(begin, min(begin + size, self.row_count)))
+        for begin in range(0, self.answers.size, size):
+            yield self.answers.dense(np.arange(begin, min(begin + size, self.answers.size)))
 
-    def rows(self, nodes: Nodes) -> Floats:
+    def rows(self, nodes: NDArray[np.integer]) -> Floats:
         """Return the distributions of nodes that have been asked for, as a table."""
-        return self._answers.dense(self._nodes.rows[nodes].astype(np.int64))
-
-    @property
-    def class_count(self) -> int:
-        """How many classes have been seen."""
-        return self._answers.class_count
-
-    def classes_of(self, table: Floats) -> NDArray[np.int32]:
-        """Return the classes that distributions are in, below `UNKNOWN` where there is none yet."""
-        return self._answers.classes_of(table)
+        return self.answers.dense(self.nodes.rows[nodes])
 
     def class_keys(self) -> NDArray[np.generic]:
         """Return what the relation makes of every class, such as its quantization vector."""
         by = self.by if isinstance(self.by, Equivalence) else Exact()
-        examples, size = self._answers.examples(), max(1, _TABLE // (self._symbols + 1))
+        classes, size = (
+            self.answers.classes[: self.answers.size],
+            max(1, _TABLE // self.answers.width),
+        )
+        examples = np.unique(classes, return_index=True)[1]
         parts = range(0, max(1, len(examples)), size)
-        tables = (self._answers.dense(examples[begin : begin + size]) for begin in parts)
+        tables = (self.answers.dense(examples[begin : begin + size]) for begin in parts)
         return np.concatenate([checked_keys(by, table) for table in tables])
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Classes:
@@ -265,20 +243,20 @@ class ObservationTree:
     def asked_classes(self, nodes: Nodes) -> Classes:
         """Return the classes of nodes, asking for those not known."""
         self.ask(nodes)
-        return self._nodes.classes[nodes].astype(np.int64)
+        return self.nodes.classes[nodes].astype(np.int64)
 
     def distributions(self, nodes: Nodes, suffixes: Nodes) -> Floats:
         """Return the distribution after every node's word and a suffix; NaN where undefined."""
         ends = self.descend(nodes, suffixes)
         self.ask(ends)
-        is_defined = self._nodes.classes[ends] != UNDEFINED
+        is_defined = self.nodes.classes[ends] != UNDEFINED
         rows = np.full((len(ends), self._symbols + 1), np.nan)
         rows[is_defined] = self._listed_rows(ends[is_defined])
         return rows
 
     def _listed_rows(self, nodes: Nodes) -> Floats:
         """Return distributions as a table; refuse those that do not list everything."""
-        rows = self._answers.rows(self._nodes.rows[nodes].astype(np.int64))
+        rows = self.answers.rows(self.nodes.rows[nodes].astype(np.int64))
         if rows.rest is not None and rows.rest.any():
             word = shortened(self.word(int(nodes[int((rows.rest > 0).argmax())])))
             raise ModelError(
@@ -299,21 +277,20 @@ class ObservationTree:
         offsets = offsets_of(np.maximum(lengths, 1))
         path = np.repeat(nodes, np.diff(offsets))
         for step, (places, here) in enumerate(
-            self._nodes.steps_down(nodes, suffixes, self.suffixes)
+            self.nodes.steps_down(nodes, suffixes, self.suffixes)
         ):
             path[offsets[places] + step] = here
         self.ask(path[offsets[1:] - 1])
         self.ask(path)
-        return self._traces.of_many(self._nodes.classes[path], offsets)
+        return self._traces.of_many(self.nodes.classes[path], offsets)
 
     def _traces_of_few(self, nodes: list[int], suffixes: list[int]) -> Nodes:
-        way_down, table = self._nodes.way_down, self.suffixes
+        walk, word = self.nodes.walk, self.suffixes.word
         ways = [
-            way_down(node, suffix, table) or [node]
-            for node, suffix in zip(nodes, suffixes, strict=True)
+            walk(node, word(suffix)) or [node] for node, suffix in zip(nodes, suffixes, strict=True)
         ]
         self.ask(np.array([way[-1] for way in ways]))
-        class_at = self._nodes.class_at
+        class_at = self.nodes.class_at
         classes = [[class_at[node] for node in way] for way in ways]
         if any(UNKNOWN in trace for trace in classes):
             self.ask(np.array(list(chain.from_iterable(ways))))
@@ -322,13 +299,13 @@ class ObservationTree:
 
     def known_trace(self, node: int, suffix: int) -> int | None:
         """Return the number of the trace of a node's word by a suffix; None if it is not known."""
-        classes = self._nodes.known_classes(node, suffix, self.suffixes)
+        classes = self.nodes.known_classes(node, suffix, self.suffixes)
         return None if classes is None else self._traces.of_one(classes)
 
     def known_class(self, node: int, suffix: int) -> int | None:
         """Return the class after a node's word and a suffix; None if it is not known."""
-        end = self._nodes.descend_one(node, suffix, self.suffixes)  # this may move the columns
-        class_ = self._nodes.class_at[end]
+        end = self.nodes.descend_one(node, suffix, self.suffixes)  # this may move the columns
+        class_ = self.nodes.class_at[end]
         return None if class_ == UNKNOWN else class_
 
     def trace_classes(self, number: int, length: int) -> tuple[int, ...]:
@@ -351,9 +328,9 @@ class ObservationTree:
         """
         places = self._possible_places(nodes)
         if places is None:
-            return np.arange(len(nodes) * self._symbols), self._nodes.successors(nodes)
+            return np.arange(len(nodes) * self._symbols), self.nodes.successors(nodes)
         words, symbols = np.divmod(places, self._symbols)
-        return places, self._nodes.step(nodes[words], symbols)
+        return places, self.nodes.step(nodes[words], symbols)
 
     def successor_logs(self, nodes: Nodes) -> tuple[Nodes, Floats]:
         """Return where `successors` would be, and the logarithms of their symbols' probabilities.
@@ -370,7 +347,7 @@ class ObservationTree:
         self.meter.check_seconds()
         if self._symbols <= _LARGE:
             return None
-        possible = self._answers.possible_symbols(self._nodes.rows[nodes].astype(np.int64))
+        possible = self.answers.possible_symbols(self.nodes.rows[nodes].astype(np.int64))
         return None if possible is None else possible[0] * self._symbols + possible[1]
 
     # Asking
@@ -383,32 +360,9 @@ class ObservationTree:
         self.ask(path)
         return path
 
-    def affordable_at_once(self) -> int:
-        """Return how many words may be asked before their answers are used, because of the budget.
-
-        That is half of what is left, so that there is always something left to go on with.
-        """
-        return self.meter.half_left()
-
     def record(self, store: AnswerStore, key: str) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 
         A few of the stored words are asked again, to catch a store of another model.
         """
-        self._asker.record(store.answers(key, self.alphabet), key)
-
-    def audit(self, count: int, seed: int) -> None:
-        """Ask for a sample of words again, and refuse a model that answers differently.
-
-        Parameters
-        ----------
-        count : int
-            How many words, at most; they are counted apart. Undefined words are left alone.
-        seed : int
-            Seed of the sample.
-        """
-        self._audits.audit(count, seed)
-
-    def audit_along_the_way(self, count: int, seed: int) -> None:
-        """Audit also while learning goes on: a restless model may never let it end."""
-        self._audits.plan(count, seed)
+        self.asker.record(store.answers(key, self.alphabet), key)

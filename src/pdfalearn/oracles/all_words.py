@@ -76,7 +76,7 @@ class AllWordsOracle:
                 before = np.repeat(states[on], len(hypothesis.alphabet))
                 on_nodes = np.repeat(nodes[on], len(hypothesis.alphabet))
                 symbols = np.tile(np.arange(len(hypothesis.alphabet)), int(on.sum()))
-                nodes = observations.step(on_nodes, symbols)
+                nodes = observations.nodes.step(on_nodes, symbols)
                 states = hypothesis.transitions[states[on]].reshape(-1)
         self._passed = count
         return NO_WORDS

@@ -38,7 +38,7 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
     counterexample is of no use if nothing is left to ask what follows from it.
     """
     while len(words):
-        _, end = next(words.parts(observations.affordable_at_once()))
+        _, end = next(words.parts(observations.meter.half_left()))
         found = _first_differences(words.part(0, end), hypothesis, observations)
         if len(found):
             return found
@@ -66,10 +66,10 @@ def differing(
 
     Two that are undefined agree; one that is undefined differs from one that is not.
     """
-    is_defined = observations.known_classes(nodes) >= 0
+    is_defined = observations.nodes.classes[nodes] >= 0
     differs: Flags = is_defined != (states >= 0)
     both = (is_defined & (states >= 0)).nonzero()[0]
-    rows = observations.row_numbers(nodes[both]).astype(np.int64)
+    rows = observations.nodes.rows[nodes[both]].astype(np.int64)
     pairs, back = np.unique(rows * len(hypothesis) + states[both], return_inverse=True)
     numbers, partners = np.divmod(pairs, len(hypothesis))
     differs[both] = _are_different(observations, numbers, hypothesis, partners)[back]
@@ -84,7 +84,7 @@ def comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
     if isinstance(observations.by, Tolerance):
         return partial(differing, hypothesis=hypothesis, observations=observations)
     of_states = np.append(observations.classes_of(hypothesis.probabilities), np.int32(UNDEFINED))
-    classes = observations.known_classes()
+    classes = observations.nodes.classes
     return lambda nodes, states: classes.take(nodes) != of_states.take(states)
 
 
@@ -96,7 +96,7 @@ def _are_different(
     step = max(1, _NUMBERS_AT_ONCE // (len(hypothesis.alphabet) + 1))
     for begin in range(0, len(different), step):
         part = slice(begin, begin + step)
-        rows = observations.numbered_rows(numbers[part])
+        rows = observations.answers.rows(numbers[part])
         others = Rows.dense(hypothesis.probabilities[states[part]])
         different[part] = different_rows(observations.by, rows, others)
     return different
@@ -116,7 +116,7 @@ def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
 def words_of(nodes: Nodes, before: NDArray[np.integer], observations: ObservationTree) -> Words:
     """Return the words of nodes, the shortest first: one for every state that comes before."""
     chosen = nodes[one_for_each(before, np.zeros(len(nodes), dtype=np.int64))]
-    return observations.words(chosen)
+    return observations.nodes.words(chosen)
 
 
 def levels(parents: Nodes) -> list[Nodes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.arrays.row_numbers import RowNumbers
+from pdfalearn.arrays.numbering import RowNumbers
 from pdfalearn.equivalence.differences import Merging, Visiting
 from pdfalearn.equivalence.pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence.relations import (

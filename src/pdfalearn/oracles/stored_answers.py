@@ -52,7 +52,8 @@ class StoredAnswersOracle:
         nodes, before = _contradictions(hypothesis, observations)
         if len(nodes):
             return words_of(nodes, before, observations)
-        self._passed = int((observations.known_classes() != UNKNOWN).sum())
+        table = observations.nodes
+        self._passed = int((table.classes[: table.size] != UNKNOWN).sum())
         return NO_WORDS
 
 
@@ -69,13 +70,9 @@ def _contradictions(
         The words that differ, the shortest first, and the hypothesis's states before the last
         symbol of each.
     """
-    size = len(observations)
-    every = np.arange(size)
-    above, last, classes = (
-        observations.parents(every),
-        observations.last_symbols(every),
-        observations.known_classes(),
-    )
+    table, size = observations.nodes, observations.nodes.size
+    above = table.parents[:size].astype(np.int64)
+    last, classes = table.last_symbols[:size], table.classes[:size]
     differ = comparison(hypothesis, observations)
     states = np.full(size, hypothesis.initial, dtype=np.int32)
     is_open = np.ones(size, dtype=bool)

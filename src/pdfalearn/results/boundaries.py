@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.values import ArrayValue
 from pdfalearn.equivalence.relations import Quantization, Relation, Rounded
 from pdfalearn.errors import InputError
+from pdfalearn.frozen import ArrayValue
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

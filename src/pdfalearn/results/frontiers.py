@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.values import ArrayValue
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
+from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes, write_numbers_in_full
 from pdfalearn.results.certificates import Certificate

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.values import ArrayValue
 from pdfalearn.checks import checked_number
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
+from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
 from pdfalearn.results.boundaries import BoundaryDistances

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.arrays.values import ArrayValue
 from pdfalearn.errors import InputError
+from pdfalearn.frozen import ArrayValue
 from pdfalearn.text import described
 
 Word = tuple[Symbol, ...]

@@ -166,7 +166,7 @@ def model_words(
         columns = _drawn(nodes, observations, random)
         going = columns > 0
         active, symbols = active[going], columns[going] - 1
-        nodes = observations.step(nodes[going], symbols)
+        nodes = observations.nodes.step(nodes[going], symbols)
         steps.append((active, symbols.astype(np.int32)))
     return collected_words(steps, count)
 
@@ -175,8 +175,8 @@ def _drawn(
     nodes: Nodes, observations: ObservationTree, random: np.random.Generator
 ) -> NDArray[np.int32]:
     """Draw a column after every word, from what its distribution lists."""
-    numbers, places = np.unique(observations.row_numbers(nodes), return_inverse=True)
-    rows = observations.numbered_rows(numbers.astype(np.int64))
+    numbers, places = np.unique(observations.nodes.rows[nodes], return_inverse=True)
+    rows = observations.answers.rows(numbers.astype(np.int64))
     if rows.columns is None or rows.offsets is None:
         cumulative = np.cumsum(rows.values, axis=1)
         return drawn_columns(cumulative, places.astype(np.int32), random).astype(np.int32)

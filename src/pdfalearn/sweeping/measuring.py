@@ -106,7 +106,7 @@ class SampledMeasure:
     ) -> None:
         with observations:
             observations.record(store, key)
-            observations.call_after_batches(report)
+            observations.asker.on_batch = report
             sampling = Sampling(observations, sampler, seed, held_out=1)
             sampling.draw_until(1.0)
             words = sampling.held_out
@@ -119,7 +119,7 @@ class SampledMeasure:
             self._held_out = HeldOut(words, observations)
             self.questions = observations.counts.words
             self.audited = observations.counts.audited
-            self.cost, self.symbols = observations.cost, observations.symbols
+            self.cost, self.symbols = observations.meter.spent, observations.counts.symbols
         self.drawn_words = self._held_out.word_count
         self.lengths: Floats = self._held_out.lengths
 

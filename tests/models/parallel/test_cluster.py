@@ -92,7 +92,7 @@ def test_a_copy_of_a_cluster_that_answers_otherwise_is_named(cluster: Any, tmp_p
     ):
         tree.ask_path(words)
         with pytest.raises(ModelError, match="The copies differ: worker tcp://"):
-            tree.audit(100, seed=1)
+            tree.audits.audit(100, seed=1)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.int_map import IntMap
+from pdfalearn.arrays.numbering import IntMap
 from pdfalearn.languages.dfa import DFA
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.constrained._rows import UnchangeableError

@@ -1,4 +1,4 @@
-"""Decide what is asked next: how much a budget allows, and which words make up a batch."""
+"""What has been asked, and how much a budget still allows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.models.batch import FEW, Batch
 from pdfalearn.models.protocol import QueryCost
-from pdfalearn.observations.nodes import UNKNOWN, Nodes, NodeTable
+from pdfalearn.observations.nodes import Nodes, NodeTable
 from pdfalearn.rows import Floats
 
 _SECONDS_PER_NODE = 4e-7
@@ -77,7 +76,7 @@ class Counts:
 
 
 class Meter:
-    """Decides which words may still be asked.
+    """Counts what is asked, and decides which words may still be asked.
 
     Parameters
     ----------
@@ -85,61 +84,55 @@ class Meter:
         The bounds.
     cost : QueryCost
         What asking the model costs.
-    counts : Counts
-        What has been asked.
     nodes : NodeTable
         The words.
     """
 
-    def __init__(self, budget: Budget, cost: QueryCost, counts: Counts, nodes: NodeTable) -> None:
-        self._nodes = nodes
+    def __init__(self, budget: Budget, cost: QueryCost, nodes: NodeTable) -> None:
         self.budget = budget
+        self.counts = Counts()
+        self._nodes = nodes
         self._cost = cost
-        self._counts = counts
-        self._started = time.monotonic()
+        bounds = (budget.max_words, budget.max_symbols, budget.max_cost, budget.max_word_length)
+        self._most_words, self._most_symbols, self._most_cost, self._longest = (
+            math.inf if bound is None else bound for bound in bounds
+        )
+        seconds = math.inf if budget.max_seconds is None else budget.max_seconds
+        self._ends_at = time.monotonic() + seconds
         self.states_reached = False
         """Whether a state was found that there was no room for."""
         self.is_closed = False
         """Whether nothing may be asked any more."""
-        self._guard: Budget | None = None
-        if budget.max_bytes is not None:
-            self._guard = Budget(max_bytes=budget.max_bytes)
+        self.guard = None if budget.max_bytes is None else Budget(max_bytes=budget.max_bytes)
+        """Limits of words and bytes, which unlike a budget do not change how words are asked."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is up, as it takes a while to make an automaton of what is known."""
+        return time.monotonic() + _SECONDS_PER_NODE * self._nodes.size >= self._ends_at
 
     def check_seconds(self, where: tuple[object, ...] | None = None) -> None:
         """Stop if the time is up."""
         limit = self.budget.max_seconds
-        if limit is not None and self._seconds_left() <= 0:
+        if limit is not None and self.is_late:
             raise BudgetReached("max_seconds", limit, where)
 
-    def _seconds_left(self) -> float:
-        finishing = _SECONDS_PER_NODE * self._nodes.size
-        return _left(self.budget.max_seconds, time.monotonic() - self._started + finishing)
-
-    def guard(self, limits: Budget) -> None:
-        """Stop at default limits, which unlike a budget do not change how words are asked."""
-        self._guard = limits
-
-    def check_guard(self, nbytes: int) -> None:
+    def check_guard(self, guard: Budget, nbytes: int) -> None:
         """Stop if a limit is reached, given the bytes that the observations take."""
-        if self._guard is None:
-            return
         is_default = self.budget.max_bytes is None
-        words, most_bytes = self._guard.max_words, self._guard.max_bytes
-        if words is not None and self._counts.words >= words:
-            raise BudgetReached("max_words", words, is_default=is_default)
-        if most_bytes is not None and nbytes >= most_bytes:
-            raise BudgetReached("max_bytes", most_bytes, is_default=is_default)
+        if guard.max_words is not None and self.counts.words >= guard.max_words:
+            raise BudgetReached("max_words", guard.max_words, is_default=is_default)
+        if guard.max_bytes is not None and nbytes >= guard.max_bytes:
+            raise BudgetReached("max_bytes", guard.max_bytes, is_default=is_default)
 
-    def check_equivalence_queries(self, count: int) -> None:
-        """Stop if no further equivalence query may be made after this many."""
+    def check_query(self, count: int) -> None:
+        """Stop if no equivalence query may follow this number of them."""
+        if self.states_reached and self.budget.max_states is not None:
+            raise BudgetReached("max_states", self.budget.max_states)
+        self.check_seconds()
         limit = self.budget.max_equivalence_queries
         if limit is not None and count >= limit:
             raise BudgetReached("max_equivalence_queries", limit)
-
-    def check_states(self) -> None:
-        """Stop if there are more states than there may be."""
-        if self.states_reached and self.budget.max_states is not None:
-            raise BudgetReached("max_states", self.budget.max_states)
 
     def grant_states(self, have: int, wanted: int) -> int:
         """Return how many of the wanted states may be added to those there are."""
@@ -149,15 +142,10 @@ class Meter:
         self.states_reached = True
         return limit - have
 
-    def opening(self, wanted: int) -> int:
-        """Return how many stored words may be asked again; the budget keeps enough to go on."""
-        limit = self.budget.max_words
-        return wanted if limit is None else min(wanted, limit // 4)
-
     @property
     def spent(self) -> float:
         """What all that was asked has cost, audits included."""
-        counts = self._counts
+        counts = self.counts
         return self._cost.total(
             calls=len(counts.batches) + counts.audits,
             words=counts.words + counts.audited,
@@ -166,31 +154,33 @@ class Meter:
             cached_symbols=counts.cached_symbols,
         )
 
-    def affordable(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def affordable(self, lengths: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the places of words that may be asked outside of learning, from the start."""
-        budget, counts, unit = self.budget, self._counts, self._cost
-        if self.is_closed or self._seconds_left() <= 0:
+        if self.is_closed or self.is_late:
             return np.empty(0, dtype=np.int64)
-        words = _left(budget.max_words, counts.words + counts.audited)
-        cost = _left(budget.max_cost, self.spent)
-        symbols = _left(budget.max_symbols, counts.symbols + counts.audited_symbols)
-        longest = _left(budget.max_word_length, 0)
+        counts, unit = self.counts, self._cost
+        words = self._most_words - counts.words - counts.audited
+        symbols = self._most_symbols - counts.symbols - counts.audited_symbols
+        cost = self._most_cost - self.spent
         places = []
         for place, length in enumerate(lengths.tolist()):
             costs = unit.call + unit.word + length * unit.symbol
-            if words >= 1 and length <= min(symbols, longest) and costs <= cost:
+            if words >= 1 and length <= min(symbols, self._longest) and costs <= cost:
                 places.append(place)
                 words, symbols, cost = words - 1, symbols - length, cost - costs
         return np.array(places, dtype=np.int64)
 
     def half_left(self) -> int:
-        """Return half the number of words that may still be asked, at least a few."""
-        budget, counts = self.budget, self._counts
-        unit = self._cost.word + self._cost.symbol
+        """Return half the number of words that may still be asked, at least a few.
+
+        Answers to this many words are used before more are asked, so that something is left to go
+        on with.
+        """
+        counts, unit = self.counts, self._cost.word + self._cost.symbol
         left = min(
-            _left(budget.max_words, counts.words + counts.audited),
-            _left(budget.max_symbols, counts.symbols + counts.audited_symbols),
-            _left(budget.max_cost, self.spent) / unit if unit else math.inf,
+            self._most_words - counts.words - counts.audited,
+            self._most_symbols - counts.symbols - counts.audited_symbols,
+            (self._most_cost - self.spent) / unit if unit else math.inf,
         )
         return int(min(max(left / 2, _FEW_WORDS), _MANY_WORDS))
 
@@ -200,7 +190,7 @@ class Meter:
         What counts is what is planned, and not what a model has to compute again: so it is the same
         on every machine.
         """
-        if not self._counts.words and nodes[0] == 0:
+        if not self.counts.words and nodes[0] == 0:
             return nodes[:1]
         budget, table = self.budget, self._nodes
         self.check_seconds(where)
@@ -208,13 +198,13 @@ class Meter:
             fits = table.lengths[nodes] <= budget.max_word_length
             nodes = _some(nodes[fits], "max_word_length", budget.max_word_length, where)
         if budget.max_words is not None:
-            left = budget.max_words - self._counts.words - self._counts.audited
+            left = budget.max_words - self.counts.words - self.counts.audited
             nodes = _some(nodes[: max(left, 0)], "max_words", budget.max_words, where)
         if budget.max_symbols is None and budget.max_cost is None:
             return nodes
         ways = _new_symbols(table, nodes)
         if budget.max_symbols is not None:
-            left = budget.max_symbols - self._counts.symbols - self._counts.audited_symbols
+            left = budget.max_symbols - self.counts.symbols - self.counts.audited_symbols
             nodes = _some(nodes[np.cumsum(ways) <= left], "max_symbols", budget.max_symbols, where)
         if budget.max_cost is not None:
             costs = self._cost.word + ways[: len(nodes)] * self._cost.symbol
@@ -233,10 +223,6 @@ def _some(nodes: Nodes, bound: str, limit: float, where: tuple[object, ...]) -> 
     return nodes
 
 
-def _left(limit: float | None, spent: float) -> float:
-    return math.inf if limit is None else limit - spent
-
-
 def _new_symbols(table: NodeTable, nodes: Nodes) -> Nodes:
     """Return the number of symbols to each node from its nearest ancestor that was seen."""
     ways = np.zeros(len(nodes), dtype=np.int64)
@@ -247,47 +233,3 @@ def _new_symbols(table: NodeTable, nodes: Nodes) -> Nodes:
         ways[active] += 1
         here = table.parents[here].astype(np.int64)
     return ways
-
-
-def plan_batch(table: NodeTable, nodes: Nodes, *, prefixes_free: bool) -> Batch:
-    """Make the batch that asks for nodes: with them go the words that lead there.
-
-    Parameters
-    ----------
-    table : NodeTable
-        The words.
-    nodes : array of int
-        What to ask for: different, and none of them known.
-    prefixes_free : bool
-        Whether rows on the way cost nothing, and are wanted, too.
-    """
-    is_narrow = len(nodes) < FEW
-    if is_narrow:
-        ids = np.array(_with_way(table, nodes.tolist()), dtype=np.int64)
-    else:
-        parts, above = [nodes], table.parents[nodes]
-        while len(above := above[~table.seen[above]]):
-            above = np.unique(above)
-            parts.append(above.astype(np.int64))
-            above = table.parents[above]
-        ids = np.unique(np.concatenate(parts)) if len(parts) > 1 else np.sort(nodes)
-    if len(ids) == len(nodes):
-        wanted = np.ones(len(ids), dtype=bool)
-    elif prefixes_free:
-        wanted = table.classes[ids] == UNKNOWN
-    else:
-        wanted = np.zeros(len(ids), dtype=bool)
-        wanted[np.searchsorted(ids, nodes)] = True
-    return Batch.of_ids(ids, wanted, table.lineage, is_narrow=is_narrow)
-
-
-def _with_way(table: NodeTable, nodes: list[int]) -> list[int]:
-    """Return nodes and their ancestors that the model has not seen, in ascending order."""
-    found = set(nodes)
-    is_seen, parent = table.is_seen, table.parent
-    for node in nodes:
-        above = parent[node]
-        while not is_seen[above] and above not in found:
-            found.add(above)
-            above = parent[above]
-    return sorted(found)

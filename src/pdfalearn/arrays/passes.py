@@ -1,0 +1,124 @@
+"""Passes over whole arrays: first places, room to grow, words from trees, reachable nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+
+_FEW = 64
+"""Below this many words at once, one word after the other is faster than array passes."""
+
+
+def grown(table: NDArray[Any], size: int, fill: int = -1) -> NDArray[Any]:
+    """Return a table of at least a size; what is new in it is filled with a number."""
+    if size <= len(table):
+        return table
+    larger = np.empty((max(64, 2 * size), *table.shape[1:]), dtype=table.dtype)
+    larger[: len(table)] = table
+    larger[len(table) :] = fill
+    return larger
+
+
+def firsts(table: NDArray[Any], keys: NDArray[np.integer]) -> Numbers:
+    """Return the place of the first of each key.
+
+    Parameters
+    ----------
+    table : array of signed int
+        As long as keys are large; at the keys it is overwritten with numbers below -1.
+    keys : array of int
+        The keys.
+
+    Examples
+    --------
+    >>> firsts(np.full(8, -1), np.array([5, 7, 5, 2, 7]))
+    array([0, 1, 3])
+    """
+    marks = np.arange(-2, -2 - len(keys), -1, dtype=table.dtype)
+    table[keys[::-1]] = marks[::-1]
+    places: Numbers = np.flatnonzero(table[keys] == marks)
+    return places
+
+
+def spelled(
+    parents: NDArray[np.integer], symbols: NDArray[np.int32], nodes: Numbers
+) -> tuple[NDArray[np.int32], Numbers]:
+    """Return the symbols of nodes' words, one word after the other, and where each word begins.
+
+    Parameters
+    ----------
+    parents, symbols : array of int
+        Of every node the node before its last symbol, and that symbol. Node 0 is the empty word.
+    nodes : array of int
+        The nodes to spell.
+
+    Examples
+    --------
+    >>> parents, symbols = np.array([-1, 0, 1]), np.array([-1, 4, 5], dtype=np.int32)
+    >>> spelled(parents, symbols, np.array([2, 0, 1]))
+    (array([4, 5, 4], dtype=int32), array([0, 2, 2, 3]))
+    """
+    lengths = np.zeros(len(nodes), dtype=np.int64)
+    active = nodes.nonzero()[0]
+    here = nodes[active]
+    steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
+    while len(active) >= _FEW:
+        steps.append((active, symbols[here]))
+        here = parents[here].astype(np.int64, copy=False)
+        if here.min() <= 0:
+            onwards = here > 0
+            lengths[active[~onwards]] = len(steps)
+            active, here = active[onwards], here[onwards]
+    tails: list[list[int]] = []
+    parent_of, symbol_of = parents.data, symbols.data
+    for place, node in zip(active.tolist(), here.tolist(), strict=True):
+        tail = []
+        while node > 0:
+            tail.append(symbol_of[node])
+            node = parent_of[node]
+        lengths[place] = len(steps) + len(tail)
+        tails.append(tail[::-1])
+    offsets = np.zeros(len(nodes) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    spelt = np.empty(offsets[-1], dtype=np.int32)
+    for distance, (places, last) in enumerate(steps, 1):
+        spelt[offsets[places + 1] - distance] = last
+    for place, tail in zip(active.tolist(), tails, strict=True):
+        spelt[offsets[place] : offsets[place] + len(tail)] = tail
+    return spelt, offsets
+
+
+def reaching(
+    sources: NDArray[np.integer], successors: NDArray[np.integer], targets: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which nodes reach one of the targets, which they may be themselves.
+
+    Parameters
+    ----------
+    sources, successors : array of int
+        The nodes where each edge begins and ends.
+    targets : array of bool, one entry a node
+        The nodes to reach.
+
+    Examples
+    --------
+    >>> reaching(np.array([0, 2]), np.array([1, 0]), np.array([False, True, False, False]))
+    array([ True,  True,  True, False])
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    size = len(targets)
+    # Backwards from one more node, which leads to all targets.
+    ends = targets.nonzero()[0]
+    begins = np.concatenate((successors, np.full(len(ends), size)))
+    ends = np.concatenate((sources, ends))
+    ones = np.ones(len(begins), dtype=np.int8)
+    graph = csr_array((ones, (begins, ends)), shape=(size + 1, size + 1))
+    reached = np.zeros(size + 1, dtype=bool)
+    reached[breadth_first_order(graph, size, return_predecessors=False)] = True
+    return reached[:-1]
