@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.alphabet import Alphabet, Frozen, Symbol, Word
 from pdfalearn.checks import (
     checked_generator,
     checked_integer,
@@ -18,10 +18,8 @@ from pdfalearn.checks import (
     checked_transitions,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.frozen import Frozen
-from pdfalearn.runs import sampled_words, visited_states
 from pdfalearn.text import described
-from pdfalearn.words import Words
+from pdfalearn.words import Words, sampled_words, visited_states
 
 Floats = NDArray[np.float64]
 States = NDArray[np.int32]

@@ -21,9 +21,9 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
+from pdfalearn.alphabet import WordTree
 from pdfalearn.learners._suffix_matches import suffix_matches
 from pdfalearn.models.cost import FREE, QueryCost
-from pdfalearn.word_trees import WordTree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.endless import EndlessModel
 from tests.learners.noted import Noted

@@ -6,8 +6,8 @@ import numpy as np
 
 from pdfalearn.analysis.probabilities import Successes, checked_successes
 from pdfalearn.chains.ways import minus_logs
+from pdfalearn.checks import check_fits
 from pdfalearn.languages.kinds import LanguageLike, language_dfa
-from pdfalearn.memory import check_fits
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.reachability import reachable_part
 

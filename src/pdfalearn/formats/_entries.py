@@ -8,10 +8,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import SUM_TOLERANCE, sums_to_one
+from pdfalearn.checks import SUM_TOLERANCE, check_fits, sums_to_one
 from pdfalearn.errors import FileFormatError
 from pdfalearn.formats._lines import at_line, number_in
-from pdfalearn.memory import check_fits
 from pdfalearn.pdfa import PDFA
 
 _State = TypeVar("_State", bound=Hashable)

@@ -8,6 +8,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.alphabet import WordTree
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import named
 from pdfalearn.files.archives import text_and_arrays, write_archive
@@ -26,7 +27,6 @@ from pdfalearn.formats._run_texts import (
 from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
 from pdfalearn.results.trees import NONE, KeptTree
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import offsets_of
 
 ENDING = ".zip"

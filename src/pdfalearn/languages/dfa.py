@@ -7,13 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn.alphabet import Alphabet, Symbol, Word, shortened
+from pdfalearn.alphabet import Alphabet, Frozen, Symbol, Word, shortened
 from pdfalearn.arrays.reaching import reaching
 from pdfalearn.checks import checked_integer, checked_transitions
 from pdfalearn.errors import InputError
-from pdfalearn.frozen import Frozen
 from pdfalearn.reachability import reachable_in
-from pdfalearn.runs import visited_states
+from pdfalearn.words import visited_states
 
 
 class DFA(Frozen):

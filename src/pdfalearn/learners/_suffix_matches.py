@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.word_trees import WordTree
+from pdfalearn.alphabet import WordTree
 
 Numbers = NDArray[np.int64]
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.alphabet import WordTree
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
 from pdfalearn.learners._likely import LikelyFirst
@@ -23,9 +24,7 @@ from pdfalearn.learners.kept_tree import kept_tree
 from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.results.trees import KeptTree
-from pdfalearn.runs import visited_states
-from pdfalearn.word_trees import WordTree
-from pdfalearn.words import Words
+from pdfalearn.words import Words, visited_states
 
 Numbers = NDArray[np.int64]
 

@@ -10,13 +10,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from pdfalearn.alphabet import WordTree
 from pdfalearn.errors import OracleError
 from pdfalearn.learners.kept_tree import suffix_columns
 from pdfalearn.observations.suffixes import Suffixes
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.trees import NONE, KeptTree
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]

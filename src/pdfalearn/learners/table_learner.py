@@ -8,16 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import WordTree, shortened
 from pdfalearn.equivalence.relations import check_tolerance
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.observation_table import ObservationTable, Places
 from pdfalearn.observations.tree import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.trees import KeptTree
-from pdfalearn.runs import visited_states
-from pdfalearn.word_trees import WordTree
-from pdfalearn.words import Words
+from pdfalearn.words import Words, visited_states
 
 
 class _Proposal(NamedTuple):

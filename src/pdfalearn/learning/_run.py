@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pdfalearn.alphabet import WordTree
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.errors import OracleError, StoreError
 from pdfalearn.learners.protocol import Learner
@@ -26,7 +27,6 @@ from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.learning_runs import History, Progress, Result, StateGrowth, Statistics
 from pdfalearn.stores import AnswerStore
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 Maker = Callable[[ObservationTree], Learner]

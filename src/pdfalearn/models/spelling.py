@@ -10,10 +10,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.alphabet import Alphabet, Frozen, Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
-from pdfalearn.frozen import Frozen
 from pdfalearn.rows import Floats, Rows
 from pdfalearn.words import Words
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, WordTree, shortened
 from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
@@ -25,7 +25,6 @@ from pdfalearn.observations.nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations.planning import Counts, Meter
 from pdfalearn.observations.suffixes import EMPTY, Suffixes, Traces
 from pdfalearn.rows import Floats, Rows
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words, offsets_of
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from pdfalearn.equivalence.relations import Tolerance, different_rows
 from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
-from pdfalearn.runs import visited_states
-from pdfalearn.words import Words, prefixes_of
+from pdfalearn.words import Words, prefixes_of, visited_states
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]

@@ -12,8 +12,7 @@ from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.results.certificates import Certificate
-from pdfalearn.runs import sampled_words
-from pdfalearn.words import Words, joined, prefixes_of
+from pdfalearn.words import Words, join_words, prefixes_of, sampled_words
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +80,7 @@ class StatePrefixOracle:
         for begin in range(0, count, _PART):
             places = np.arange(begin, min(begin + _PART, count)) // self._walks
             walks = self._walked(hypothesis, part.states[places], rows)
-            words = joined(prefixes_of(access, places, access.lengths[places]), walks)
+            words = join_words(prefixes_of(access, places, access.lengths[places]), walks)
             found = first_differences(words, hypothesis, observations)
             if len(found):
                 return found
@@ -93,7 +92,7 @@ class StatePrefixOracle:
         count, length = len(states), self._length - 1
         ways, _ = sampled_words(hypothesis.table, rows, states, count, length, self._random)
         last = self._random.integers(len(hypothesis.alphabet), size=count, dtype=np.int32)
-        return joined(ways, Words(last, np.arange(count + 1)))
+        return join_words(ways, Words(last, np.arange(count + 1)))
 
 
 def _ways_on(hypothesis: PDFA) -> Floats:

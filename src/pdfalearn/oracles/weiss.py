@@ -10,9 +10,8 @@ from pdfalearn.oracles.comparison import NO_WORDS, differing
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate
-from pdfalearn.runs import sampled_words, visited_states
 from pdfalearn.samplers.drawing import ModelWords
-from pdfalearn.words import Words, offsets_of, prefixes_of
+from pdfalearn.words import Words, offsets_of, prefixes_of, sampled_words, visited_states
 
 _LARGEST_PART = 1024
 """Words are drawn in parts, each twice as large as the one before, up to this."""

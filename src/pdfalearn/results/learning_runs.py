@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.alphabet import WordTree
 from pdfalearn.arrays.values import ArrayValue
 from pdfalearn.checks import checked_number
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError
+from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes
 from pdfalearn.pdfa import PDFA
-from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
 from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.trees import KeptTree, TreeNode, Word
 from pdfalearn.text import LABELS
-from pdfalearn.word_trees import WordTree
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from pdfalearn.checks import checked_integer, checked_share
 from pdfalearn.errors import ModelError
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.runs import collected_words, drawn_columns
-from pdfalearn.words import Words, offsets_of
+from pdfalearn.words import Words, collected_words, drawn_columns, offsets_of
 
 
 class Sampler(Protocol):
