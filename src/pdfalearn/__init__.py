@@ -112,13 +112,13 @@ if TYPE_CHECKING:
     from pdfalearn.models.transformer import TransformerModel as TransformerModel
     from pdfalearn.observations.tree import ObservationTree as ObservationTree
     from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
-    from pdfalearn.oracles.chain import ChainOracle as ChainOracle
+    from pdfalearn.oracles.comparison import StoredAnswersOracle as StoredAnswersOracle
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
     from pdfalearn.oracles.pac import PACOracle as PACOracle
     from pdfalearn.oracles.pac import UnreachableSymbolWarning as UnreachableSymbolWarning
+    from pdfalearn.oracles.protocol import ChainOracle as ChainOracle
     from pdfalearn.oracles.protocol import EquivalenceOracle as EquivalenceOracle
     from pdfalearn.oracles.state_prefix import StatePrefixOracle as StatePrefixOracle
-    from pdfalearn.oracles.stored_answers import StoredAnswersOracle as StoredAnswersOracle
     from pdfalearn.oracles.weiss import WeissOracle as WeissOracle
     from pdfalearn.pdfa import PDFA as PDFA
     from pdfalearn.pdfa import Sample as Sample
@@ -240,12 +240,11 @@ _NAMES_BY_MODULE = {
     "models.transformer": ["TransformerModel"],
     "observations.tree": ["ObservationTree"],
     "oracles.all_words": ["AllWordsOracle"],
-    "oracles.chain": ["ChainOracle"],
+    "oracles.comparison": ["StoredAnswersOracle"],
     "oracles.exact": ["ExactOracle"],
     "oracles.pac": ["PACOracle", "UnreachableSymbolWarning"],
-    "oracles.protocol": ["EquivalenceOracle"],
+    "oracles.protocol": ["ChainOracle", "EquivalenceOracle"],
     "oracles.state_prefix": ["StatePrefixOracle"],
-    "oracles.stored_answers": ["StoredAnswersOracle"],
     "oracles.weiss": ["WeissOracle"],
     "pdfa": ["PDFA", "Sample"],
     "reachability": ["reachable", "reachable_part"],

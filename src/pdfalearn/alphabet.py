@@ -132,9 +132,8 @@ class Alphabet(Frozen):
 
     def decode_words(self, words: Words) -> list[tuple[Symbol, ...]]:
         """Turn a batch of integers back into words."""
-        symbols = self.decode(words.symbols.tolist())
-        offsets = words.offsets.tolist()
-        return [symbols[begin:end] for begin, end in pairwise(offsets)]
+        symbols = tuple(map(self.symbols.__getitem__, words.symbols.tolist()))
+        return [symbols[begin:end] for begin, end in pairwise(words.offsets.tolist())]
 
     def positions_in(self, other: Alphabet) -> Codes:
         """Return every symbol's position in another alphabet of the same symbols."""

@@ -82,6 +82,20 @@ class Words:
             yield begin, end
             begin = end
 
+    def split(self, most: int) -> tuple[Words, Words]:
+        """Return the first words, of at most this many prefixes but at least one, and the rest.
+
+        Examples
+        --------
+        >>> first, rest = Words.of([(0, 1), (), (1,)]).split(4)
+        >>> list(first), list(rest)
+        ([[0, 1], []], [[1]])
+        """
+        if len(self.symbols) + len(self) <= most:
+            return self, NO_WORDS
+        _, end = next(self.parts(most))
+        return self.part(0, end), self.part(end, len(self))
+
     @property
     def ends(self) -> NDArray[np.int64]:
         """The place of each word's last entry if every word has one entry more."""

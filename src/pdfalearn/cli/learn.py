@@ -188,7 +188,7 @@ def _salvaged(interrupt: KeyboardInterrupt) -> Result | None:
 def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLine:
     """Make the line that tells of progress."""
     from pdfalearn.displays.lines import LearningLine
-    from pdfalearn.learning.growth import may_be_endless
+    from pdfalearn.learning.loop import may_be_endless
 
     if isinstance(model, pdfalearn.PDFA):
         return LearningLine(may_be_endless=False)

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from pdfalearn.equivalence.relations import relation_text
 from pdfalearn.results.frontiers import DistillingProgress
-from pdfalearn.results.learning_runs import Progress, StateGrowth
+from pdfalearn.results.learning_runs import Progress
+from pdfalearn.results.signs import StateGrowth
 from pdfalearn.results.sweeps import SweepProgress
 from pdfalearn.text import LABELS, count_text
 

@@ -24,8 +24,8 @@ from pdfalearn.formats._run_texts import (
     text_in,
     text_of,
 )
-from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
+from pdfalearn.results.signs import BoundaryDistances
 from pdfalearn.results.trees import NONE, KeptTree
 from pdfalearn.words import offsets_of
 

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 
-from pdfalearn.alphabet import WordTree
-from pdfalearn.budgets import Budget, BudgetReached
+from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import OracleError, StoreError
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learning.agreeing import agreeing
-from pdfalearn.learning.coarseness import coarseness_note
-from pdfalearn.learning.growth import WARN_STATES, may_be_endless, warn_of_growth
-from pdfalearn.learning.stopping import interrupted, stopped
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.observations.audits import UnsteadyModelError
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.boundaries import BoundaryDistances
-from pdfalearn.results.certificates import Certificate
-from pdfalearn.results.learning_runs import History, Progress, Result, StateGrowth, Statistics
+from pdfalearn.results.certificates import Certificate, certify_interrupt, certify_stop
+from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
+from pdfalearn.results.signs import (
+    WARN_STATES,
+    BoundaryDistances,
+    StateGrowth,
+    coarseness_note,
+    warn_of_growth,
+)
 from pdfalearn.stores import AnswerStore
 from pdfalearn.words import Words
 
@@ -46,6 +48,8 @@ class Run:
         Called with a `Progress` after every batch of questions and every equivalence query.
     interrupts : Interrupts
         What holds back a Ctrl-C.
+    is_endless : bool
+        Whether states may keep growing with the questions for ever.
     """
 
     def __init__(
@@ -54,16 +58,18 @@ class Run:
         oracle: EquivalenceOracle,
         progress: Callable[[Progress], None] | None,
         interrupts: Interrupts,
+        *,
+        is_endless: bool,
     ) -> None:
         self._observations = observations
         self._oracle = oracle
         self._progress = progress
         self._interrupts = interrupts
         self._learner: Learner
-        self._seconds = {"learning": 0.0, "equivalence": 0.0}
-        self._process_seconds = dict(self._seconds)
+        self._seconds = {"learning": [0.0, 0.0], "equivalence": [0.0, 0.0]}
+        """What each part has taken, by the clock and of the processor."""
         self._running: str | None = None
-        self._started = 0.0
+        self._since = 0.0, 0.0
         self._equivalence_queries = 0
         self._history: list[Progress] = []
         self._found: list[tuple[int, int]] = []
@@ -74,12 +80,10 @@ class Run:
         """What is unresolved of the last hypothesis, and the words of states added to agree."""
         self.hypothesis: PDFA | None = None
         """The newest one."""
-        self._may_warn = observations.budget == Budget()  # who gives a bound knows
-        self._growth: StateGrowth | None = None
-        if may_be_endless(observations.query_cost, oracle):
-            self._growth = StateGrowth()
+        self._may_warn = observations.budget == UNBOUNDED  # who gives a bound knows
+        self._growth = StateGrowth() if is_endless else None
 
-    def finished(
+    def finish(
         self,
         maker: Maker,
         store: str | os.PathLike[str] | None,
@@ -87,20 +91,24 @@ class Run:
         audit: int,
         seed: int,
     ) -> Result:
-        """Learn to the end, with a store if there is one; the session is closed in every case."""
+        """Learn to the end, with a store if there is one; the model is closed in every case."""
+        observations = self._observations
         try:
-            self._learner = maker(self._observations)
+            self._learner = maker(observations)
             if self._progress is not None or self._growth is not None:
-                self._observations.call_after_batches(self._after_batch)
-            self._observations.audit_along_the_way(audit, seed)
-            with self._recorded(store, key):
+                observations.call_after_batches(self._after_batch)
+            observations.audit_along_the_way(audit, seed)
+            with nullcontext() if store is None else AnswerStore(store) as kept:
+                if kept is not None and key is not None:
+                    observations.record(kept, key)
                 try:
                     self._learn()
                     certificate = self._oracle.certificate
                 except (BudgetReached, UnsteadyModelError) as end:
                     certificate = self._stop(end)
+                self._time(None)
                 try:
-                    self._observations.audit(audit, seed)
+                    observations.audit(audit, seed)
                 except UnsteadyModelError as found:
                     certificate = found.certify(certificate)
                 self._result = self.result(certificate)
@@ -110,49 +118,37 @@ class Run:
             self._notes.append(f"the store could not be closed: {error}")
         finally:
             self._close()
-        return self._noted(self._result)
-
-    @contextmanager
-    def _recorded(self, path: str | os.PathLike[str] | None, key: str | None) -> Iterator[None]:
-        """Keep the observations in a store, if there is to be one."""
-        if path is None or key is None:
-            yield
-            return
-        with AnswerStore(path) as store:
-            self._observations.record(store, key)
-            yield
+        return replace(self._result, notes=tuple(self._notes)) if self._notes else self._result
 
     def _close(self) -> None:
         note = self._observations.close()
         if note is not None:
             self._notes.append(note)
 
-    def _noted(self, result: Result) -> Result:
-        return replace(result, notes=tuple(self._notes)) if self._notes else result
-
     def salvaged(self) -> Result | None:
         """Return what was learnt until an interrupt, if there is an automaton at all."""
+        self._time(None)
         self._close()
-        if self._result is not None:
-            return self._noted(self._result)
-        newest = self.hypothesis
-        try:
-            self._settle()
-        except Exception:  # half-made states, where a second Ctrl-C came in between
-            self.hypothesis = newest
-        if self.hypothesis is None:
-            return None
-        return self._noted(self.result(interrupted(is_growing=self._is_growing)))
+        if self._result is None:
+            newest = self.hypothesis
+            try:
+                self._settle()
+            except Exception:  # half-made states, where a second Ctrl-C came in between
+                self.hypothesis = newest
+            if self.hypothesis is None:
+                return None
+            self._result = self.result(certify_interrupt(is_growing=self._is_growing))
+        return replace(self._result, notes=tuple(self._notes))
 
     def _stop(self, end: BudgetReached | UnsteadyModelError) -> Certificate:
         """Make an automaton of what is known where learning had to end; certify that."""
-        with self._timed("learning"):
-            self._settle()
-            self._agree()
+        self._time("learning")
+        self._settle()
+        self._agree()
         if isinstance(end, UnsteadyModelError):
             return end.certify(Certificate("stopped", "an audit on the way ended learning"))
         alphabet, added = self._observations.alphabet, len(self._added)
-        return stopped(end, alphabet, self._unresolved, added, is_growing=self._is_growing)
+        return certify_stop(end, alphabet, self._unresolved, added, is_growing=self._is_growing)
 
     def _settle(self) -> PDFA:
         """Take the learner's current hypothesis as the newest one."""
@@ -170,35 +166,33 @@ class Run:
             self.hypothesis, self._added, self._unresolved = found
 
     def _learn(self) -> None:
+        """Refine the hypothesis until the oracle finds no counterexample."""
         meter = self._observations.meter
-        with self._timed("learning"):
-            self._learner.start()
+        self._time("learning")
+        self._learner.start()
         while True:
-            with self._timed("learning"):
-                hypothesis = self._settle()
+            hypothesis = self._settle()
             self._history.append(self._snapshot())
             meter.check_states()
             meter.check_seconds()
             meter.check_equivalence_queries(self._equivalence_queries)
-            with self._timed("equivalence"):
-                counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
+            self._time("equivalence")
+            counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
             del hypothesis
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle returned {counterexamples!r}, not Words")
-            self._note(counterexamples)
-            self._report()
+            self._time(None)
+            self._equivalence_queries += 1
+            longest = int(counterexamples.lengths.max(initial=0))
+            self._found.append((len(counterexamples), longest))
+            if self._progress is not None:
+                self._report(self._progress)
             if not len(counterexamples):
                 return
             self._interrupts.check()
-            with self._timed("learning"):
-                self._learner.refine(self._checked(counterexamples))
+            self._time("learning")
+            self._learner.refine(self._checked(counterexamples))
             self._interrupts.check()
-
-    def _note(self, counterexamples: Words) -> None:
-        """Count an equivalence query and what it found."""
-        self._equivalence_queries += 1
-        longest = int(counterexamples.lengths.max(initial=0))
-        self._found.append((len(counterexamples), longest))
 
     def _checked(self, words: Words) -> Words:
         symbols, count = words.symbols, len(self._observations.alphabet)
@@ -209,22 +203,14 @@ class Run:
             )
         return words
 
-    @contextmanager
-    def _timed(self, part: str) -> Iterator[None]:
-        self._running, self._started = part, time.perf_counter()
-        process_started = time.process_time()
-        try:
-            yield
-        finally:
-            self._process_seconds[part] += time.process_time() - process_started
-            self._seconds = self._seconds_now()
-            self._running = None
-
-    def _seconds_now(self) -> dict[str, float]:
-        seconds = dict(self._seconds)
+    def _time(self, part: str | None) -> None:
+        """Count the time since the last call for the part that was running; begin another one."""
+        now = time.perf_counter(), time.process_time()
         if self._running is not None:
-            seconds[self._running] += time.perf_counter() - self._started
-        return seconds
+            seconds = self._seconds[self._running]
+            seconds[0] += now[0] - self._since[0]
+            seconds[1] += now[1] - self._since[1]
+        self._running, self._since = part, now
 
     def _after_batch(self) -> None:
         if self._growth is not None:
@@ -234,23 +220,25 @@ class Run:
             if self._may_warn and is_large and self._growth.is_steady:
                 self._may_warn = False
                 warn_of_growth(self._learner.size, counts.words)
-        self._report()
+        if self._progress is not None:
+            self._report(self._progress)
 
     @property
     def _is_growing(self) -> bool:
         """Whether states have kept growing with the questions."""
         return self._growth is not None and self._growth.is_steady
 
-    def _report(self) -> None:
-        if self._progress is not None:
-            self._interrupts.begin_call()
-            try:
-                self._progress(self._snapshot())
-            finally:
-                self._interrupts.end_call()
+    def _report(self, progress: Callable[[Progress], None]) -> None:
+        """Call the function for progress, where a Ctrl-C need not be held back."""
+        self._interrupts.begin_call()
+        try:
+            progress(self._snapshot())
+        finally:
+            self._interrupts.end_call()
 
     def _snapshot(self) -> Progress:
-        counts, seconds = self._observations.counts, self._seconds_now()
+        self._time(self._running)
+        counts = self._observations.counts
         return Progress(
             states=self._learner.size,
             words=counts.words,
@@ -258,8 +246,8 @@ class Run:
             symbols=self._observations.symbols,
             cost=self._observations.cost,
             equivalence_queries=self._equivalence_queries,
-            learning_seconds=seconds["learning"],
-            equivalence_seconds=seconds["equivalence"],
+            learning_seconds=self._seconds["learning"][0],
+            equivalence_seconds=self._seconds["equivalence"][0],
         )
 
     def result(self, certificate: Certificate) -> Result:
@@ -267,10 +255,12 @@ class Run:
         pdfa = self.hypothesis
         if pdfa is None:
             raise RuntimeError("there is no hypothesis yet")
-        coarse = coarseness_note(self._observations)
-        if coarse is not None:
-            self._notes.append(coarse)
-        counts = self._observations.counts
+        observations, by = self._observations, self._observations.by
+        if observations.class_count == 1:
+            coarse = coarseness_note(by, observations.row_count, observations.tables())
+            if coarse is not None:
+                self._notes.append(coarse)
+        counts = observations.counts
         depth, inner_nodes = self._learner.tree_shape()
         statistics = Statistics(
             **(vars(self._snapshot()) | {"states": len(pdfa)}),
@@ -278,15 +268,17 @@ class Run:
             stored_words=counts.stored,
             audited_words=counts.audited,
             largest_difference=counts.largest_difference,
-            learning_process_seconds=self._process_seconds["learning"],
-            equivalence_process_seconds=self._process_seconds["equivalence"],
+            learning_process_seconds=self._seconds["learning"][1],
+            equivalence_process_seconds=self._seconds["equivalence"][1],
             tree_depth=depth,
             inner_nodes=inner_nodes,
             structure_size=self._learner.structure_size,
             counterexamples=tuple(count for count, _ in self._found),
             longest_counterexamples=tuple(longest for _, longest in self._found),
         )
-        by, learnt = self._observations.by, len(pdfa) - len(self._added)
+        words = self._learner.access_words()
+        if len(self._added):
+            words = words.followed_by(observations.word_tree(self._added))
         return Result(
             pdfa=pdfa,
             statistics=statistics,
@@ -295,15 +287,8 @@ class Run:
                 certificate, details={**certificate.details, **counts.outside_details}
             ),
             by=by,
-            kept_words=self._access_words(),
-            kept_tree=self._learner.tree(learnt),
-            kept_distances=BoundaryDistances.of(by, self._observations.tables()),
+            kept_words=words,
+            kept_tree=self._learner.tree(len(pdfa) - len(self._added)),
+            kept_distances=BoundaryDistances.of(by, observations.tables()),
             unresolved=np.stack(np.divmod(self._unresolved, len(pdfa.alphabet)), axis=1),
         )
-
-    def _access_words(self) -> WordTree:
-        """Return the access words of the learner's states, and of those that were added."""
-        words = self._learner.access_words()
-        if not len(self._added):
-            return words
-        return words.followed_by(self._observations.word_tree(self._added))

@@ -107,8 +107,7 @@ class FunctionModel(LanguageModel):
 
     def answer(self, batch: Batch) -> Answer:  # type: ignore[override]
         """Call the function with all the words at once; the caller checks what it returns."""
-        decode = self.alphabet.decode
-        return self._function([decode(codes) for codes in batch.words])
+        return self._function(self.alphabet.decode_words(batch.words))
 
 
 class FunctionOfWords(FunctionModel):

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.observations.tree import Nodes, ObservationTree
-from pdfalearn.oracles.comparison import NO_WORDS, differing, words_of
+from pdfalearn.oracles.comparison import differing, words_of
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate
-from pdfalearn.words import Words
+from pdfalearn.words import NO_WORDS, Words
 
 _PART = 4096
 """Words are asked for and compared in parts of this size."""
@@ -45,23 +45,12 @@ class AllWordsOracle:
 
     def __init__(self, max_length: int) -> None:
         self._max_length = checked_integer(max_length, "max_length", 0)
-        self._passed: int | None = None
-        """How many words the last query has compared, if it found no difference."""
-
-    @property
-    def certificate(self) -> Certificate:
+        self.certificate = NOTHING_KNOWN
         """What it means that the last query found no counterexample."""
-        if self._passed is None:
-            return NOTHING_KNOWN
-        return Certificate(
-            "tested",
-            f"model and automaton agree on all words of up to {self._max_length} symbols",
-            {"max_length": self._max_length, "words": self._passed},
-        )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the shortest words after which model and hypothesis differ."""
-        self._passed = None
+        self.certificate = NOTHING_KNOWN
         self._check_count(len(hypothesis.alphabet))
         count = 0
         nodes, states, before = np.array([0]), np.array([hypothesis.initial]), np.array([-1])
@@ -78,7 +67,11 @@ class AllWordsOracle:
                 symbols = np.tile(np.arange(len(hypothesis.alphabet)), int(on.sum()))
                 nodes = observations.step(on_nodes, symbols)
                 states = hypothesis.transitions[states[on]].reshape(-1)
-        self._passed = count
+        self.certificate = Certificate(
+            "tested",
+            f"model and automaton agree on all words of up to {self._max_length} symbols",
+            {"max_length": self._max_length, "words": count},
+        )
         return NO_WORDS
 
     def _check_count(self, symbols: int) -> None:

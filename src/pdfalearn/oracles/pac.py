@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import Symbol, shortened
 from pdfalearn.checks import checked_generator, checked_share
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles.comparison import NO_WORDS, first_differences
+from pdfalearn.oracles.comparison import first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.samplers.drawing import ModelWords, Sampler
-from pdfalearn.words import Words
+from pdfalearn.words import NO_WORDS, Words
 
 _MOST_WORDS = 10**12
 _PART = 1024
@@ -83,61 +83,44 @@ class PACOracle:
                 f"epsilon {epsilon!r} and delta {delta!r} ask for more than {_MOST_WORDS:,} words "
                 "in a query; choose them larger"
             )
-        self._passed: int | None = None
-        """How many words the last query has drawn, if it found no difference."""
-        self._longest, self._by = 0, ""
-        """The length of the longest word of the last query, and by what answers were compared."""
-
-    @property
-    def certificate(self) -> Certificate:
+        self.certificate = NOTHING_KNOWN
         """What it means that the last query found no counterexample."""
-        if self._passed is None:
-            return NOTHING_KNOWN
-        epsilon, delta, name = self._epsilon, self._delta, self._sampler.name
-        return Certificate(
-            "pac",
-            f"with probability at least 1 - {delta}, at most a share {epsilon} of {name} have "
-            "any prefix on which model and automaton differ",
-            {
-                "epsilon": epsilon,
-                "delta": delta,
-                "sampler": name,
-                "words": self._passed,
-                "queries": self._queries,
-                "by": self._by,
-                "whole_words_of_model": self._are_whole_words_of_model(),
-            },
-        )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the shortest prefixes of drawn words after which model and hypothesis differ."""
+        self.certificate = NOTHING_KNOWN
         if not self._queries:
-            self._warn(hypothesis)
-        self._passed, self._longest, self._by = None, 0, repr(observations.by)
+            missing = self._sampler.unreachable_symbols(hypothesis.alphabet)
+            if missing:
+                self._warn_of(missing)
         self._queries += 1
-        count = self._sample_size()
+        count = math.ceil((-math.log(self._delta) + self._queries * math.log(2)) / self._epsilon)
+        longest = 0
         for begin in range(0, count, _PART):
             words = self._drawn(min(_PART, count - begin), hypothesis, observations)
-            self._longest = max(self._longest, int(words.lengths.max()))
+            longest = max(longest, int(words.lengths.max()))
             found = first_differences(words, hypothesis, observations)
             if len(found):
                 return found
-        self._passed = count
-        return NO_WORDS
-
-    def _are_whole_words_of_model(self) -> bool:
-        """Return whether the model itself has drawn the words, and none was cut.
-
-        If more than a share ε of its words were cut or showed a difference, then with a probability
-        of at least 1 - δ/2ⁱ one of the query's words would have been cut or shown one.
-        """
+        # If more than a share ε of the model's words were cut or showed a difference, then with a
+        # probability of at least 1 - δ/2ⁱ one of these words would have been cut or shown one.
         sampler = self._sampler
-        return isinstance(sampler, ModelWords) and self._longest < sampler.max_length
-
-    def _sample_size(self) -> int:
-        """Return how many words this query has to draw."""
-        doubts = -math.log(self._delta) + self._queries * math.log(2)
-        return math.ceil(doubts / self._epsilon)
+        are_whole = isinstance(sampler, ModelWords) and longest < sampler.max_length
+        self.certificate = Certificate(
+            "pac",
+            f"with probability at least 1 - {self._delta}, at most a share {self._epsilon} of "
+            f"{sampler.name} have any prefix on which model and automaton differ",
+            {
+                "epsilon": self._epsilon,
+                "delta": self._delta,
+                "sampler": sampler.name,
+                "words": count,
+                "queries": self._queries,
+                "by": repr(observations.by),
+                "whole_words_of_model": are_whole,
+            },
+        )
+        return NO_WORDS
 
     def _drawn(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Draw words; refuse too few, as the certificate would not hold."""
@@ -153,12 +136,10 @@ class PACOracle:
                 )
         return words
 
-    def _warn(self, hypothesis: PDFA) -> None:
-        missing = self._sampler.unreachable_symbols(hypothesis.alphabet)
-        if missing:
-            warnings.warn(
-                f"{self._sampler.name} never have the symbols {shortened(missing)}: nothing that "
-                "comes after them will be tested",
-                UnreachableSymbolWarning,
-                stacklevel=2,
-            )
+    def _warn_of(self, missing: list[Symbol]) -> None:
+        warnings.warn(
+            f"{self._sampler.name} never have the symbols {shortened(missing)}: nothing that "
+            "comes after them will be tested",
+            UnreachableSymbolWarning,
+            stacklevel=2,
+        )

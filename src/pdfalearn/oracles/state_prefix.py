@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles.comparison import NO_WORDS, first_differences
+from pdfalearn.oracles.comparison import first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.results.certificates import Certificate
-from pdfalearn.words import Words, join_words, prefixes_of, sampled_words
+from pdfalearn.words import NO_WORDS, Words, join_words, prefixes_of, sampled_words
 
 Floats = NDArray[np.float64]
 
@@ -52,28 +52,12 @@ class StatePrefixOracle:
         self._walks = checked_integer(walks_per_state, "walks_per_state", 1)
         self._length = checked_integer(walk_length, "walk_length", 1)
         self._random = checked_generator(seed)
-        self._passed: int | None = None
-        """How many states the last query has walked from, if it found no difference."""
-
-    @property
-    def certificate(self) -> Certificate:
+        self.certificate = NOTHING_KNOWN
         """What it means that the last query found no counterexample."""
-        if self._passed is None:
-            return NOTHING_KNOWN
-        return Certificate(
-            "tested",
-            f"no difference on {self._walks} random walks of {self._length} symbols from each of "
-            f"the {self._passed} states",
-            {
-                "walks_per_state": self._walks,
-                "walk_length": self._length,
-                "states": self._passed,
-            },
-        )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the shortest prefixes of walks after which model and hypothesis differ."""
-        self._passed = None
+        self.certificate = NOTHING_KNOWN
         part = reachable(hypothesis)
         access, rows = shortest_words(hypothesis, part), _ways_on(hypothesis)
         count = len(access) * self._walks
@@ -84,7 +68,16 @@ class StatePrefixOracle:
             found = first_differences(words, hypothesis, observations)
             if len(found):
                 return found
-        self._passed = len(access)
+        self.certificate = Certificate(
+            "tested",
+            f"no difference on {self._walks} random walks of {self._length} symbols from each of "
+            f"the {len(access)} states",
+            {
+                "walks_per_state": self._walks,
+                "walk_length": self._length,
+                "states": len(access),
+            },
+        )
         return NO_WORDS
 
     def _walked(self, hypothesis: PDFA, states: NDArray[np.int32], rows: Floats) -> Words:

@@ -6,12 +6,12 @@ import numpy as np
 
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles.comparison import NO_WORDS, differing
+from pdfalearn.oracles.comparison import differing
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.samplers.drawing import ModelWords
-from pdfalearn.words import Words, offsets_of, prefixes_of, sampled_words, visited_states
+from pdfalearn.words import NO_WORDS, Words, offsets_of, prefixes_of, sampled_words, visited_states
 
 _LARGEST_PART = 1024
 """Words are drawn in parts, each twice as large as the one before, up to this."""
@@ -47,22 +47,12 @@ class WeissOracle:
         self._attempts = checked_integer(attempts, "attempts", 1)
         self._model_words = ModelWords(checked_integer(max_length, "max_length", 0))
         self._random = checked_generator(seed)
-        self._has_passed = False
-
-    @property
-    def certificate(self) -> Certificate:
+        self.certificate = NOTHING_KNOWN
         """What it means that the last query found no counterexample."""
-        if not self._has_passed:
-            return NOTHING_KNOWN
-        return Certificate(
-            "tested",
-            f"no difference in {self._attempts} words drawn from model and automaton in turn",
-            {"words": self._attempts, "max_length": self._model_words.max_length},
-        )
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the first differing prefix of the first word that has one."""
-        self._has_passed = False
+        self.certificate = NOTHING_KNOWN
         drawn, part = 0, 2
         while drawn < self._attempts:
             part = min(part, self._attempts - drawn)
@@ -72,7 +62,11 @@ class WeissOracle:
             if len(found):
                 return found
             drawn, part = drawn + part, min(2 * part, _LARGEST_PART)
-        self._has_passed = True
+        self.certificate = Certificate(
+            "tested",
+            f"no difference in {self._attempts} words drawn from model and automaton in turn",
+            {"words": self._attempts, "max_length": self._model_words.max_length},
+        )
         return NO_WORDS
 
     def _words(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:

@@ -70,7 +70,22 @@ class Sampler(Protocol):
 
 
 @dataclass(frozen=True)
-class UniformWords:
+class _WordsUpTo:
+    """What samplers of words up to a length have in common."""
+
+    max_length: int
+
+    def __post_init__(self) -> None:
+        length = checked_integer(self.max_length, "max_length", 0)
+        object.__setattr__(self, "max_length", length)
+
+    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
+        """Return all symbols if the maximal length is 0, else none: no more is known."""
+        return [] if self.max_length else list(alphabet)
+
+
+@dataclass(frozen=True)
+class UniformWords(_WordsUpTo):
     """Words of uniform length, of uniform symbols.
 
     Parameters
@@ -83,11 +98,6 @@ class UniformWords:
     >>> UniformWords(max_length=20).name
     'uniform words of up to 20 symbols'
     """
-
-    max_length: int
-
-    def __post_init__(self) -> None:
-        _check_length(self)
 
     @property
     def name(self) -> str:
@@ -106,13 +116,9 @@ class UniformWords:
         symbols = random.integers(len(hypothesis.alphabet), size=offsets[-1], dtype=np.int32)
         return Words(symbols, offsets)
 
-    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if the maximal length is 0, else none."""
-        return _all_if_empty(self.max_length, alphabet)
-
 
 @dataclass(frozen=True)
-class ModelWords:
+class ModelWords(_WordsUpTo):
     """Words from the model's own distribution, drawn symbol by symbol until the terminal.
 
     All of them go on at once, a symbol at a time, and every question is asked through the
@@ -129,11 +135,6 @@ class ModelWords:
     'words of the model of up to 20 symbols'
     """
 
-    max_length: int
-
-    def __post_init__(self) -> None:
-        _check_length(self)
-
     @property
     def name(self) -> str:
         """What the words are."""
@@ -148,10 +149,6 @@ class ModelWords:
     ) -> Words:
         """Draw words, asking the model for the distribution after every prefix."""
         return model_words(count, self.max_length, observations, random)
-
-    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if the maximal length is 0, else none: only the model knows more."""
-        return _all_if_empty(self.max_length, alphabet)
 
 
 def model_words(
@@ -197,7 +194,7 @@ def _drawn(
 
 
 @dataclass(frozen=True)
-class HypothesisWords:
+class HypothesisWords(_WordsUpTo):
     """Walks over the support of the hypothesis: symbols above 0, all equally likely.
 
     Parameters
@@ -215,11 +212,10 @@ class HypothesisWords:
     "walks over the automaton's support of up to 20 symbols that stop with probability 0.2"
     """
 
-    max_length: int
     stop: float = 0.1
 
     def __post_init__(self) -> None:
-        _check_length(self)
+        super().__post_init__()
         object.__setattr__(self, "stop", checked_share(self.stop, "stop"))
 
     @property
@@ -253,16 +249,3 @@ class HypothesisWords:
             steps.append((active, drawn))
             states = hypothesis.transitions[states, drawn].astype(np.int64)
         return collected_words(steps, count)
-
-    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if the maximal length is 0, else none."""
-        return _all_if_empty(self.max_length, alphabet)
-
-
-def _check_length(sampler: UniformWords | ModelWords | HypothesisWords) -> None:
-    length = checked_integer(sampler.max_length, "max_length", 0)
-    object.__setattr__(sampler, "max_length", length)
-
-
-def _all_if_empty(max_length: int, alphabet: Alphabet) -> list[Symbol]:
-    return [] if max_length else list(alphabet)

@@ -18,8 +18,7 @@ from pdfalearn.displays.showing import Wanted, show_progress
 from pdfalearn.distilling.sampling import checked_sampler
 from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
-from pdfalearn.learning.defaults import default_oracle
-from pdfalearn.learning.loop import learn
+from pdfalearn.learning.loop import default_oracle, learn
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.interrupts import Interrupts
 from pdfalearn.models.opened import check_members
