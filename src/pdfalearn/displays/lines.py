@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pdfalearn.equivalence.relations import relation_text
-from pdfalearn.results.frontiers import DistillingProgress
-from pdfalearn.results.learning_runs import Progress
 from pdfalearn.results.signs import StateGrowth
-from pdfalearn.results.sweeps import SweepProgress
 from pdfalearn.text import LABELS, count_text
+
+if TYPE_CHECKING:
+    from pdfalearn.results.frontiers import DistillingProgress
+    from pdfalearn.results.learning_runs import Progress
+    from pdfalearn.results.sweeps import SweepProgress
 
 _PHASES = {
     "words": "drawing words",

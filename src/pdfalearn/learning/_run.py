@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,8 +29,10 @@ from pdfalearn.results.signs import (
     coarseness_note,
     warn_of_growth,
 )
-from pdfalearn.stores import AnswerStore
 from pdfalearn.words import Words
+
+if TYPE_CHECKING:
+    from pdfalearn.stores import AnswerStore
 
 Maker = Callable[[ObservationTree], Learner]
 """What makes a learner that asks an observation tree."""
@@ -98,7 +101,7 @@ class Run:
             if self._progress is not None or self._growth is not None:
                 observations.call_after_batches(self._after_batch)
             observations.audit_along_the_way(audit, seed)
-            with nullcontext() if store is None else AnswerStore(store) as kept:
+            with nullcontext() if store is None else _open_store(store) as kept:
                 if kept is not None and key is not None:
                     observations.record(kept, key)
                 try:
@@ -292,3 +295,9 @@ class Run:
             kept_distances=BoundaryDistances.of(by, observations.tables()),
             unresolved=np.stack(np.divmod(self._unresolved, len(pdfa.alphabet)), axis=1),
         )
+
+
+def _open_store(path: str | os.PathLike[str]) -> AnswerStore:
+    from pdfalearn.stores import AnswerStore  # with SQLite, which few runs need
+
+    return AnswerStore(path)

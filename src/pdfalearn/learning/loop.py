@@ -34,7 +34,6 @@ from pdfalearn.oracles.protocol import ChainOracle, EquivalenceOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
 from pdfalearn.samplers.drawing import HypothesisWords, UniformWords
-from pdfalearn.stores.keys import model_key
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
 DEFAULT_LIMITS = Budget(max_words=10**6, max_bytes=2**30)
@@ -159,7 +158,11 @@ def learn(
         )
     if not (budget is None or isinstance(budget, Budget)):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
-    key = None if store is None else model_key(asked, model_id)
+    key = None
+    if store is not None:
+        from pdfalearn.stores.keys import model_key
+
+        key = model_key(asked, model_id)
     is_endless = may_be_endless(check_members(asked).cost, oracle)
     shown = show_progress(progress, "learning", may_be_endless=is_endless)
     run: Run | None = None
