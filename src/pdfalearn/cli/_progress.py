@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from pdfalearn.displays.lines import ProgressLine
+    from pdfalearn.displays import ProgressLine
 
 _MOST_SECONDS = 1e6
 
@@ -37,7 +37,7 @@ def shown_progress(
     line: ProgressLine, log_every: float | None, *, as_json: bool
 ) -> AbstractContextManager[Callable[..., None] | None]:
     """Return a context in which a line is shown; it gives what to call with progress, or None."""
-    from pdfalearn.displays.showing import logged, renewed
+    from pdfalearn.displays import logged, renewed
 
     if log_every == 0 or (as_json and log_every is None):
         return nullcontext()

@@ -23,7 +23,7 @@ from pdfalearn.cli._progress import log_every_option, shown_progress
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel, Result
-    from pdfalearn.displays.lines import LearningLine
+    from pdfalearn.displays import LearningLine
     from pdfalearn.equivalence.relations import Relation
     from pdfalearn.oracles.protocol import EquivalenceOracle
 
@@ -187,7 +187,7 @@ def _salvaged(interrupt: KeyboardInterrupt) -> Result | None:
 
 def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLine:
     """Make the line that tells of progress."""
-    from pdfalearn.displays.lines import LearningLine
+    from pdfalearn.displays import LearningLine
     from pdfalearn.learning.loop import may_be_endless
 
     if isinstance(model, pdfalearn.PDFA):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pdfalearn.displays.showing import show_progress
+from pdfalearn.displays import show_progress
 from pdfalearn.experiments.definitions import title_of
 from pdfalearn.experiments.failures import note_failure
 from pdfalearn.experiments.locking import locked

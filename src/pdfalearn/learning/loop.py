@@ -7,7 +7,7 @@ from functools import partial
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays.showing import Wanted, show_progress
+from pdfalearn.displays import Wanted, show_progress
 from pdfalearn.equivalence.relations import (
     Quantization,
     Relation,
@@ -29,8 +29,8 @@ from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.comparison import StoredAnswersOracle
 from pdfalearn.oracles.exact import ExactOracle
-from pdfalearn.oracles.pac import PACOracle
 from pdfalearn.oracles.protocol import ChainOracle, EquivalenceOracle
+from pdfalearn.oracles.random_words import PACOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
 from pdfalearn.samplers.drawing import HypothesisWords, UniformWords

@@ -14,7 +14,7 @@ import numpy as np
 
 from pdfalearn.budgets import Budget, Purse
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays.showing import Wanted, show_progress
+from pdfalearn.displays import Wanted, show_progress
 from pdfalearn.distilling.sampling import checked_sampler
 from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
