@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -128,16 +128,14 @@ class Run:
         if note is not None:
             self._notes.append(note)
 
-    def salvaged(self) -> Result | None:
+    def salvage(self) -> Result | None:
         """Return what was learnt until an interrupt, if there is an automaton at all."""
         self._time(None)
         self._close()
         if self._result is None:
-            newest = self.hypothesis
-            try:
-                self._settle()
-            except Exception:  # half-made states, where a second Ctrl-C came in between
-                self.hypothesis = newest
+            # Half-made states, where a second Ctrl-C came in between, leave the newest one.
+            with suppress(Exception):
+                self.hypothesis = self._learner.hypothesis()
             if self.hypothesis is None:
                 return None
             self._result = self.result(certify_interrupt(is_growing=self._is_growing))
@@ -146,24 +144,17 @@ class Run:
     def _stop(self, end: BudgetReached | UnsteadyModelError) -> Certificate:
         """Make an automaton of what is known where learning had to end; certify that."""
         self._time("learning")
-        self._settle()
         self._agree()
         if isinstance(end, UnsteadyModelError):
             return end.certify(Certificate("stopped", "an audit on the way ended learning"))
         alphabet, added = self._observations.alphabet, len(self._added)
         return certify_stop(end, alphabet, self._unresolved, added, is_growing=self._is_growing)
 
-    def _settle(self) -> PDFA:
-        """Take the learner's current hypothesis as the newest one."""
-        self.hypothesis = None  # two of them may be large
-        self.hypothesis = self._learner.hypothesis()
-        return self.hypothesis
-
     def _agree(self) -> None:
-        """Make the newest hypothesis agree with every answer, though nothing more may be asked."""
+        """Make a hypothesis that agrees with every answer, though nothing more may be asked."""
+        self.hypothesis = None
+        self.hypothesis = self._learner.hypothesis()
         self._unresolved = self._learner.unresolved()
-        if self.hypothesis is None:
-            return
         found = agreeing(self.hypothesis, self._unresolved, self._observations)
         if found is not None:
             self.hypothesis, self._added, self._unresolved = found
@@ -174,14 +165,14 @@ class Run:
         self._time("learning")
         self._learner.start()
         while True:
-            hypothesis = self._settle()
+            self.hypothesis = None  # two of them may be large
+            self.hypothesis = self._learner.hypothesis()
             self._history.append(self._snapshot())
             meter.check_states()
             meter.check_seconds()
             meter.check_equivalence_queries(self._equivalence_queries)
             self._time("equivalence")
-            counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
-            del hypothesis
+            counterexamples = self._oracle.counterexamples(self.hypothesis, self._observations)
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle returned {counterexamples!r}, not Words")
             self._time(None)

@@ -176,7 +176,7 @@ def learn(
         interrupts.check()
         return result
     except KeyboardInterrupt as interrupt:
-        raise LearningInterrupted(None if run is None else run.salvaged()) from interrupt
+        raise LearningInterrupted(None if run is None else run.salvage()) from interrupt
 
 
 def _maker(learner: str | Maker, by: Relation) -> Maker:

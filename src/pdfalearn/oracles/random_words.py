@@ -111,7 +111,7 @@ class PACOracle:
         count = math.ceil((-math.log(self._delta) + self._queries * math.log(2)) / self._epsilon)
         longest = 0
         for begin in range(0, count, _PART):
-            words = self._drawn(min(_PART, count - begin), hypothesis, observations)
+            words = self._draw(min(_PART, count - begin), hypothesis, observations)
             longest = max(longest, int(words.lengths.max()))
             found = first_differences(words, hypothesis, observations)
             if len(found):
@@ -136,7 +136,7 @@ class PACOracle:
         )
         return NO_WORDS
 
-    def _drawn(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
+    def _draw(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Draw words; refuse too few, as the certificate would not hold."""
         words = self._sampler.draw(count, hypothesis, observations, self._random)
         if not isinstance(words, Words) or len(words) != count:

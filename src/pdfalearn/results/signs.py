@@ -82,12 +82,16 @@ class BoundaryDistances(ArrayValue):
         complete_to = LARGEST
         for table in tables:
             part = quantization.boundary_distances(table).ravel()
-            within += [np.count_nonzero(part <= power) for power in POWERS_OF_TEN]
+            if complete_to < LARGEST:
+                within += [np.count_nonzero(part <= power) for power in POWERS_OF_TEN]
             new, times = np.unique(part[part <= complete_to], return_counts=True)
             if len(distances):
                 new, times = _add_counts(distances, counts, new, times)
             distances, counts = new, times
             if len(distances) > MOST_DISTANCES:
+                if complete_to == LARGEST:  # until now, every distance was kept
+                    places = np.searchsorted(distances, POWERS_OF_TEN, side="right")
+                    within = np.append(0, np.cumsum(counts))[places]
                 distances, counts = distances[:MOST_DISTANCES], counts[:MOST_DISTANCES]
                 complete_to = float(distances[-1])
         beyond = np.array(POWERS_OF_TEN) > complete_to
