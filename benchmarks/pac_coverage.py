@@ -46,7 +46,8 @@ class TenthOracle(PACOracle):
     """Draws a tenth of the words that the promise needs."""
 
     def __init__(self, *, epsilon: float, delta: float, sampler: Sampler, seed: int = 0) -> None:
-        super().__init__(epsilon=10 * epsilon, delta=delta, sampler=sampler, seed=seed)
+        super().__init__(epsilon=epsilon, delta=delta, sampler=sampler, seed=seed)
+        self._epsilon *= 10
 
 
 def share_above(outcomes: list[Outcome]) -> float:
