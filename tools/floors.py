@@ -19,9 +19,9 @@ class Floor(NamedTuple):
 
 FLOORS = [
     Floor(
-        ("arrays", "errors", "text", "words"),
-        "growing arrays, integer maps, union-find; errors; texts for people; many words in two "
-        "arrays, and run over tables",
+        ("arrays", "doors", "errors", "text", "words"),
+        "growing arrays, integer maps, union-find; front doors; errors; texts for people; many "
+        "words in two arrays, and run over tables",
     ),
     Floor(
         ("alphabet", "extras", "files", "rows"),

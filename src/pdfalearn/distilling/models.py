@@ -19,7 +19,7 @@ from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.frontiers import DistillingInterrupted, DistillingProgress, Frontier
 from pdfalearn.samplers.drawing import Sampler
-from pdfalearn.stores.keys import model_key
+from pdfalearn.stores.answer_store import model_key
 
 _SAME = Tolerance(1e-3)
 """Answers to the same word that differ by more are not those of one model."""

@@ -160,7 +160,7 @@ def learn(
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
     key = None
     if store is not None:
-        from pdfalearn.stores.keys import model_key
+        from pdfalearn.stores.answer_store import model_key
 
         key = model_key(asked, model_id)
     is_endless = may_be_endless(check_members(asked).cost, oracle)

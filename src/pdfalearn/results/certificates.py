@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.files.json_parts import check_keys, wrong
+from pdfalearn.files.json_text import check_keys, wrong
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
 
