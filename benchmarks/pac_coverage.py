@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.support import print_header, print_row
 from pdfalearn import PDFA, AutomatonModel, PACOracle, Quantization, UniformWords, learn
+from pdfalearn.samplers.drawing import Sampler
 
 EPSILON = DELTA = 0.1
 RUNS = 600
@@ -44,8 +45,9 @@ class Outcome(NamedTuple):
 class TenthOracle(PACOracle):
     """Draws a tenth of the words that the promise needs."""
 
-    def _sample_size(self) -> int:
-        return -(-super()._sample_size() // 10)
+    def __init__(self, *, epsilon: float, delta: float, sampler: Sampler, seed: int = 0) -> None:
+        super().__init__(epsilon=epsilon, delta=delta, sampler=sampler, seed=seed)
+        self._epsilon *= 10
 
 
 def share_above(outcomes: list[Outcome]) -> float:

@@ -25,8 +25,7 @@ from pdfalearn import (
     save,
 )
 from pdfalearn.learning import loop
-from pdfalearn.learning.growth import EndlessLearningWarning
-from pdfalearn.results.learning_runs import StateGrowth
+from pdfalearn.results.signs import EndlessLearningWarning, StateGrowth
 from tests.cli.program import run
 from tests.cli.terminal import Program
 from tests.learners.endless import EndlessModel
@@ -36,7 +35,7 @@ BY = Quantization(1000)
 MODULE = """
 import time
 from pdfalearn.learning import loop
-from pdfalearn.learning.growth import EndlessLearningWarning
+from pdfalearn.results.signs import EndlessLearningWarning
 from tests.learners.endless import EndlessModel
 
 class Slow(EndlessModel):

@@ -27,11 +27,11 @@ from pdfalearn import (
     random_pdfa,
     stability,
 )
-from pdfalearn.learning.growth import EndlessLearningWarning
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.signs import EndlessLearningWarning
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import Alphabet
-from pdfalearn.word_trees import WordTree
+from pdfalearn.alphabet import WordTree
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Batches of words: prefixes of some, and words joined one by one."""
+"""Batches of words: prefixes of some, and words join_words one by one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.words import Words, joined, prefixes_of
+from pdfalearn.words import Words, join_words, prefixes_of
 
 WORDS = st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=8)
 
@@ -34,7 +34,7 @@ def test_prefixes_are_taken_from_words(words: list[list[int]], data: st.DataObje
 @given(st.lists(st.tuples(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9))), max_size=8))
 def test_words_are_joined_one_by_one(pairs: list[tuple[list[int], list[int]]]) -> None:
     left, right = Words.of([a for a, _ in pairs]), Words.of([b for _, b in pairs])
-    assert lists(joined(left, right)) == [a + b for a, b in pairs]
+    assert lists(join_words(left, right)) == [a + b for a, b in pairs]
 
 
 @given(WORDS, st.integers(1, 12))

@@ -20,17 +20,17 @@ class Floor(NamedTuple):
 FLOORS = [
     Floor(
         ("arrays", "doors", "errors", "frozen", "text", "words"),
-        "growing arrays, integer maps, union-find; front doors; errors; texts for people; many "
-        "words in two arrays",
+        "growing arrays, integer maps, union-find; front doors; errors; values that never change; "
+        "texts for people; many words in two arrays, and run over tables",
     ),
     Floor(
-        ("alphabet", "extras", "files", "memory", "rows", "runs"),
-        "symbols; packages that may be missing; atomic writing and bounded reading; distributions, "
-        "dense or sparse; words run over tables",
+        ("alphabet", "extras", "files", "rows"),
+        "symbols, and words that share prefixes; packages that may be missing, and axes of plots; "
+        "atomic writing and bounded reading; distributions, dense or sparse",
     ),
     Floor(
-        ("checks", "packed_rows", "plotting", "word_trees"),
-        "arguments that are checked; rows as bytes; axes of plots; words that share prefixes",
+        ("checks", "packed_rows"),
+        "arguments that are checked; rows as bytes",
     ),
     Floor(
         ("budgets", "pdfa", "row_checks"),

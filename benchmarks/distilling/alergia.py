@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.distilling.answers import LONGEST, Answers, Floats, Integers
 from pdfalearn import PDFA, Words
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.runs import visited_states
+from pdfalearn.words import visited_states
 
 Table = NDArray[np.int32]
 

@@ -113,15 +113,15 @@ if TYPE_CHECKING:
     from pdfalearn.models.spelling import Spelling as Spelling
     from pdfalearn.models.transformer import TransformerModel as TransformerModel
     from pdfalearn.observations.tree import ObservationTree as ObservationTree
-    from pdfalearn.oracles.all_words import AllWordsOracle as AllWordsOracle
-    from pdfalearn.oracles.chain import ChainOracle as ChainOracle
+    from pdfalearn.oracles.comparison import AllWordsOracle as AllWordsOracle
+    from pdfalearn.oracles.comparison import StoredAnswersOracle as StoredAnswersOracle
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
-    from pdfalearn.oracles.pac import PACOracle as PACOracle
-    from pdfalearn.oracles.pac import UnreachableSymbolWarning as UnreachableSymbolWarning
+    from pdfalearn.oracles.protocol import ChainOracle as ChainOracle
     from pdfalearn.oracles.protocol import EquivalenceOracle as EquivalenceOracle
-    from pdfalearn.oracles.state_prefix import StatePrefixOracle as StatePrefixOracle
-    from pdfalearn.oracles.stored_answers import StoredAnswersOracle as StoredAnswersOracle
-    from pdfalearn.oracles.weiss import WeissOracle as WeissOracle
+    from pdfalearn.oracles.random_words import PACOracle as PACOracle
+    from pdfalearn.oracles.random_words import StatePrefixOracle as StatePrefixOracle
+    from pdfalearn.oracles.random_words import UnreachableSymbolWarning as UnreachableSymbolWarning
+    from pdfalearn.oracles.random_words import WeissOracle as WeissOracle
     from pdfalearn.pdfa import PDFA as PDFA
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.reachability import reachable as reachable
@@ -149,10 +149,10 @@ if TYPE_CHECKING:
     from pdfalearn.rows import Rows as Rows
     from pdfalearn.samplers.corpus import Corpus as Corpus
     from pdfalearn.samplers.drawing import HypothesisWords as HypothesisWords
+    from pdfalearn.samplers.drawing import Mixture as Mixture
     from pdfalearn.samplers.drawing import ModelWords as ModelWords
     from pdfalearn.samplers.drawing import Sampler as Sampler
     from pdfalearn.samplers.drawing import UniformWords as UniformWords
-    from pdfalearn.samplers.mixture import Mixture as Mixture
     from pdfalearn.stores.answer_store import AnswerStore as AnswerStore
     from pdfalearn.stores.answer_store import StoredModel as StoredModel
     from pdfalearn.sweeping.running import sweep as sweep

@@ -1,12 +1,15 @@
-"""How much learning may cost."""
+"""How much learning may cost, and one budget for several runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field, replace
 
 from pdfalearn.checks import checked_integer, checked_number
 
 _LARGEST = 2**62
+_SHARED = ("max_words", "max_symbols", "max_cost", "max_seconds")
+"""Bounds on a whole sweep; the others are bounds on each of its runs."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,10 @@ class Budget:
     max_word_length: int | None = None
     max_equivalence_queries: int | None = None
     max_bytes: int | None = None
+    bounds_questions: bool = field(init=False, repr=False, compare=False)
+    """Whether there is a bound on how much is asked in all, which may end learning anywhere."""
+    bounds_words: bool = field(init=False, repr=False, compare=False)
+    """Whether there is a bound that is checked for every word."""
 
     def __post_init__(self) -> None:
         least = {"max_words": 1, "max_states": 1}
@@ -62,17 +69,10 @@ class Budget:
             else:
                 checked = checked_integer(given, name, least.get(name, 0), _LARGEST)
                 object.__setattr__(self, name, checked)
-
-    @property
-    def bounds_questions(self) -> bool:
-        """Whether there is a bound on how much is asked in all, which may end learning anywhere."""
         bounds = (self.max_words, self.max_symbols, self.max_cost, self.max_seconds)
-        return any(bound is not None for bound in bounds)
-
-    @property
-    def bounds_words(self) -> bool:
-        """Whether there is a bound that is checked for every word."""
-        return self.bounds_questions or self.max_word_length is not None
+        is_bounded = any(bound is not None for bound in bounds)
+        object.__setattr__(self, "bounds_questions", is_bounded)
+        object.__setattr__(self, "bounds_words", is_bounded or self.max_word_length is not None)
 
 
 class BudgetReached(Exception):  # noqa: N818 (reaching a bound is not an error)
@@ -93,3 +93,45 @@ class BudgetReached(Exception):  # noqa: N818 (reaching a bound is not an error)
         self.limit = limit
         self.where = where
         """The word that could not be asked any more, if it was a word."""
+
+
+class Purse:
+    """Assigns every run an equal share of what is left.
+
+    Parameters
+    ----------
+    budget : Budget
+        How much there is for all of them.
+
+    Examples
+    --------
+    >>> purse = Purse(Budget(max_words=1000, max_states=50))
+    >>> purse.share_for(4).max_words, purse.share_for(4).max_states
+    (250, 50)
+    >>> purse.spend(words=100)
+    >>> purse.share_for(3).max_words
+    300
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._spent = dict.fromkeys(_SHARED, 0.0)
+        self._begin = time.monotonic()
+
+    def spend(self, *, words: int = 0, symbols: int = 0, cost: float = 0.0) -> None:
+        """Note what a run has spent; the clock notes its seconds."""
+        for name, value in (("max_words", words), ("max_symbols", symbols), ("max_cost", cost)):
+            self._spent[name] += value
+
+    def share_for(self, runs: int) -> Budget:
+        """Return the budget of the next run; ``runs`` are left."""
+        self._spent["max_seconds"] = time.monotonic() - self._begin
+        bounds: dict[str, float] = {}
+        for name in _SHARED:
+            bound = getattr(self._budget, name)
+            if bound is not None:
+                left = max(0.0, bound - self._spent[name]) / runs
+                bounds[name] = left if name in ("max_cost", "max_seconds") else int(left)
+        if "max_words" in bounds:
+            bounds["max_words"] = max(1, bounds["max_words"])
+        return replace(self._budget, **bounds)  # type: ignore[arg-type]

@@ -1,11 +1,19 @@
-"""Packages that only some functions need, which are extras of this one."""
+"""Packages that only some functions need, which are extras; the axes of plots by one of them."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
-from pdfalearn.errors import MissingExtraError
+from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.text import described
+
+COLOUR = "#1f4e79"
+MARK = "#b3261e"
+"""Dark enough to be told from paper, and one from the other, in grey."""
+
+_SIZE = (6.4, 4.0)
 
 
 def import_exchange(name: str, needed_for: str) -> ModuleType:
@@ -36,3 +44,44 @@ def import_matplotlib(name: str) -> ModuleType:
         raise MissingExtraError(
             "a plot needs matplotlib: pip install 'pdfalearn[report]'"
         ) from error
+
+
+def given_or_new_axes(axes: Any) -> Any:
+    """Return the axes to draw on; new ones, of pyplot, where none are given.
+
+    Those of pyplot are shown by notebooks, and by ``matplotlib.pyplot.show()`` elsewhere.
+
+    Examples
+    --------
+    >>> given_or_new_axes(3)
+    Traceback (most recent call last):
+    pdfalearn.errors.InputError: axes 3 are not those of matplotlib
+    """
+    if axes is not None:
+        if not hasattr(axes, "plot"):
+            raise InputError(f"axes {described(axes)} are not those of matplotlib")
+        return axes
+    return import_matplotlib("pyplot").subplots(figsize=_SIZE, layout="constrained")[1]
+
+
+def new_figure() -> Any:
+    """Make a figure for a file, which no window or notebook shows."""
+    return import_matplotlib("figure").Figure(figsize=_SIZE, layout="constrained")
+
+
+def finish(axes: Any, **labels: Any) -> Any:
+    """Label axes, with a light grid and without a box around them."""
+    axes.set(**labels)
+    axes.grid(visible=True, color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return axes
+
+
+def write_numbers_in_full(axis: Any) -> None:
+    """Label a logarithmic axis of counts with 1, 2, 3 and not with powers of ten."""
+    from matplotlib.ticker import LogFormatter, StrMethodFormatter
+
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1.5, 0.5)))

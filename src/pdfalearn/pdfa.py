@@ -19,9 +19,8 @@ from pdfalearn.checks import (
 )
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
-from pdfalearn.runs import sampled_words, visited_states
 from pdfalearn.text import described
-from pdfalearn.words import Words
+from pdfalearn.words import Words, sampled_words, visited_states
 
 Floats = NDArray[np.float64]
 States = NDArray[np.int32]

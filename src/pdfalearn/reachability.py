@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA, checked_pdfa, renumbered
-from pdfalearn.runs import collected_words
-from pdfalearn.words import Words, offsets_of
+from pdfalearn.words import Words, collected_words, offsets_of
 
 
 @dataclass(frozen=True, eq=False)

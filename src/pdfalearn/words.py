@@ -1,4 +1,4 @@
-"""Many words at once: one flat array of symbol codes, and where each word begins."""
+"""Many words at once, in two arrays; their runs through transition tables, and random walks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Codes = NDArray[np.int32]
+
+_FEW = 64
+"""Below this many words at once, one word after the other is faster than array steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,20 @@ class Words:
             yield begin, end
             begin = end
 
+    def split(self, most: int) -> tuple[Words, Words]:
+        """Return the first words, of at most this many prefixes but at least one, and the rest.
+
+        Examples
+        --------
+        >>> first, rest = Words.of([(0, 1), (), (1,)]).split(4)
+        >>> list(first), list(rest)
+        ([[0, 1], []], [[1]])
+        """
+        if len(self.symbols) + len(self) <= most:
+            return self, NO_WORDS
+        _, end = next(self.parts(most))
+        return self.part(0, end), self.part(end, len(self))
+
     @property
     def ends(self) -> NDArray[np.int64]:
         """The place of each word's last entry if every word has one entry more."""
@@ -97,8 +114,15 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-def prefixes_of(words: Words, places: NDArray[np.integer], lengths: NDArray[np.int64]) -> Words:
+NO_WORDS = Words(np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64))
+
+
+def prefixes_of(
+    words: Words, places: NDArray[np.integer], lengths: NDArray[np.int64], *, begin: int = 0
+) -> Words:
     """Return prefixes of the words at some places, with one length for each.
+
+    With ``begin``, words count only from this position on.
 
     Examples
     --------
@@ -107,16 +131,17 @@ def prefixes_of(words: Words, places: NDArray[np.integer], lengths: NDArray[np.i
     [2, 3, 0, 2, 3, 4]
     """
     offsets = offsets_of(lengths)
-    here = np.arange(offsets[-1]) + np.repeat(words.offsets[places] - offsets[:-1], lengths)
+    shifts = words.offsets[places] + begin - offsets[:-1]
+    here = np.arange(offsets[-1]) + np.repeat(shifts, lengths)
     return Words(words.symbols[here], offsets)
 
 
-def joined(left: Words, right: Words) -> Words:
+def join_words(left: Words, right: Words) -> Words:
     """Join each word of one batch with that of another.
 
     Examples
     --------
-    >>> joined(Words.of([(0, 1), ()]), Words.of([(2,), (3, 4)])).symbols.tolist()
+    >>> join_words(Words.of([(0, 1), ()]), Words.of([(2,), (3, 4)])).symbols.tolist()
     [0, 1, 2, 3, 4]
     """
     offsets = left.offsets + right.offsets
@@ -125,4 +150,108 @@ def joined(left: Words, right: Words) -> Words:
     symbols = np.empty(len(is_left), dtype=np.int32)
     symbols[is_left] = left.symbols
     symbols[~is_left] = right.symbols
+    return Words(symbols, offsets)
+
+
+def visited_states(
+    table: NDArray[np.int32], start: int | NDArray[np.int64], words: Words
+) -> NDArray[np.int32]:
+    """Return the states of the run of every word, from one state or from one state each.
+
+    Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``. The table's
+    last row is all -1, so that undefined leads to undefined.
+    """
+    if len(words) < _FEW:
+        return _visited_by_few(table, start, words)
+    begins = words.offsets[:-1] + np.arange(len(words))
+    visited = np.empty(len(words.symbols) + len(words), dtype=np.int32)
+    visited[begins] = start
+    lengths = words.lengths
+    longest_first = np.argsort(-lengths, kind="stable")
+    running = np.cumsum(np.bincount(lengths)[::-1])[::-1]  # running[k]: words of length >= k
+    position = 0
+    while position + 1 < len(running) and running[position + 1] >= _FEW:
+        active = longest_first[: running[position + 1]]
+        here = begins[active] + position
+        symbols = words.symbols[words.offsets[active] + position]
+        visited[here + 1] = table[visited[here], symbols]
+        position += 1
+    if position + 1 < len(running):
+        rest = longest_first[: running[position + 1]]
+        here = begins[rest] + position
+        tails = prefixes_of(words, rest, lengths[rest] - position, begin=position)
+        places = np.repeat(here - tails.offsets[:-1] - np.arange(len(rest)), tails.lengths + 1)
+        run = _visited_by_few(table, visited[here], tails)
+        visited[places + np.arange(len(run))] = run
+    return visited
+
+
+def _visited_by_few(
+    table: NDArray[np.int32], start: int | NDArray[np.integer], words: Words
+) -> NDArray[np.int32]:
+    """Return the runs one word after the other."""
+    width, successors = table.shape[1], table.reshape(-1).data
+    visited = []
+    for state, codes in zip(np.broadcast_to(start, len(words)).tolist(), words, strict=True):
+        visited.append(state)
+        for symbol in codes:
+            state = successors[state * width + symbol]
+            visited.append(state)
+    return np.array(visited, dtype=np.int32)
+
+
+def sampled_words(
+    table: NDArray[np.int32],
+    probabilities: NDArray[np.float64],
+    start: int | NDArray[np.int32],
+    count: int,
+    max_length: int,
+    random: np.random.Generator,
+) -> tuple[Words, NDArray[np.bool_]]:
+    """Draw words symbol by symbol, all at once; return also which were cut at the length.
+
+    They begin in one state, or each in its own.
+    """
+    cumulative = np.cumsum(probabilities, axis=1)
+    active = np.arange(count)
+    states = np.full(count, start, dtype=np.int32)
+    steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
+    for _ in range(max_length + 1):
+        columns = drawn_columns(cumulative, states, random)
+        going = columns > 0
+        active, states, symbols = active[going], states[going], columns[going] - 1
+        if not len(active):
+            break
+        steps.append((active, symbols.astype(np.int32)))
+        states = table[states, symbols]
+    cut = np.zeros(count, dtype=bool)
+    if len(steps) > max_length:
+        cut[steps.pop()[0]] = True
+    return collected_words(steps, count), cut
+
+
+def drawn_columns(
+    cumulative: NDArray[np.float64], states: NDArray[np.int32], random: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw a column for each state: the first whose cumulative probability exceeds the draw."""
+    draws = random.random(len(states)) * cumulative[states, -1]
+    low = np.zeros(len(states), dtype=np.intp)
+    high = np.full(len(states), cumulative.shape[1] - 1, dtype=np.intp)
+    for _ in range(int(cumulative.shape[1] - 1).bit_length()):
+        middle = (low + high) // 2
+        below = cumulative[states, middle] <= draws
+        low = np.where(below, np.minimum(middle + 1, high), low)
+        high = np.where(below, high, middle)
+    return low
+
+
+def collected_words(steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]], count: int) -> Words:
+    """Join the symbols of words: for every place, the words that go on there, and their symbols."""
+    lengths = np.zeros(count, dtype=np.int64)
+    for active, _ in steps:
+        lengths[active] += 1
+    offsets = offsets_of(lengths)
+    symbols = np.empty(int(offsets[-1]), dtype=np.int32)
+    for position, (active, drawn) in enumerate(steps):
+        symbols[offsets[active] + position] = drawn
     return Words(symbols, offsets)

@@ -9,7 +9,7 @@ import pytest
 
 import pdfalearn
 from pdfalearn import Budget, FunctionModel, LanguageModel, Quantization, TopK, learn, load
-from pdfalearn.learning import defaults
+from pdfalearn.learning import loop
 from tests.cli.program import error_of, run, run_json
 
 ASK = ("asked_model:ask", "--alphabet", "01")
@@ -40,9 +40,9 @@ def test_there_is_one_default_oracle(seed: int) -> None:
 def test_one_option_leaves_the_other_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = run_json("learn", *ASK)["certificate"]
     for option, value in [
-        ("--epsilon", defaults.EPSILON),
-        ("--delta", defaults.DELTA),
-        ("--max-length", defaults.MAX_LENGTH),
+        ("--epsilon", loop.EPSILON),
+        ("--delta", loop.DELTA),
+        ("--max-length", loop.MAX_LENGTH),
         ("--sampler", "uniform"),
         ("--oracle", "pac"),
     ]:
@@ -57,9 +57,9 @@ def test_one_option_leaves_the_other_defaults(monkeypatch: pytest.MonkeyPatch) -
 def test_the_help_names_the_defaults() -> None:
     text = " ".join(run("learn", "--help").stdout.split())
     for option, default in [
-        ("epsilon E", defaults.EPSILON),
-        ("delta D", defaults.DELTA),
-        ("max-length N", defaults.MAX_LENGTH),
+        ("epsilon E", loop.EPSILON),
+        ("delta D", loop.DELTA),
+        ("max-length N", loop.MAX_LENGTH),
         ("walks-per-state N", 20),
     ]:
         shown = re.search(rf"--{option}\D.*?\[default: \(([^)]*)\)", text)

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from pdfalearn import Budget, InputError, Progress, distill, figure_3, learn, run_experiments
-from pdfalearn.displays.lines import DistillingLine, LearningLine, RunsLine
-from pdfalearn.displays.showing import logged
+from pdfalearn.displays import DistillingLine, LearningLine, RunsLine, logged
 from pdfalearn.results.frontiers import DistillingProgress
 from tests.displays.terminals import shown_by
 
@@ -160,7 +159,7 @@ def test_what_a_model_prints_stands_above_the_line() -> None:
 @pytest.mark.parametrize("terminal", [None, "dumb"])
 def test_without_a_terminal_true_writes_line_by_line(terminal: str | None) -> None:
     script = SLOW + (
-        "import pdfalearn.displays.showing as showing\n"
+        "import pdfalearn.displays as showing\n"
         "showing.logged.__wrapped__.__defaults__ = (0.2,)\n"
         "learn(model, progress=True, budget=Budget(max_words=200))\n"
     )

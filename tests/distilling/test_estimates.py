@@ -16,7 +16,7 @@ from pdfalearn.distilling.estimates import HeldOut, interval
 from pdfalearn.distilling.gathering import positions_of
 from pdfalearn.distilling.sizes import default_sizes
 from pdfalearn.models.automaton import as_model
-from pdfalearn.results.choices import knee, not_worse, smallest_good, standard_error
+from pdfalearn.results.recommendations import knee, not_worse, smallest_good, standard_error
 from tests.support import examples
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, Alphabet, FileFormatError, load, memory, reachable, read_arpa
+from pdfalearn import PDFA, Alphabet, FileFormatError, checks, load, reachable, read_arpa
 from tests.formats.ngrams import END, RandomModel, SlowModel
 from tests.support import examples
 
@@ -186,8 +186,8 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(
 ) -> None:
     path = write(SMALL, tmp_path / "small.arpa")
     needed = 3 * 3 * (8 * 3 + 4 * 2)
-    monkeypatch.setattr(memory, "available_memory", lambda: needed)
+    monkeypatch.setattr(checks, "available_memory", lambda: needed)
     assert is_small(load(path))
-    monkeypatch.setattr(memory, "available_memory", lambda: needed - 1)
+    monkeypatch.setattr(checks, "available_memory", lambda: needed - 1)
     with pytest.raises(FileFormatError, match=r"3 states and 2 symbols need .* GiB of tables"):
         load(path)

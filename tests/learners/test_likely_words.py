@@ -21,9 +21,9 @@ from pdfalearn import (
     learn,
     random_pdfa,
 )
+from pdfalearn.alphabet import WordTree
 from pdfalearn.learners._unresolved import suffix_matches
 from pdfalearn.models.protocol import FREE, QueryCost
-from pdfalearn.word_trees import WordTree
 from tests.learners.checks import assert_is_quotient
 from tests.learners.endless import EndlessModel
 from tests.learners.noted import Noted

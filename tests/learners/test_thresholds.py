@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn, runs
+from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn, words
 from pdfalearn.arrays import numbering, passes
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners import _counterexamples, quant
@@ -19,7 +19,7 @@ from tests.support import mostly_slow
 BORDERS = [
     (_counterexamples, "FEW"),
     (quant, "FEW"),
-    (runs, "_FEW"),
+    (words, "_FEW"),
     (passes, "_FEW"),
     (tree, "FEW"),
     (batch, "FEW"),

@@ -17,7 +17,7 @@ from pdfalearn import (
 )
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles import all_words as all_words_module
+from pdfalearn.oracles import comparison
 from tests.models.watched import WatchedModel
 from tests.oracles.helpers import BY, differs, tree
 from tests.strategies import all_words, equivalences, pdfas
@@ -51,7 +51,7 @@ def test_all_words_asks_for_every_word_once_and_none_below_undefined_ones() -> N
 
 
 def test_all_words_are_asked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_words_module, "_PART", 4)
+    monkeypatch.setattr(comparison, "_PART", 4)
     target = random_pdfa(20, seed=1)
     model = WatchedModel(AutomatonModel(target))
     oracle = AllWordsOracle(5)
@@ -64,7 +64,7 @@ def test_all_words_are_asked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_differences_are_found_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_words_module, "_PART", 3)
+    monkeypatch.setattr(comparison, "_PART", 3)
     for seed in range(8):
         lock = combination_lock(4, seed=seed)
         found = AllWordsOracle(5).counterexamples(closed(lock), tree(lock))

@@ -21,7 +21,7 @@ from pdfalearn import (
 )
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles import stored_answers
+from pdfalearn.oracles import comparison
 from pdfalearn.words import Words
 from tests.models.watched import COSTS, WatchedModel
 from tests.oracles.helpers import differs, tree
@@ -43,7 +43,7 @@ def test_stored_answers_are_all_that_is_compared(
     observations.ask(np.array([observations.node(word) for word in codes], dtype=np.int64))
     before = model.symbols, len(model.batches), observations.nodes.size
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored_answers, "_ENOUGH", enough)
+        patch.setattr(comparison, "_ENOUGH", enough)
         oracle = StoredAnswersOracle()
         found = target.alphabet.decode_words(oracle.counterexamples(hypothesis, observations))
     assert (model.symbols, len(model.batches), observations.nodes.size) == before

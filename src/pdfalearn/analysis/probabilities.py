@@ -12,10 +12,10 @@ from pdfalearn.analysis.products import Product
 from pdfalearn.arrays.passes import reaching
 from pdfalearn.chains.flows import ending_probabilities
 from pdfalearn.chains.ways import least_costs, minus_logs
+from pdfalearn.checks import check_fits
 from pdfalearn.errors import InputError
 from pdfalearn.languages.dfa import DFA
 from pdfalearn.languages.kinds import LanguageLike, intersection, language_dfa
-from pdfalearn.memory import check_fits
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.reachability import reachable_part
 from pdfalearn.text import described

@@ -16,8 +16,7 @@ from pdfalearn.chains.walks import normalise_rows
 from pdfalearn.chains.ways import minus_logs
 from pdfalearn.formats.word_files import encoded_lines
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.runs import visited_states
-from pdfalearn.words import Words
+from pdfalearn.words import Words, visited_states
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Relation = Exact | Quantization | Tolerance
     from pdfalearn import Budget
-    from pdfalearn.displays.lines import ProgressLine
+    from pdfalearn.displays import ProgressLine
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Number = TypeVar("Number", int, float)
@@ -235,7 +235,7 @@ def shown_progress(
     line: ProgressLine, log_every: float | None, *, as_json: bool
 ) -> AbstractContextManager[Callable[..., None] | None]:
     """Return a context in which a line is shown; it gives what to call with progress, or None."""
-    from pdfalearn.displays.showing import logged, renewed
+    from pdfalearn.displays import logged, renewed
 
     if log_every == 0 or (as_json and log_every is None):
         return nullcontext()

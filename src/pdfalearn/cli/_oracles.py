@@ -87,7 +87,7 @@ class OracleChoice:
 
     def make(self, model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
         """Make the oracle for a model."""
-        from pdfalearn.learning.defaults import default_oracle
+        from pdfalearn.learning.loop import default_oracle
         from pdfalearn.models.constrained.product import wrapped_pdfa
 
         is_known = isinstance(model, pdfalearn.PDFA) or wrapped_pdfa(model) is not None
@@ -101,17 +101,17 @@ class OracleChoice:
         return pdfalearn.ChainOracle(pdfalearn.StoredAnswersOracle(), self._asking(model, seed))
 
     def _asking(self, model: PDFA | LanguageModel, seed: int) -> EquivalenceOracle:
-        from pdfalearn.learning import defaults
+        from pdfalearn.learning import loop
 
-        length = defaults.MAX_LENGTH if self.max_length is None else self.max_length
+        length = loop.MAX_LENGTH if self.max_length is None else self.max_length
         if self.oracle == "words":
             return pdfalearn.AllWordsOracle(length)
         if self.oracle == "walks":
             walks = self.walks_per_state or _WALKS_PER_STATE
             return pdfalearn.StatePrefixOracle(walks_per_state=walks, walk_length=length, seed=seed)
         return pdfalearn.PACOracle(
-            epsilon=defaults.EPSILON if self.epsilon is None else self.epsilon,
-            delta=defaults.DELTA if self.delta is None else self.delta,
+            epsilon=loop.EPSILON if self.epsilon is None else self.epsilon,
+            delta=loop.DELTA if self.delta is None else self.delta,
             sampler=self._sampler(model, length),
             seed=seed,
         )

@@ -97,7 +97,7 @@ def distill(
     All other commands take a frontier's file for its best automaton. Ctrl-C stops and saves what
     has been found if -o is given; the exit code is then 130.
     """
-    from pdfalearn.displays.lines import DistillingLine
+    from pdfalearn.displays import DistillingLine
 
     result = Output(output, states)
     result.check([target, *(path for path in (corpus, store) if path is not None)])

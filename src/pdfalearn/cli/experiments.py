@@ -100,7 +100,7 @@ def run(
     when it was interrupted. Times of runs that others ran beside, by --jobs or --scheduler, are
     marked in the report.
     """
-    from pdfalearn.displays.lines import RunsLine
+    from pdfalearn.displays import RunsLine
     from pdfalearn.experiments.definitions import title_of
 
     try:

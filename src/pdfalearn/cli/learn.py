@@ -20,7 +20,7 @@ from pdfalearn.cli._output import print_aside, print_facts, print_json
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel, Result
-    from pdfalearn.displays.lines import LearningLine
+    from pdfalearn.displays import LearningLine
     from pdfalearn.equivalence.relations import Relation
     from pdfalearn.oracles.protocol import EquivalenceOracle
 
@@ -184,8 +184,8 @@ def _salvaged(interrupt: KeyboardInterrupt) -> Result | None:
 
 def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLine:
     """Make the line that tells of progress."""
-    from pdfalearn.displays.lines import LearningLine
-    from pdfalearn.learning.growth import may_be_endless
+    from pdfalearn.displays import LearningLine
+    from pdfalearn.learning.loop import may_be_endless
 
     if isinstance(model, pdfalearn.PDFA):
         return LearningLine(may_be_endless=False)

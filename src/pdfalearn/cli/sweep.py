@@ -96,8 +96,8 @@ def sweep(
 
     Ctrl-C stops and shows what has been learnt; the exit code is then 130.
     """
-    from pdfalearn.displays.lines import SweepLine
-    from pdfalearn.sweeping.relations import DEFAULT_KAPPAS
+    from pdfalearn.displays import SweepLine
+    from pdfalearn.sweeping.running import DEFAULT_KAPPAS
 
     _check_files(target, store, output, plot)
     bounds = {name: chosen.pop(name) for name in BOUNDS}

@@ -14,8 +14,8 @@ from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate
-from pdfalearn.results.choices import NOTHING, comparable, not_worse
 from pdfalearn.results.frontiers import Frontier, Point
+from pdfalearn.results.recommendations import NOTHING, comparable, not_worse
 from pdfalearn.samplers.drawing import Sampler
 
 _FEW_WORDS = 200

@@ -13,7 +13,7 @@ from pdfalearn.distilling.evidence import Evidence, Floats, Table, weight_sums
 from pdfalearn.distilling.gathering import Positions, evidence_of
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.choices import standard_error
+from pdfalearn.results.recommendations import standard_error
 
 CONFIDENCE = 0.95
 _AT_ONCE = 2**12

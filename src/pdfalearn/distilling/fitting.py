@@ -21,9 +21,8 @@ from pdfalearn.models.automaton import as_model
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.runs import visited_states
 from pdfalearn.samplers.drawing import Sampler
-from pdfalearn.words import Words
+from pdfalearn.words import Words, visited_states
 
 _BUDGET = Budget(max_symbols=20_000)
 _NARROW = 64

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays.showing import Wanted, show_progress
+from pdfalearn.displays import Wanted, show_progress
 from pdfalearn.distilling._run import Run
 from pdfalearn.distilling.sampling import checked_budget, checked_sampler
 from pdfalearn.distilling.sizes import checked_sizes

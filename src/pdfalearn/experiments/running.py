@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pdfalearn.displays.showing import show_progress
+from pdfalearn.displays import show_progress
 from pdfalearn.errors import InputError
 from pdfalearn.experiments.definitions import title_of
 from pdfalearn.experiments.parameters import (

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.checks import check_fits
 from pdfalearn.formats._arpa_text import LARGEST_CORRECTION, Grams
 from pdfalearn.formats._lines import at_line
-from pdfalearn.memory import check_fits
 from pdfalearn.pdfa import PDFA, Floats, States
 
 Nodes = NDArray[np.int64]

@@ -9,10 +9,9 @@ from typing import BinaryIO, NamedTuple, TypeVar
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import SUM_TOLERANCE, sums_to_one
+from pdfalearn.checks import SUM_TOLERANCE, check_fits, sums_to_one
 from pdfalearn.errors import FileFormatError
 from pdfalearn.files.json_text import inflate_all, mebibytes, read_all
-from pdfalearn.memory import check_fits
 from pdfalearn.pdfa import PDFA
 
 TEXT_LIMIT = 256 * 2**20

@@ -8,6 +8,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.alphabet import WordTree
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files.archives import (
     Array,
@@ -29,10 +30,9 @@ from pdfalearn.formats._run_texts import (
     text_of,
 )
 from pdfalearn.formats.pdfa_files import pdfa_of
-from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
+from pdfalearn.results.signs import BoundaryDistances
 from pdfalearn.results.trees import NONE, KeptTree
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import offsets_of
 
 ENDING = ".zip"

@@ -13,7 +13,7 @@ from pdfalearn.checks import checked_integer, checked_transitions
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.reachability import reachable_in
-from pdfalearn.runs import visited_states
+from pdfalearn.words import visited_states
 
 
 class DFA(Frozen):

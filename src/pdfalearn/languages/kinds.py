@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Word, shortened
 from pdfalearn.chains.walks import walk_pairs
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_tables_fit, checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.languages.dfa import DFA, complement, over_alphabet, trim_dfa
 from pdfalearn.languages.regex import regex_dfa
-from pdfalearn.memory import check_tables_fit
 from pdfalearn.text import described
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.checks import check_tables_fit
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.languages._construction import (
     Network,
@@ -18,7 +19,6 @@ from pdfalearn.languages._construction import (
     UnknownPartError,
 )
 from pdfalearn.languages.dfa import DFA
-from pdfalearn.memory import check_tables_fit
 from pdfalearn.text import shortened
 
 _PARTS = re.compile(

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.alphabet import WordTree
 from pdfalearn.learners._clusters import nearest
 from pdfalearn.learners.classification_tree import LEAF, ROOT, ClassificationTree
 from pdfalearn.observations.tree import UNKNOWN, ObservationTree
-from pdfalearn.word_trees import WordTree
 
 Numbers = NDArray[np.int64]
 

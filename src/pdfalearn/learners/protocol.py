@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.alphabet import WordTree
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.trees import KeptTree
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words
 
 

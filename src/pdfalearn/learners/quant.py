@@ -25,8 +25,7 @@ from pdfalearn.learners.classification_tree import (
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
-from pdfalearn.runs import visited_states
-from pdfalearn.words import Words
+from pdfalearn.words import Words, visited_states
 
 Numbers = NDArray[np.int64]
 

@@ -18,8 +18,7 @@ from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations.tree import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.trees import Word
-from pdfalearn.runs import visited_states
-from pdfalearn.words import Words
+from pdfalearn.words import Words, visited_states
 
 Places = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pdfalearn.budgets import Budget, BudgetReached
+from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import OracleError, StoreError
 from pdfalearn.learners.protocol import Learner
 from pdfalearn.learning.agreeing import agreeing
-from pdfalearn.learning.coarseness import coarseness_note
-from pdfalearn.learning.growth import WARN_STATES, may_be_endless, warn_of_growth
-from pdfalearn.learning.stopping import interrupted, stopped
 from pdfalearn.models.opened import Interrupts
 from pdfalearn.observations.audits import UnsteadyModelError
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.boundaries import BoundaryDistances
-from pdfalearn.results.certificates import Certificate
-from pdfalearn.results.learning_runs import History, Progress, Result, StateGrowth, Statistics
-from pdfalearn.stores import AnswerStore
+from pdfalearn.results.certificates import Certificate, certify_interrupt, certify_stop
+from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
+from pdfalearn.results.signs import (
+    WARN_STATES,
+    BoundaryDistances,
+    StateGrowth,
+    coarseness_note,
+    warn_of_growth,
+)
 from pdfalearn.words import Words
+
+if TYPE_CHECKING:
+    from pdfalearn.stores import AnswerStore
 
 Maker = Callable[[ObservationTree], Learner]
 """What makes a learner that asks an observation tree."""
@@ -45,6 +51,8 @@ class Run:
         Called with a `Progress` after every batch of questions and every equivalence query.
     interrupts : Interrupts
         What holds back a Ctrl-C.
+    is_endless : bool
+        Whether states may keep growing with the questions for ever.
     """
 
     def __init__(
@@ -53,16 +61,18 @@ class Run:
         oracle: EquivalenceOracle,
         progress: Callable[[Progress], None] | None,
         interrupts: Interrupts,
+        *,
+        is_endless: bool,
     ) -> None:
         self._observations = observations
         self._oracle = oracle
         self._progress = progress
         self._interrupts = interrupts
         self._learner: Learner
-        self._seconds = {"learning": 0.0, "equivalence": 0.0}
-        self._process_seconds = dict(self._seconds)
+        self._seconds = {"learning": [0.0, 0.0], "equivalence": [0.0, 0.0]}
+        """What each part has taken, by the clock and of the processor."""
         self._running: str | None = None
-        self._started = 0.0
+        self._since = 0.0, 0.0
         self._equivalence_queries = 0
         self._history: list[Progress] = []
         self._found: list[tuple[int, int]] = []
@@ -73,12 +83,10 @@ class Run:
         """What is unresolved of the last hypothesis, and the words of states added to agree."""
         self.hypothesis: PDFA | None = None
         """The newest one."""
-        self._may_warn = observations.budget == Budget()  # who gives a bound knows
-        self._growth: StateGrowth | None = None
-        if may_be_endless(observations.query_cost, oracle):
-            self._growth = StateGrowth()
+        self._may_warn = observations.budget == UNBOUNDED  # who gives a bound knows
+        self._growth = StateGrowth() if is_endless else None
 
-    def finished(
+    def finish(
         self,
         maker: Maker,
         store: str | os.PathLike[str] | None,
@@ -86,20 +94,24 @@ class Run:
         audit: int,
         seed: int,
     ) -> Result:
-        """Learn to the end, with a store if there is one; the session is closed in every case."""
+        """Learn to the end, with a store if there is one; the model is closed in every case."""
+        observations = self._observations
         try:
-            self._learner = maker(self._observations)
+            self._learner = maker(observations)
             if self._progress is not None or self._growth is not None:
-                self._observations.asker.on_batch = self._after_batch
-            self._observations.audits.plan(audit, seed)
-            with self._recorded(store, key):
+                observations.asker.on_batch = self._after_batch
+            observations.audits.plan(audit, seed)
+            with nullcontext() if store is None else _open_store(store) as kept:
+                if kept is not None and key is not None:
+                    observations.record(kept, key)
                 try:
                     self._learn()
                     certificate = self._oracle.certificate
                 except (BudgetReached, UnsteadyModelError) as end:
                     certificate = self._stop(end)
+                self._time(None)
                 try:
-                    self._observations.audits.audit(audit, seed)
+                    observations.audits.audit(audit, seed)
                 except UnsteadyModelError as found:
                     certificate = found.certify(certificate)
                 self._result = self.result(certificate)
@@ -109,93 +121,70 @@ class Run:
             self._notes.append(f"the store could not be closed: {error}")
         finally:
             self._close()
-        return self._noted(self._result)
-
-    @contextmanager
-    def _recorded(self, path: str | os.PathLike[str] | None, key: str | None) -> Iterator[None]:
-        """Keep the observations in a store, if there is to be one."""
-        if path is None or key is None:
-            yield
-            return
-        with AnswerStore(path) as store:
-            self._observations.record(store, key)
-            yield
+        return replace(self._result, notes=tuple(self._notes)) if self._notes else self._result
 
     def _close(self) -> None:
         note = self._observations.close()
         if note is not None:
             self._notes.append(note)
 
-    def _noted(self, result: Result) -> Result:
-        return replace(result, notes=tuple(self._notes)) if self._notes else result
-
-    def salvaged(self) -> Result | None:
+    def salvage(self) -> Result | None:
         """Return what was learnt until an interrupt, if there is an automaton at all."""
+        self._time(None)
         self._close()
-        if self._result is not None:
-            return self._noted(self._result)
-        newest = self.hypothesis
-        try:
-            self._settle()
-        except Exception:  # half-made states, where a second Ctrl-C came in between
-            self.hypothesis = newest
-        if self.hypothesis is None:
-            return None
-        return self._noted(self.result(interrupted(is_growing=self._is_growing)))
+        if self._result is None:
+            # Half-made states, where a second Ctrl-C came in between, leave the newest one.
+            with suppress(Exception):
+                self.hypothesis = self._learner.hypothesis()
+            if self.hypothesis is None:
+                return None
+            self._result = self.result(certify_interrupt(is_growing=self._is_growing))
+        return replace(self._result, notes=tuple(self._notes))
 
     def _stop(self, end: BudgetReached | UnsteadyModelError) -> Certificate:
         """Make an automaton of what is known where learning had to end; certify that."""
-        with self._timed("learning"):
-            self._settle()
-            self._agree()
+        self._time("learning")
+        self._agree()
         if isinstance(end, UnsteadyModelError):
             return end.certify(Certificate("stopped", "an audit on the way ended learning"))
         alphabet, added = self._observations.alphabet, len(self._added)
-        return stopped(end, alphabet, self._unresolved, added, is_growing=self._is_growing)
-
-    def _settle(self) -> PDFA:
-        """Take the learner's current hypothesis as the newest one."""
-        self.hypothesis = None  # two of them may be large
-        self.hypothesis = self._learner.hypothesis()
-        return self.hypothesis
+        return certify_stop(end, alphabet, self._unresolved, added, is_growing=self._is_growing)
 
     def _agree(self) -> None:
-        """Make the newest hypothesis agree with every answer, though nothing more may be asked."""
+        """Make a hypothesis that agrees with every answer, though nothing more may be asked."""
+        self.hypothesis = None
+        self.hypothesis = self._learner.hypothesis()
         self._unresolved = self._learner.unresolved()
-        if self.hypothesis is None:
-            return
         found = agreeing(self.hypothesis, self._unresolved, self._observations)
         if found is not None:
             self.hypothesis, self._added, self._unresolved = found
 
     def _learn(self) -> None:
+        """Refine the hypothesis until the oracle finds no counterexample."""
         meter = self._observations.meter
-        with self._timed("learning"):
-            self._learner.start()
+        self._time("learning")
+        self._learner.start()
         while True:
-            with self._timed("learning"):
-                hypothesis = self._settle()
+            self.hypothesis = None  # two of them may be large
+            self.hypothesis = self._learner.hypothesis()
             self._history.append(self._snapshot())
             meter.check_query(self._equivalence_queries)
-            with self._timed("equivalence"):
-                counterexamples = self._oracle.counterexamples(hypothesis, self._observations)
-            del hypothesis
+            self._time("equivalence")
+            counterexamples = self._oracle.counterexamples(self.hypothesis, self._observations)
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle returned {counterexamples!r}, not Words")
-            self._note(counterexamples)
-            self._report()
+            self._time(None)
+            self._equivalence_queries += 1
+            longest = int(counterexamples.lengths.max(initial=0))
+            self._found.append((len(counterexamples), longest))
+            if self._progress is not None:
+                self._report(self._progress)
             if not len(counterexamples):
                 return
             self._interrupts.check()
-            with self._timed("learning"):
-                self._learner.refine(self._checked(counterexamples))
+            self._time("learning")
+            self._learner.refine(self._checked(counterexamples))
             self._interrupts.check()
-
-    def _note(self, counterexamples: Words) -> None:
-        """Count an equivalence query and what it found."""
-        self._equivalence_queries += 1
-        longest = int(counterexamples.lengths.max(initial=0))
-        self._found.append((len(counterexamples), longest))
 
     def _checked(self, words: Words) -> Words:
         symbols, count = words.symbols, len(self._observations.alphabet)
@@ -206,22 +195,14 @@ class Run:
             )
         return words
 
-    @contextmanager
-    def _timed(self, part: str) -> Iterator[None]:
-        self._running, self._started = part, time.perf_counter()
-        process_started = time.process_time()
-        try:
-            yield
-        finally:
-            self._process_seconds[part] += time.process_time() - process_started
-            self._seconds = self._seconds_now()
-            self._running = None
-
-    def _seconds_now(self) -> dict[str, float]:
-        seconds = dict(self._seconds)
+    def _time(self, part: str | None) -> None:
+        """Count the time since the last call for the part that was running; begin another one."""
+        now = time.perf_counter(), time.process_time()
         if self._running is not None:
-            seconds[self._running] += time.perf_counter() - self._started
-        return seconds
+            seconds = self._seconds[self._running]
+            seconds[0] += now[0] - self._since[0]
+            seconds[1] += now[1] - self._since[1]
+        self._running, self._since = part, now
 
     def _after_batch(self) -> None:
         if self._growth is not None:
@@ -231,24 +212,26 @@ class Run:
             if self._may_warn and is_large and self._growth.is_steady:
                 self._may_warn = False
                 warn_of_growth(self._learner.size, counts.words)
-        self._report()
+        if self._progress is not None:
+            self._report(self._progress)
 
     @property
     def _is_growing(self) -> bool:
         """Whether states have kept growing with the questions."""
         return self._growth is not None and self._growth.is_steady
 
-    def _report(self) -> None:
-        if self._progress is not None:
-            self._interrupts.check()
-            self._interrupts.is_calling = True
-            try:
-                self._progress(self._snapshot())
-            finally:
-                self._interrupts.is_calling = False
+    def _report(self, progress: Callable[[Progress], None]) -> None:
+        """Call the function for progress, where a Ctrl-C need not be held back."""
+        self._interrupts.check()
+        self._interrupts.is_calling = True
+        try:
+            progress(self._snapshot())
+        finally:
+            self._interrupts.is_calling = False
 
     def _snapshot(self) -> Progress:
-        counts, seconds = self._observations.counts, self._seconds_now()
+        self._time(self._running)
+        counts = self._observations.counts
         return Progress(
             states=self._learner.size,
             words=counts.words,
@@ -256,8 +239,8 @@ class Run:
             symbols=self._observations.counts.symbols,
             cost=self._observations.meter.spent,
             equivalence_queries=self._equivalence_queries,
-            learning_seconds=seconds["learning"],
-            equivalence_seconds=seconds["equivalence"],
+            learning_seconds=self._seconds["learning"][0],
+            equivalence_seconds=self._seconds["equivalence"][0],
         )
 
     def result(self, certificate: Certificate) -> Result:
@@ -265,20 +248,21 @@ class Run:
         pdfa = self.hypothesis
         if pdfa is None:
             raise RuntimeError("there is no hypothesis yet")
-        coarse = coarseness_note(self._observations)
-        if coarse is not None:
-            self._notes.append(coarse)
-        counts = self._observations.counts
-        by, learnt = self._observations.by, len(pdfa) - len(self._added)
-        findings = self._learner.findings(learnt)
+        observations, by = self._observations, self._observations.by
+        if observations.answers.class_count == 1:
+            coarse = coarseness_note(by, observations.answers.size, observations.tables())
+            if coarse is not None:
+                self._notes.append(coarse)
+        counts = observations.counts
+        findings = self._learner.findings(len(pdfa) - len(self._added))
         statistics = Statistics(
             **(vars(self._snapshot()) | {"states": len(pdfa)}),
             batches=tuple(counts.batches),
             stored_words=counts.stored,
             audited_words=counts.audited,
             largest_difference=counts.largest_difference,
-            learning_process_seconds=self._process_seconds["learning"],
-            equivalence_process_seconds=self._process_seconds["equivalence"],
+            learning_process_seconds=self._seconds["learning"][1],
+            equivalence_process_seconds=self._seconds["equivalence"][1],
             tree_depth=findings.tree_depth,
             inner_nodes=findings.inner_nodes,
             structure_size=findings.structure_size,
@@ -287,7 +271,7 @@ class Run:
         )
         words = findings.access_words
         if len(self._added):
-            words = words.followed_by(self._observations.word_tree(self._added))
+            words = words.followed_by(observations.word_tree(self._added))
         return Result(
             pdfa=pdfa,
             statistics=statistics,
@@ -298,6 +282,12 @@ class Run:
             by=by,
             kept_words=words,
             kept_tree=findings.tree,
-            kept_distances=BoundaryDistances.of(by, self._observations.tables()),
+            kept_distances=BoundaryDistances.of(by, observations.tables()),
             unresolved=np.stack(np.divmod(self._unresolved, len(pdfa.alphabet)), axis=1),
         )
+
+
+def _open_store(path: str | os.PathLike[str]) -> AnswerStore:
+    from pdfalearn.stores import AnswerStore  # with SQLite, which few runs need
+
+    return AnswerStore(path)

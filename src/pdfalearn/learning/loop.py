@@ -7,29 +7,53 @@ from functools import partial
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays.showing import Wanted, show_progress
+from pdfalearn.displays import Wanted, show_progress
 from pdfalearn.equivalence.relations import (
+    Quantization,
     Relation,
     check_equivalence,
     check_relation,
     check_tolerance,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.learners.lpstar import LPStar
+from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
-from pdfalearn.learners.wlstar import WLStar
 from pdfalearn.learning._run import Maker, Run
-from pdfalearn.learning.defaults import DEFAULT_EQUIVALENCE, DEFAULT_LIMITS, default_oracle
-from pdfalearn.learning.growth import may_be_endless
 from pdfalearn.models.automaton import as_model
+from pdfalearn.models.constrained.product import wrapped_pdfa
 from pdfalearn.models.opened import Interrupts, check_members
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
-from pdfalearn.oracles.protocol import EquivalenceOracle
+from pdfalearn.oracles.comparison import StoredAnswersOracle
+from pdfalearn.oracles.exact import ExactOracle
+from pdfalearn.oracles.protocol import ChainOracle, EquivalenceOracle
+from pdfalearn.oracles.random_words import PACOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
-from pdfalearn.stores.answer_store import model_key
+from pdfalearn.samplers.drawing import HypothesisWords, UniformWords
+
+DEFAULT_EQUIVALENCE = Quantization(1000)
+DEFAULT_LIMITS = Budget(max_words=10**6, max_bytes=2**30)
+"""Where learning may never end, it stops here unless a budget is given."""
+EPSILON = DELTA = 0.01
+"""The promise of the default oracle for black boxes."""
+MAX_LENGTH = 20
+"""The length of the words that it samples."""
+_UNIFORM, _WALKS = UniformWords(MAX_LENGTH), HypothesisWords(MAX_LENGTH)
+
+
+def _make_lpstar(observations: ObservationTree) -> Learner:
+    from pdfalearn.learners.lpstar import LPStar  # with SciPy's trees, which few runs need
+
+    return LPStar(observations)
+
+
+def _make_wlstar(observations: ObservationTree) -> Learner:
+    from pdfalearn.learners.wlstar import WLStar
+
+    return WLStar(observations)
+
 
 LEARNERS: dict[str, Maker] = {
     "quant": Quant,
@@ -37,7 +61,7 @@ LEARNERS: dict[str, Maker] = {
     "quant-paper": PaperQuant,
 }
 """The learners by name."""
-SIMILARITY_LEARNERS: dict[str, Maker] = {"lpstar": LPStar, "wlstar": WLStar}
+SIMILARITY_LEARNERS: dict[str, Maker] = {"lpstar": _make_lpstar, "wlstar": _make_wlstar}
 """Those that compare by a tolerance instead of an equivalence."""
 
 
@@ -132,7 +156,11 @@ def learn(
         )
     if not (budget is None or isinstance(budget, Budget)):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
-    key = None if store is None else model_key(asked, model_id)
+    key = None
+    if store is not None:
+        from pdfalearn.stores.answer_store import model_key
+
+        key = model_key(asked, model_id)
     is_endless = may_be_endless(check_members(asked).cost, oracle)
     shown = show_progress(progress, "learning", may_be_endless=is_endless)
     run: Run | None = None
@@ -141,12 +169,12 @@ def learn(
             observations = ObservationTree(asked, by, budget or UNBOUNDED, interrupts)
             if budget is None and is_endless:
                 observations.meter.guard = DEFAULT_LIMITS
-            run = Run(observations, oracle, report, interrupts)
-            result = run.finished(maker, store, key, audit, seed)
+            run = Run(observations, oracle, report, interrupts, is_endless=is_endless)
+            result = run.finish(maker, store, key, audit, seed)
         interrupts.check()
         return result
     except KeyboardInterrupt as interrupt:
-        raise LearningInterrupted(None if run is None else run.salvaged()) from interrupt
+        raise LearningInterrupted(None if run is None else run.salvage()) from interrupt
 
 
 def _maker(learner: str | Maker, by: Relation) -> Maker:
@@ -160,3 +188,29 @@ def _maker(learner: str | Maker, by: Relation) -> Maker:
             return makers[learner]
     names = ", ".join([*LEARNERS, *SIMILARITY_LEARNERS])
     raise InputError(f"there is no learner {learner!r}; there are {names}")
+
+
+def default_oracle(model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
+    """Return the exact oracle for a PDFA; for a black box stored answers, then PAC sampling.
+
+    A PDFA in wrappers is an automaton again, and has the exact oracle, too, unless the product is
+    very large. The sampled words are uniform ones, or walks over the hypothesis's support where
+    the model is constrained, as there most uniform words are undefined.
+    """
+    if isinstance(model, PDFA):
+        return ExactOracle(model, by=by)
+    automaton = wrapped_pdfa(model)
+    if automaton is not None:
+        return ExactOracle(automaton, by=by)
+    sampler = _WALKS if model.is_constrained else _UNIFORM
+    sampling = PACOracle(epsilon=EPSILON, delta=DELTA, sampler=sampler, seed=seed)
+    return ChainOracle(StoredAnswersOracle(), sampling)
+
+
+def may_be_endless(cost: QueryCost, oracle: EquivalenceOracle) -> bool:
+    """Return whether a model may show ever more states: it is not known to be an automaton.
+
+    Asking costs something, and the oracle does not compare with an automaton.
+    """
+    certificate = getattr(oracle, "certificate", None)
+    return not cost.is_free and getattr(certificate, "kind", None) != "exact"

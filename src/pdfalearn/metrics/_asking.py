@@ -14,10 +14,9 @@ from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_remedy
-from pdfalearn.runs import sampled_words, visited_states
 from pdfalearn.samplers.drawing import model_words
 from pdfalearn.text import described
-from pdfalearn.words import Words
+from pdfalearn.words import Words, sampled_words, visited_states
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int32]

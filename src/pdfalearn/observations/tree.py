@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, WordTree, shortened
 from pdfalearn.budgets import Budget
 from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
@@ -23,7 +23,6 @@ from pdfalearn.observations.audits import Audits
 from pdfalearn.observations.metering import Counts, Meter
 from pdfalearn.observations.nodes import EMPTY, UNDEFINED, UNKNOWN, Nodes, NodeTable, Suffixes
 from pdfalearn.rows import Floats
-from pdfalearn.word_trees import WordTree
 from pdfalearn.words import Words, offsets_of
 
 if TYPE_CHECKING:

@@ -1,19 +1,23 @@
-"""Where a hypothesis and the observations differ: what all sampling oracles share."""
+"""Where a hypothesis and the observations differ: stored answers, all words up to a length."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.checks import checked_integer
 from pdfalearn.equivalence.relations import Tolerance, different_rows
-from pdfalearn.observations.tree import UNDEFINED, Nodes, ObservationTree
+from pdfalearn.errors import InputError
+from pdfalearn.observations.tree import UNDEFINED, UNKNOWN, Nodes, ObservationTree
+from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import Certificate
 from pdfalearn.rows import Rows
-from pdfalearn.runs import visited_states
-from pdfalearn.words import Words, prefixes_of
+from pdfalearn.words import NO_WORDS, Words, prefixes_of, visited_states
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
@@ -22,8 +26,11 @@ _MOST = 64
 """An oracle returns at most this many counterexamples at a time."""
 _NUMBERS_AT_ONCE = 2**22
 """At most this many probabilities are compared at once."""
-
-NO_WORDS = Words.of([])
+_ENOUGH = 32
+"""A query ends after the length of words at which it has found this many differences."""
+_PART = 4096
+"""Words are asked for and compared in parts of this size."""
+_MOST_WORDS = 10_000_000
 
 Comparison = Callable[[Nodes, NDArray[np.integer]], Flags]
 """Decides for pairs of an observed word and a state whether they differ."""
@@ -38,18 +45,17 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
     counterexample is of no use if nothing is left to ask what follows from it.
     """
     while len(words):
-        _, end = next(words.parts(observations.meter.half_left()))
-        found = _first_differences(words.part(0, end), hypothesis, observations)
-        if len(found):
-            return found
-        words = words.part(end, len(words))
+        part, words = words.split(observations.meter.half_left())
+        path = observations.ask_path(part)
+        states = visited_states(hypothesis.table, hypothesis.initial, part)
+        places = differing(path, states, hypothesis, observations).nonzero()[0]
+        if len(places):
+            return _chosen_prefixes(part, places, states)
     return NO_WORDS
 
 
-def _first_differences(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
-    path = observations.ask_path(words)
-    states = visited_states(hypothesis.table, hypothesis.initial, words)
-    places = differing(path, states, hypothesis, observations).nonzero()[0]
+def _chosen_prefixes(words: Words, places: Numbers, states: NDArray[np.int32]) -> Words:
+    """Return the shortest prefix of each word that ends at one of the places, if it is chosen."""
     begins = words.offsets[:-1] + np.arange(len(words))
     owners, firsts = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
     places = places[firsts]
@@ -72,7 +78,14 @@ def differing(
     rows = observations.nodes.rows[nodes[both]].astype(np.int64)
     pairs, back = np.unique(rows * len(hypothesis) + states[both], return_inverse=True)
     numbers, partners = np.divmod(pairs, len(hypothesis))
-    differs[both] = _are_different(observations, numbers, hypothesis, partners)[back]
+    are_different = np.empty(len(pairs), dtype=bool)
+    step = max(1, _NUMBERS_AT_ONCE // (len(hypothesis.alphabet) + 1))  # rows may be wide
+    for begin in range(0, len(pairs), step):
+        part = slice(begin, begin + step)
+        rows_of_states = Rows.dense(hypothesis.probabilities[partners[part]])
+        answers = observations.answers.rows(numbers[part])
+        are_different[part] = different_rows(observations.by, answers, rows_of_states)
+    differs[both] = are_different[back]
     return differs
 
 
@@ -86,20 +99,6 @@ def comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
     of_states = np.append(observations.classes_of(hypothesis.probabilities), np.int32(UNDEFINED))
     classes = observations.nodes.classes
     return lambda nodes, states: classes.take(nodes) != of_states.take(states)
-
-
-def _are_different(
-    observations: ObservationTree, numbers: Numbers, hypothesis: PDFA, states: Numbers
-) -> Flags:
-    """Compare answers with states pair by pair, in parts where rows are wide."""
-    different = np.empty(len(numbers), dtype=bool)
-    step = max(1, _NUMBERS_AT_ONCE // (len(hypothesis.alphabet) + 1))
-    for begin in range(0, len(different), step):
-        part = slice(begin, begin + step)
-        rows = observations.answers.rows(numbers[part])
-        others = Rows.dense(hypothesis.probabilities[states[part]])
-        different[part] = different_rows(observations.by, rows, others)
-    return different
 
 
 def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
@@ -131,3 +130,157 @@ def levels(parents: Nodes) -> list[Nodes]:
     # Small integers are sorted by counting.
     order = np.argsort(lengths.astype(np.min_scalar_type(lengths.max())), kind="stable")
     return np.split(order, np.cumsum(np.bincount(lengths))[:-1])
+
+
+class StoredAnswersOracle:
+    """Compares the hypothesis with every answer that the model has ever given, and asks nothing.
+
+    Put it first in a `ChainOracle` whose other members ask: what sampling has paid for is then used
+    until the hypothesis agrees with all of it.
+
+    Examples
+    --------
+    >>> from pdfalearn import ChainOracle, PACOracle, Quantization, UniformWords, figure_3, learn
+    >>> sampling = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(max_length=5))
+    >>> oracle = ChainOracle(StoredAnswersOracle(), sampling)
+    >>> len(learn(figure_3(), by=Quantization(10), oracle=oracle).pdfa)
+    4
+    """
+
+    certificate = NOTHING_KNOWN
+
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        """Return the shortest words after which a stored answer and the hypothesis differ."""
+        self.certificate = NOTHING_KNOWN
+        nodes, before = _contradictions(hypothesis, observations)
+        if len(nodes):
+            return words_of(nodes, before, observations)
+        table = observations.nodes
+        answers = int((table.classes[: table.size] != UNKNOWN).sum())
+        self.certificate = Certificate(
+            "tested", "agrees with all stored answers", {"answers": answers}
+        )
+        return NO_WORDS
+
+
+def _contradictions(
+    hypothesis: PDFA, observations: ObservationTree
+) -> tuple[Nodes, NDArray[np.int32]]:
+    """Walk down the tree, level by level, until there are enough differences.
+
+    What comes after a difference is not looked at.
+
+    Returns
+    -------
+    nodes, before : array of int
+        The words that differ, the shortest first, and the hypothesis's states before the last
+        symbol of each.
+    """
+    table, size = observations.nodes, observations.nodes.size
+    above = table.parents[:size].astype(np.int64)
+    last, classes = table.last_symbols[:size], table.classes[:size]
+    differ = comparison(hypothesis, observations)
+    states = np.full(size, hypothesis.initial, dtype=np.int32)
+    is_open = np.ones(size, dtype=bool)
+    found = [np.empty(0, dtype=np.int64)]
+    count = 0
+    for level in levels(above):
+        if level[0]:
+            parents, symbols = above.take(level), last.take(level)
+            states[level] = hypothesis.table[states.take(parents), symbols]
+            is_open[level] = is_open.take(parents)
+        is_known = classes.take(level) != UNKNOWN
+        wrong = level[is_open.take(level) & is_known & differ(level, states.take(level))]
+        is_open[wrong] = False
+        found.append(wrong)
+        count += len(wrong)
+        if count >= _ENOUGH:
+            break
+    nodes = np.concatenate(found)
+    return nodes, states[above[nodes]]
+
+
+class AllWordsOracle:
+    """Compares model and hypothesis after every word up to a length, the shortest first.
+
+    Words that go on after an undefined one are undefined, and left out.
+
+    Parameters
+    ----------
+    max_length : int
+        The length of the longest words.
+
+    Notes
+    -----
+    A query ends with the first part of 4,096 words of one length in which there are differences.
+
+    Examples
+    --------
+    >>> from pdfalearn import Quantization, figure_3, learn
+    >>> oracle = AllWordsOracle(max_length=4)
+    >>> print(learn(figure_3(), by=Quantization(10), oracle=oracle).certificate)
+    tested: model and automaton agree on all words of up to 4 symbols
+    """
+
+    def __init__(self, max_length: int) -> None:
+        self._max_length = checked_integer(max_length, "max_length", 0)
+        self.certificate = NOTHING_KNOWN
+        """What it means that the last query found no counterexample."""
+
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        """Return the shortest words after which model and hypothesis differ."""
+        self.certificate = NOTHING_KNOWN
+        self._check_count(len(hypothesis.alphabet))
+        count = 0
+        nodes, states, before = np.array([0]), np.array([hypothesis.initial]), np.array([-1])
+        for length in range(self._max_length + 1):
+            count += len(nodes)
+            found = _first_wrong(nodes, states, before, hypothesis, observations)
+            if len(found):
+                return found
+            # Where one is undefined, so is the other: there was no difference.
+            on = states >= 0
+            if length < self._max_length:
+                before = np.repeat(states[on], len(hypothesis.alphabet))
+                on_nodes = np.repeat(nodes[on], len(hypothesis.alphabet))
+                symbols = np.tile(np.arange(len(hypothesis.alphabet)), int(on.sum()))
+                nodes = observations.nodes.step(on_nodes, symbols)
+                states = hypothesis.transitions[states[on]].reshape(-1)
+        self.certificate = Certificate(
+            "tested",
+            f"model and automaton agree on all words of up to {self._max_length} symbols",
+            {"max_length": self._max_length, "words": count},
+        )
+        return NO_WORDS
+
+    def _check_count(self, symbols: int) -> None:
+        """Refuse lengths with too many words to ask."""
+        digits = self._max_length * math.log10(symbols)
+        if digits > 18:
+            raise InputError(self._too_many(f"about 10^{digits:.0f}", symbols))
+        count = sum(symbols**length for length in range(self._max_length + 1))
+        if count > _MOST_WORDS:
+            raise InputError(self._too_many(f"{count:,}", symbols))
+
+    def _too_many(self, count: str, symbols: int) -> str:
+        return (
+            f"there are {count} words of up to {self._max_length} symbols over an alphabet of "
+            f"{symbols}, and {_MOST_WORDS:,} at most can be compared; choose a smaller max_length"
+        )
+
+
+def _first_wrong(
+    nodes: Nodes,
+    states: NDArray[np.integer],
+    before: NDArray[np.integer],
+    hypothesis: PDFA,
+    observations: ObservationTree,
+) -> Words:
+    """Return counterexamples of the first part of words of one length that has any."""
+    for begin in range(0, len(nodes), _PART):
+        part = slice(begin, begin + _PART)
+        observations.ask(nodes[part])
+        wrong = begin + differing(nodes[part], states[part], hypothesis, observations).nonzero()[0]
+        if len(wrong):
+            return words_of(nodes[wrong], before[wrong], observations)
+    return NO_WORDS

@@ -1,16 +1,19 @@
-"""What an equivalence oracle has to offer."""
+"""What an equivalence oracle has to offer, and several of them one after the other."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
+from pdfalearn.errors import InputError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate
-from pdfalearn.words import Words
+from pdfalearn.results.certificates import Certificate, Kind
+from pdfalearn.words import NO_WORDS, Words
 
 NOTHING_KNOWN = Certificate("tested", "nothing is known: no query has passed")
 """What oracles certify whose last query found counterexamples, was broken off, or is to come."""
+
+_STRONGEST_FIRST: list[Kind] = ["exact", "pac", "tested", "stopped", "interrupted"]
 
 
 class EquivalenceOracle(Protocol):
@@ -61,3 +64,53 @@ class EquivalenceOracle(Protocol):
             The codes of the symbols are positions in the hypothesis's alphabet.
         """
         ...
+
+
+class ChainOracle:
+    """Asks oracles in turn; the first that finds counterexamples ends the query.
+
+    Parameters
+    ----------
+    *oracles : EquivalenceOracle
+        The oracles, the cheapest first.
+
+    Examples
+    --------
+    >>> from pdfalearn import AllWordsOracle, Quantization, StoredAnswersOracle, figure_3, learn
+    >>> oracle = ChainOracle(StoredAnswersOracle(), AllWordsOracle(max_length=4))
+    >>> print(learn(figure_3(), by=Quantization(10), oracle=oracle).certificate.statement)
+    agrees with all stored answers; model and automaton agree on all words of up to 4 symbols
+    """
+
+    def __init__(self, *oracles: EquivalenceOracle) -> None:
+        if not oracles:
+            raise InputError("a chain needs at least one oracle")
+        for oracle in oracles:
+            if not hasattr(oracle, "counterexamples"):
+                raise InputError(
+                    f"{oracle!r} is not an equivalence oracle, such as StoredAnswersOracle()"
+                )
+        self._oracles = oracles
+        self.certificate = NOTHING_KNOWN
+        """What all members say, the strongest first: its kind and its figures are the chain's."""
+
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        """Return the counterexamples of the first member that finds any."""
+        self.certificate = NOTHING_KNOWN
+        for oracle in self._oracles:
+            found = oracle.counterexamples(hypothesis, observations)
+            if len(found):
+                return found
+        certificates = sorted(
+            (oracle.certificate for oracle in self._oracles),
+            key=lambda certificate: _STRONGEST_FIRST.index(certificate.kind),
+        )
+        self.certificate = Certificate(
+            certificates[0].kind,
+            "; ".join(certificate.statement for certificate in certificates),
+            {
+                **certificates[0].details,
+                "members": [{**vars(each), "details": dict(each.details)} for each in certificates],
+            },
+        )
+        return NO_WORDS

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
+from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, write_numbers_in_full
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
-from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes, write_numbers_in_full
 from pdfalearn.results.certificates import Certificate
-from pdfalearn.results.choices import comparable, knee, smallest_good
+from pdfalearn.results.recommendations import comparable, knee, smallest_good
 from pdfalearn.text import count_text
 
 EVERY = 32

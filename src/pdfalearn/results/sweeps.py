@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
-from pdfalearn.extras import import_exchange
+from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_exchange
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
-from pdfalearn.plotting import COLOUR, MARK, finish, given_or_new_axes
 from pdfalearn.results.learning_runs import Progress, Result
 from pdfalearn.results.recommendations import Recommendation, recommendation_of
 

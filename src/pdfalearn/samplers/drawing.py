@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,11 +11,10 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.checks import checked_integer, checked_share
-from pdfalearn.errors import ModelError
+from pdfalearn.errors import InputError, ModelError
 from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.runs import collected_words, drawn_columns
-from pdfalearn.words import Words, offsets_of
+from pdfalearn.words import Words, collected_words, drawn_columns, offsets_of, prefixes_of
 
 
 class Sampler(Protocol):
@@ -71,7 +71,22 @@ class Sampler(Protocol):
 
 
 @dataclass(frozen=True)
-class UniformWords:
+class _WordsUpTo:
+    """What samplers of words up to a length have in common."""
+
+    max_length: int
+
+    def __post_init__(self) -> None:
+        length = checked_integer(self.max_length, "max_length", 0)
+        object.__setattr__(self, "max_length", length)
+
+    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
+        """Return all symbols if the maximal length is 0, else none: no more is known."""
+        return [] if self.max_length else list(alphabet)
+
+
+@dataclass(frozen=True)
+class UniformWords(_WordsUpTo):
     """Words of uniform length, of uniform symbols.
 
     Parameters
@@ -84,11 +99,6 @@ class UniformWords:
     >>> UniformWords(max_length=20).name
     'uniform words of up to 20 symbols'
     """
-
-    max_length: int
-
-    def __post_init__(self) -> None:
-        _check_length(self)
 
     @property
     def name(self) -> str:
@@ -107,13 +117,9 @@ class UniformWords:
         symbols = random.integers(len(hypothesis.alphabet), size=offsets[-1], dtype=np.int32)
         return Words(symbols, offsets)
 
-    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if the maximal length is 0, else none."""
-        return _all_if_empty(self.max_length, alphabet)
-
 
 @dataclass(frozen=True)
-class ModelWords:
+class ModelWords(_WordsUpTo):
     """Words from the model's own distribution, drawn symbol by symbol until the terminal.
 
     All of them go on at once, a symbol at a time, and every question is asked through the
@@ -130,11 +136,6 @@ class ModelWords:
     'words of the model of up to 20 symbols'
     """
 
-    max_length: int
-
-    def __post_init__(self) -> None:
-        _check_length(self)
-
     @property
     def name(self) -> str:
         """What the words are."""
@@ -149,10 +150,6 @@ class ModelWords:
     ) -> Words:
         """Draw words, asking the model for the distribution after every prefix."""
         return model_words(count, self.max_length, observations, random)
-
-    def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if the maximal length is 0, else none: only the model knows more."""
-        return _all_if_empty(self.max_length, alphabet)
 
 
 def model_words(
@@ -198,7 +195,7 @@ def _drawn(
 
 
 @dataclass(frozen=True)
-class HypothesisWords:
+class HypothesisWords(_WordsUpTo):
     """Walks over the support of the hypothesis: symbols above 0, all equally likely.
 
     Parameters
@@ -216,11 +213,10 @@ class HypothesisWords:
     "walks over the automaton's support of up to 20 symbols that stop with probability 0.2"
     """
 
-    max_length: int
     stop: float = 0.1
 
     def __post_init__(self) -> None:
-        _check_length(self)
+        super().__post_init__()
         object.__setattr__(self, "stop", checked_share(self.stop, "stop"))
 
     @property
@@ -255,15 +251,70 @@ class HypothesisWords:
             states = hypothesis.transitions[states, drawn].astype(np.int64)
         return collected_words(steps, count)
 
+
+class Mixture:
+    """Words from several samplers, each word from one of them.
+
+    Parameters
+    ----------
+    parts : iterable of (Sampler, float)
+        The samplers, each with a positive weight; weights are divided by their sum.
+
+    Examples
+    --------
+    >>> from pdfalearn import UniformWords
+    >>> print(Mixture([(UniformWords(5), 3), (UniformWords(9), 1)]).name)
+    a mixture of 0.75 × uniform words of up to 5 symbols and 0.25 × uniform words of up to 9 symbols
+    """
+
+    def __init__(self, parts: Iterable[tuple[Sampler, float]]) -> None:
+        try:
+            pairs = [(sampler, weight) for sampler, weight in parts]
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{parts!r} are not pairs of a sampler and a weight") from error
+        if not pairs:
+            raise InputError("a mixture needs at least one sampler")
+        for sampler, weight in pairs:
+            _check_weight(sampler, weight)
+        self._samplers = [sampler for sampler, _ in pairs]
+        weights = np.array([weight for _, weight in pairs], dtype=np.float64)
+        self._shares = weights / weights.sum()
+
+    @property
+    def name(self) -> str:
+        """What the words are."""
+        pairs = zip(self._shares.tolist(), self._samplers, strict=True)
+        return f"a mixture of {' and '.join(f'{share:g} × {part.name}' for share, part in pairs)}"
+
+    def draw(
+        self,
+        count: int,
+        hypothesis: PDFA,
+        observations: ObservationTree,
+        random: np.random.Generator,
+    ) -> Words:
+        """Draw which sampler each word comes from, then the words of each."""
+        choices = random.choice(len(self._shares), size=count, p=self._shares)
+        counts = np.bincount(choices, minlength=len(self._shares)).tolist()
+        drawn = [
+            sampler.draw(count, hypothesis, observations, random)
+            for sampler, count in zip(self._samplers, counts, strict=True)
+        ]
+        lengths = np.concatenate([words.lengths for words in drawn])
+        symbols = np.concatenate([words.symbols for words in drawn])
+        places = np.argsort(np.argsort(choices, kind="stable"), kind="stable")
+        return prefixes_of(Words(symbols, offsets_of(lengths)), places, lengths[places])
+
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
-        """Return all symbols if the maximal length is 0, else none."""
-        return _all_if_empty(self.max_length, alphabet)
+        """Return the symbols that none of the samplers reaches."""
+        missing = [set(sampler.unreachable_symbols(alphabet)) for sampler in self._samplers]
+        return [symbol for symbol in alphabet if all(symbol in part for part in missing)]
 
 
-def _check_length(sampler: UniformWords | ModelWords | HypothesisWords) -> None:
-    length = checked_integer(sampler.max_length, "max_length", 0)
-    object.__setattr__(sampler, "max_length", length)
-
-
-def _all_if_empty(max_length: int, alphabet: Alphabet) -> list[Symbol]:
-    return [] if max_length else list(alphabet)
+def _check_weight(sampler: object, weight: object) -> None:
+    if not hasattr(sampler, "draw"):
+        raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
+    if isinstance(weight, bool) or not isinstance(weight, int | float | np.number):
+        raise InputError(f"weight {weight!r} is not a number")
+    if not 0 < weight < np.inf:
+        raise InputError(f"weight {weight!r} is not positive")

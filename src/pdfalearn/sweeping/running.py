@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import numpy as np
 
-from pdfalearn.budgets import Budget
+from pdfalearn.budgets import Budget, Purse
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays.showing import Wanted, show_progress
+from pdfalearn.displays import Wanted, show_progress
 from pdfalearn.distilling.sampling import checked_sampler
-from pdfalearn.equivalence.relations import Relation
+from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
-from pdfalearn.learning.defaults import default_oracle
-from pdfalearn.learning.loop import learn
+from pdfalearn.learning.loop import default_oracle, learn
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.opened import Interrupts, check_members
 from pdfalearn.models.protocol import LanguageModel
@@ -30,9 +31,11 @@ from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores import AnswerStore
 from pdfalearn.stores.answer_store import model_key
 from pdfalearn.sweeping.measuring import SAME, Distance, ExactMeasure, Measure, SampledMeasure
-from pdfalearn.sweeping.relations import DEFAULT_KAPPAS, LEARNERS, checked_relations
-from pdfalearn.sweeping.spending import Purse
 
+Value = TypeVar("Value", int, float)
+DEFAULT_KAPPAS = (5, 10, 20, 50, 100, 200, 500, 1000)
+LEARNERS = {Quantization: "quant", Tolerance: "lpstar"}
+"""Which learner compares by what."""
 UNBOUNDED = Budget()
 DEFAULT_BUDGET = Budget(max_words=100_000)
 """What may be asked of a model that can only be asked, if nothing is said."""
@@ -114,7 +117,7 @@ def sweep(
     >>> found.recommended.by
     Quantization(kappa=10)
     """
-    relations = checked_relations(kappas, tolerances)
+    relations = _relations(kappas, tolerances)
     audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
     if budget is None:
         budget = UNBOUNDED if isinstance(model, PDFA) else DEFAULT_BUDGET
@@ -139,6 +142,28 @@ def sweep(
     except KeyboardInterrupt as interrupt:
         kept = run.sweep() if run is not None and run.rows else None
         raise SweepInterrupted(kept) from interrupt
+
+
+def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relation]:
+    """Return κ from the smallest on, then tolerances from the largest on; each may come once."""
+    quantized = [Quantization(kappa) for kappa in _listed(kappas, "kappas")]
+    quantizations = sorted(quantized, key=lambda by: by.kappa)
+    tolerant = sorted(
+        map(Tolerance, _listed(tolerances, "tolerances")), key=lambda by: by.tolerance
+    )
+    relations: list[Relation] = [*quantizations, *tolerant[::-1]]
+    if not relations:
+        raise InputError("there is nothing to sweep over; give kappas, tolerances or both")
+    for one, other in pairwise(relations):
+        if one == other:
+            raise InputError(f"{relation_text(one)} is given twice; give each once")
+    return relations
+
+
+def _listed(values: Iterable[Value], name: str) -> list[Value]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{name} {values!r} is not a list of numbers, such as [10, 100]")
+    return list(values)
 
 
 Place = tuple[str | os.PathLike[str], str | None]

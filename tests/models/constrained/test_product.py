@@ -111,7 +111,7 @@ def test_what_is_too_large_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
             DFA(alphabet=stack.alphabet, transitions=large.transitions, accepting=large.accepting),
         )
     assert wrapped_pdfa(stack) is None
-    monkeypatch.setattr("pdfalearn.learning.defaults.wrapped_pdfa", lambda model: None)
+    monkeypatch.setattr("pdfalearn.learning.loop.wrapped_pdfa", lambda model: None)
     result = learn(model)
     assert result.certificate is not None
     assert result.certificate.kind == "pac"

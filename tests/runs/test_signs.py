@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pdfalearn import Exact, InputError, Quantization, Rounded, Tolerance
-from pdfalearn.results import boundaries
-from pdfalearn.results.boundaries import POWERS_OF_TEN, BoundaryDistances
+from pdfalearn.results import signs
+from pdfalearn.results.signs import POWERS_OF_TEN, BoundaryDistances
 
 
 def distances_of(kappa: int, rows: np.ndarray) -> BoundaryDistances:
@@ -22,7 +22,7 @@ def distances_of(kappa: int, rows: np.ndarray) -> BoundaryDistances:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boundaries, "MOST_DISTANCES", 100)
+    monkeypatch.setattr(signs, "MOST_DISTANCES", 100)
 
 
 @pytest.mark.parametrize("kappa", [1, 2, 10, 1000, 10**6])

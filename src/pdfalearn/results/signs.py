@@ -1,0 +1,235 @@
+"""Signs that learning may not give what is wanted.
+
+Probabilities may be near boundaries between intervals, intervals may be too coarse to see anything,
+and states may keep growing with the questions.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.equivalence.relations import Quantization, Relation, Rounded
+from pdfalearn.errors import InputError
+from pdfalearn.frozen import ArrayValue
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+MOST_DISTANCES = 2**16
+"""At most this many of the smallest different distances are kept."""
+LARGEST = 1.0
+"""No probability is farther from a boundary."""
+POWERS_OF_TEN = tuple(float(f"1e-{exponent}") for exponent in range(15, -1, -1))
+"""How many probabilities are that near is known whatever else is kept."""
+
+
+_SLACK = 2.0**-50
+"""A probability this much below a boundary counts as on it, as in `Quantization`."""
+
+_LEAST_STATES = 300
+"""With fewer states than this, growth is not reported."""
+_FACTORS = (2, 4)
+"""Growth is measured since the questions were this many times fewer."""
+_POWER = 0.66
+"""States have to grow at least with this power of the questions: by 2.5 for a factor of 4."""
+_STEP = 1.1
+"""Figures are noted when the questions have grown by this factor."""
+WARN_STATES = 3000
+"""With fewer states than this there is no warning: many automata have some hundreds."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundaryDistances(ArrayValue):
+    """How many probabilities are within which distance of a boundary."""
+
+    distances: Floats
+    """Different distances, the smallest first."""
+    counts: Counts
+    """How many probabilities are within each of them."""
+    complete_to: float
+    """Up to here every distance that occurs is kept; beyond, there are powers of ten only."""
+
+    @classmethod
+    def of(cls, by: Relation, tables: Iterable[Floats]) -> BoundaryDistances | None:
+        """Look at the probabilities of many distributions, a part of them at a time.
+
+        Parameters
+        ----------
+        by : Equivalence or Tolerance
+            When distributions are the same. Only a quantization has boundaries; for others None is
+            returned.
+        tables : iterable of array of float
+            The distributions, in tables that are not large.
+
+        Examples
+        --------
+        >>> rows = np.array([[0.25, 0.75], [0.125, 0.875]])
+        >>> BoundaryDistances.of(Quantization(2), [rows]).counts.tolist()
+        [2, 4]
+        """
+        quantization, _ = _quantization_in(by)
+        if quantization is None:
+            return None
+        distances, counts = np.empty(0), np.empty(0, dtype=np.int64)
+        within = np.zeros(len(POWERS_OF_TEN), dtype=np.int64)
+        complete_to = LARGEST
+        for table in tables:
+            part = quantization.boundary_distances(table).ravel()
+            if complete_to < LARGEST:
+                within += [np.count_nonzero(part <= power) for power in POWERS_OF_TEN]
+            new, times = np.unique(part[part <= complete_to], return_counts=True)
+            if len(distances):
+                new, times = _add_counts(distances, counts, new, times)
+            distances, counts = new, times
+            if len(distances) > MOST_DISTANCES:
+                if complete_to == LARGEST:  # until now, every distance was kept
+                    places = np.searchsorted(distances, POWERS_OF_TEN, side="right")
+                    within = np.append(0, np.cumsum(counts))[places]
+                distances, counts = distances[:MOST_DISTANCES], counts[:MOST_DISTANCES]
+                complete_to = float(distances[-1])
+        beyond = np.array(POWERS_OF_TEN) > complete_to
+        return cls(
+            np.concatenate((distances, np.array(POWERS_OF_TEN)[beyond])),
+            np.concatenate((np.cumsum(counts), within[beyond])),
+            complete_to,
+        )
+
+    def within(self, distance: float) -> int:
+        """Count the probabilities within a distance of a boundary.
+
+        Raises
+        ------
+        InputError
+            If not all distances up to this one are kept, and it is not a power of ten.
+        """
+        place = int(np.searchsorted(self.distances, distance, side="right"))
+        nearest = float(self.distances[place - 1]) if place else -1.0
+        if distance > self.complete_to and nearest != distance:
+            raise InputError(
+                f"distance {distance!r} is too large: of too many probabilities only the nearest "
+                f"are kept, up to {self.complete_to!r}; beyond, ask for a power of ten"
+            )
+        return int(self.counts[place - 1]) if place else 0
+
+
+def _quantization_in(by: Relation) -> tuple[Quantization | None, int]:
+    """Return the quantization inside a relation, if any, and the decimals that it rounds to."""
+    decimals = 17
+    while isinstance(by, Rounded):
+        decimals = min(decimals, by.decimals)
+        by = by.by
+    return by if isinstance(by, Quantization) else None, decimals
+
+
+def _add_counts(
+    distances: Floats, counts: Counts, new: Floats, times: Counts
+) -> tuple[Floats, Counts]:
+    """Add distances to those that are counted already."""
+    merged, places = np.unique(np.concatenate((distances, new)), return_inverse=True)
+    summed = np.zeros(len(merged), dtype=np.int64)
+    summed[places[: len(distances)]] = counts
+    summed[places[len(distances) :]] += times
+    return merged, summed
+
+
+def coarseness_note(by: Relation, count: int, tables: Iterable[Floats]) -> str | None:
+    """Return a note if no probability reaches 1/κ, though all answers are in one class.
+
+    Parameters
+    ----------
+    by : Equivalence or Tolerance
+        When distributions are the same; None is returned if it is not quantization.
+    count : int
+        How many different distributions there are; None is returned if all are equal.
+    tables : iterable of array of float
+        The distributions.
+    """
+    quantization, decimals = _quantization_in(by)
+    if quantization is None or count < 2:
+        return None
+    kappa = quantization.kappa
+    largest = round(max(float(table.max()) for table in tables), decimals)
+    if kappa * (largest + _SLACK) >= 1:
+        return None
+    enough = math.ceil(1 / (largest + _SLACK)) if largest else None
+    remedy = "" if enough is None else f"; kappa = {enough:,} is the least that sees one"
+    return (
+        f"kappa = {kappa:,} is too coarse: no probability reaches 1/{kappa:,}, so that all "
+        f"{count:,} different answers are in one class{remedy}"
+    )
+
+
+class StateGrowth:
+    """How states have grown with the questions.
+
+    A model that is not an automaton may show more states the more is asked: with quantization by
+    many intervals, each word may have a distribution of its own. An automaton of many states looks
+    the same until most of its states are found. So all that can be said is that no end is in sight.
+
+    Examples
+    --------
+    >>> growth = StateGrowth()
+    >>> for words in (100, 1_000, 10_000):
+    ...     growth.note(words, states=words // 2)
+    >>> growth.is_steady
+    True
+    >>> growth.note(40_000, states=6_000)
+    >>> growth.is_steady
+    False
+    """
+
+    def __init__(self) -> None:
+        self._words: list[int] = []
+        self._states: list[int] = []
+        self._newest = 0, 0
+
+    def note(self, words: int, states: int) -> None:
+        """Note how many states there are after this many words."""
+        self._newest = words, states
+        if not self._words or words >= _STEP * self._words[-1]:
+            self._words.append(max(1, words))
+            self._states.append(max(1, states))
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether there are many states, and they have kept growing with the words to the end."""
+        has_many = self._newest[1] >= _LEAST_STATES
+        return has_many and all(self._has_grown(factor) for factor in _FACTORS)
+
+    def _has_grown(self, factor: int) -> bool:
+        """Return whether states have kept up while the words grew by this factor or more."""
+        words, states = self._newest
+        before = bisect_right(self._words, words / factor) - 1
+        if before < 0:
+            return False
+        power = math.log(words / self._words[before]) * _POWER
+        return math.log(states / self._states[before]) >= power
+
+
+class EndlessLearningWarning(UserWarning):
+    """States keep growing with the questions, so that learning may never end.
+
+    Examples
+    --------
+    >>> issubclass(EndlessLearningWarning, UserWarning)
+    True
+    """
+
+
+def warn_of_growth(states: int, words: int) -> None:
+    """Warn that learning may never end, and say what to do instead."""
+    warnings.warn(
+        f"{states:,} states after {words:,} words, and they keep growing with the questions: the "
+        "model may be no automaton, and learning may never end; distill(model) finds the best "
+        "automaton of each size, a smaller kappa has fewer classes, and budget=Budget(…) bounds "
+        "what is asked",
+        EndlessLearningWarning,
+        stacklevel=2,
+    )
