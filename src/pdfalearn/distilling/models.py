@@ -306,7 +306,7 @@ class Run:
             self._interrupts.check()
 
     def _measure(self, *, is_interrupted: bool) -> Frontier:
-        """Give the automata the rows of all answers, and measure them."""
+        """Fit the rows of the automata to all answers, and measure them."""
         self._phase = "measuring"
         self._report()
         evidence, nodes = self._sampling.make_evidence(2**62)
