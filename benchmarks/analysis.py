@@ -39,7 +39,7 @@ from pdfalearn import (
     score,
 )
 from pdfalearn.analysis.products import Product
-from pdfalearn.formats.word_notation import WordNotation
+from pdfalearn.formats.word_files import WordNotation
 from pdfalearn.languages.kinds import language_dfa
 
 Answer = TypeVar("Answer")

@@ -19,9 +19,9 @@ class Floor(NamedTuple):
 
 FLOORS = [
     Floor(
-        ("arrays", "errors", "frozen", "text", "words"),
-        "growing arrays, integer maps, union-find; errors; texts for people; many words in two "
-        "arrays",
+        ("arrays", "doors", "errors", "frozen", "text", "words"),
+        "growing arrays, integer maps, union-find; front doors; errors; texts for people; many "
+        "words in two arrays",
     ),
     Floor(
         ("alphabet", "extras", "files", "memory", "rows", "runs"),

@@ -2,13 +2,15 @@
 
 from typing import TYPE_CHECKING
 
+from pdfalearn.doors import open_door
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
-    from pdfalearn.analysis.conditions import condition as condition
+    from pdfalearn.analysis.boxes import save_intervals as save_intervals
     from pdfalearn.analysis.distances import Distances as Distances
     from pdfalearn.analysis.distances import distances as distances
     from pdfalearn.analysis.entropies import Entropy as Entropy
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.entropies import entropy as entropy
     from pdfalearn.analysis.entropies import expected_count as expected_count
     from pdfalearn.analysis.entropies import expected_visits as expected_visits
-    from pdfalearn.analysis.interval_files import save_intervals as save_intervals
     from pdfalearn.analysis.lengths import Length as Length
     from pdfalearn.analysis.lengths import length as length
     from pdfalearn.analysis.likeliest import LikelyWord as LikelyWord
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.parting import PrefixDifference as PrefixDifference
     from pdfalearn.analysis.parting import WordDifference as WordDifference
     from pdfalearn.analysis.parting import differences as differences
+    from pdfalearn.analysis.probabilities import condition as condition
     from pdfalearn.analysis.probabilities import probability as probability
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
     from pdfalearn.analysis.scoring import Score as Score
@@ -154,139 +156,10 @@ if TYPE_CHECKING:
     from pdfalearn.stores.answer_store import AnswerStore as AnswerStore
     from pdfalearn.stores.answer_store import StoredModel as StoredModel
     from pdfalearn.sweeping.running import sweep as sweep
+    from pdfalearn.viewing.drawing import Picture as Picture
     from pdfalearn.viewing.drawing import draw as draw
     from pdfalearn.viewing.page import Page as Page
-    from pdfalearn.viewing.pictures import Picture as Picture
     from pdfalearn.viewing.view import view as view
     from pdfalearn.words import Words as Words
-
-_NAMES_BY_MODULE = {
-    "alphabet": ["Alphabet"],
-    "analysis.bounds": ["length_bounds", "probability_bounds"],
-    "analysis.conditions": ["condition"],
-    "analysis.distances": ["Distances", "distances"],
-    "analysis.entropies": ["Entropy", "Visits", "entropy", "expected_count", "expected_visits"],
-    "analysis.interval_files": ["save_intervals"],
-    "analysis.lengths": ["Length", "length"],
-    "analysis.likeliest": ["LikelyWord", "most_likely", "most_likely_prefixes"],
-    "analysis.monitoring": ["Monitor"],
-    "analysis.parting": ["Differences", "PrefixDifference", "WordDifference", "differences"],
-    "analysis.probabilities": ["probability"],
-    "analysis.scoring": ["ImpossibleWord", "Score", "score", "surprises"],
-    "budgets": ["Budget"],
-    "distilling.fitting": ["fit"],
-    "distilling.models": ["distill"],
-    "distilling.simplifying": ["simplify"],
-    "equivalence.differences": ["distinguish"],
-    "equivalence.equivalences": ["Equivalence", "Exact", "Quantization", "Rounded"],
-    "equivalence.functions": ["same_function"],
-    "equivalence.quotients": ["is_weakly_minimal", "quotient"],
-    "equivalence.tolerance": ["Tolerance"],
-    "errors": [
-        "DamagedStoreError",
-        "FileFormatError",
-        "InputError",
-        "LearningError",
-        "MissingExtraError",
-        "ModelError",
-        "OracleError",
-        "StoreError",
-    ],
-    "experiments.report": ["Report", "write_report"],
-    "experiments.running": ["Outcome", "run_experiments"],
-    "formats.arpa": ["Ngram", "read_arpa"],
-    "formats.saving": ["check_can_save", "load", "load_pdfa", "save"],
-    "formats.tree_files": ["save_tree"],
-    "generate.examples": [
-        "chain",
-        "combination_lock",
-        "figure_1",
-        "figure_2",
-        "figure_3",
-        "reber",
-        "tomita",
-    ],
-    "generate.targets": ["random_pdfa"],
-    "languages.dfa": ["DFA"],
-    "languages.kinds": ["BeginsWith", "Contains", "EndsWith", "HasLength", "Language", "Not"],
-    "learners.lpstar": ["LPStar"],
-    "learners.protocol": ["Learner"],
-    "learners.wlstar": ["WLStar"],
-    "learning.loop": ["learn"],
-    "learning.stability": ["Stability", "stability"],
-    "metrics.distributions": [
-        "distribution_differences",
-        "kl_divergences",
-        "l1_distances",
-        "ndcg_scores",
-        "word_errors",
-    ],
-    "metrics.divergences": ["divergence"],
-    "metrics.evaluation": ["evaluate", "evaluate_exactly"],
-    "models.automaton": ["AutomatonModel"],
-    "models.constrained.guided": ["Guided"],
-    "models.constrained.temperature": ["Temperature"],
-    "models.constrained.top": ["TopK", "TopP"],
-    "models.function": ["FunctionModel"],
-    "models.batch": ["Batch"],
-    "models.cost": ["QueryCost"],
-    "models.program.model": ["ProgramModel"],
-    "models.protocol": ["LanguageModel"],
-    "models.recurrent": ["RecurrentModel", "StepNetwork"],
-    "models.parallel": ["Replicas"],
-    "models.served.model": ["LikeliestTokensWarning", "ServedModel"],
-    "models.spelling": ["Spelling"],
-    "models.transformer": ["TransformerModel"],
-    "observations.tree": ["ObservationTree"],
-    "oracles.all_words": ["AllWordsOracle"],
-    "oracles.chain": ["ChainOracle"],
-    "oracles.exact": ["ExactOracle"],
-    "oracles.pac": ["PACOracle", "UnreachableSymbolWarning"],
-    "oracles.protocol": ["EquivalenceOracle"],
-    "oracles.state_prefix": ["StatePrefixOracle"],
-    "oracles.stored_answers": ["StoredAnswersOracle"],
-    "oracles.weiss": ["WeissOracle"],
-    "pdfa": ["PDFA", "Sample"],
-    "reachability": ["reachable", "reachable_part"],
-    "results.certificates": ["Bounds", "Certificate"],
-    "results.evaluations": ["Comparison", "DirectedDivergence", "Divergence", "Evaluation"],
-    "results.frontiers": [
-        "DistillingInterrupted",
-        "DistillingProgress",
-        "Frontier",
-        "Point",
-        "Simplified",
-    ],
-    "results.learning_runs": ["LearningInterrupted", "Progress", "Result", "Statistics"],
-    "results.sweeps": ["Sweep", "SweepInterrupted", "SweepProgress", "SweepRow"],
-    "results.trees": ["TreeNode"],
-    "rows": ["Rows"],
-    "samplers.corpus": ["Corpus"],
-    "samplers.drawing": ["HypothesisWords", "ModelWords", "Sampler", "UniformWords"],
-    "samplers.mixture": ["Mixture"],
-    "stores.answer_store": ["AnswerStore", "StoredModel"],
-    "sweeping.running": ["sweep"],
-    "viewing.drawing": ["draw"],
-    "viewing.page": ["Page"],
-    "viewing.pictures": ["Picture"],
-    "viewing.view": ["view"],
-    "words": ["Words"],
-}
-_MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-
-__all__ = list(_MODULES)
-
-
-def __getattr__(name: str) -> object:
-    # Imported at first use: the command line's --help must not wait for NumPy.
-    if name not in _MODULES:
-        raise AttributeError(f"module 'pdfalearn' has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(f"pdfalearn.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*_MODULES, "__version__"])
+else:
+    __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -286,7 +286,7 @@ class PDFA(Frozen):
         MissingExtraError
             If networkx is not installed.
         """
-        from pdfalearn.formats.frames import to_networkx
+        from pdfalearn.formats.other_programs import to_networkx
 
         return to_networkx(self)
 
@@ -304,7 +304,7 @@ class PDFA(Frozen):
         MissingExtraError
             If pandas is not installed.
         """
-        from pdfalearn.formats.frames import to_frame
+        from pdfalearn.formats.other_programs import to_frame
 
         return to_frame(self)
 

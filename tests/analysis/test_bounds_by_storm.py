@@ -9,7 +9,7 @@ import pytest
 
 from pdfalearn import DFA, PDFA, Quantization, length_bounds, probability_bounds
 from pdfalearn.analysis.boxes import Boxes
-from pdfalearn.formats import drn
+from pdfalearn.formats.other_programs import write_intervals
 from pdfalearn.languages.dfa import trim_dfa
 from tests import storm
 from tests.support import mostly_slow
@@ -80,7 +80,7 @@ def test_bounds_are_those_of_the_interval_engine(seed: int, tmp_path: Path) -> N
         product = storm.Product(pdfa, dfa)
         tables = product.table(boxes.lows), product.table(boxes.highs)
         with (tmp_path / "x.drn").open("wb") as stream:
-            drn.write_intervals(product.pdfa, *tables, stream, product.labels)
+            write_intervals(product.pdfa, *tables, stream, product.labels)
         theirs = storm.interval_values(tmp_path / "x.drn", 'P=? [F "yes"]')
         ours = probability_bounds(pdfa, dfa, by=by)
         assert (ours.low, ours.high) == pytest.approx(theirs, abs=1e-8)

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, InputError, random_pdfa
-from pdfalearn.analysis.conditions import condition
 from pdfalearn.analysis.lengths import length
-from pdfalearn.analysis.probabilities import probability
+from pdfalearn.analysis.probabilities import condition, probability
 from pdfalearn.languages.kinds import BeginsWith, Contains, HasLength
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples, need_module

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.conditions import condition
 from pdfalearn.analysis.distances import distances
 from pdfalearn.analysis.entropies import entropy
 from pdfalearn.analysis.likeliest import most_likely
-from pdfalearn.analysis.probabilities import probability
+from pdfalearn.analysis.probabilities import condition, probability
 from pdfalearn.languages.kinds import EndsWith, HasLength
 
 

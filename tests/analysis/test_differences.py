@@ -25,7 +25,7 @@ def rows_after(pdfa: PDFA, word: str) -> np.ndarray[tuple[int], np.dtype[np.floa
 @given(a=automata(4), b=automata(4))
 def test_words_with_the_largest_gaps_come_first(a: PDFA, b: PDFA) -> None:
     (first, rest), (second, other) = (words_with_mass(one, 8) for one in (a, b))
-    with patch("pdfalearn.analysis._word_gaps._MOST_STEPS", 2000):
+    with patch("pdfalearn.analysis.parting._MOST_STEPS", 2000):
         result = differences(a, b, 5)
     gaps = sorted(
         (
@@ -49,7 +49,7 @@ def test_words_with_the_largest_gaps_come_first(a: PDFA, b: PDFA) -> None:
 @examples(80)
 @given(a=automata(4), b=automata(4))
 def test_prefixes_have_their_shares(a: PDFA, b: PDFA) -> None:
-    with patch("pdfalearn.analysis._word_gaps._MOST_STEPS", 0):
+    with patch("pdfalearn.analysis.parting._MOST_STEPS", 0):
         result = differences(a, b, 6)
     shares = [one.share for one in result.prefixes]
     assert all(x >= y * (1 - 1e-9) for x, y in pairwise(shares))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA, HasLength, InputError, length, probability, save
-from pdfalearn.formats import drn
+from pdfalearn.formats.other_programs import write_drn
 from pdfalearn.languages.dfa import trim_dfa
 from pdfalearn.languages.kinds import intersection, language_dfa
 from tests import storm
@@ -27,7 +27,7 @@ def test_answers_are_those_of_storm(seed: int, tmp_path: Path) -> None:
             continue
         product = storm.Product(pdfa, dfa)
         with (tmp_path / "x.drn").open("wb") as stream:
-            drn.write(product.pdfa, stream, product.labels)
+            write_drn(product.pdfa, stream, product.labels)
         formulas = ['P=? [F "yes"]', f'P=? [F<={STEPS} "yes"]', 'R=? [F "end"]']
         whole, short, steps = map(float, storm.exact(tmp_path / "x.drn", *formulas))
         assert probability(pdfa, dfa) == pytest.approx(whole, abs=1e-9)

@@ -54,7 +54,7 @@ def is_quotient(machine: Machine, target: PDFA) -> bool:
 def test_peers_find_the_quotient(name: str, target: PDFA) -> None:
     need_module("aalpy")
     outcome = peer(name, System(target, BY))()
-    assert is_quotient(cast(Machine, outcome.learnt), target)
+    assert is_quotient(cast("Machine", outcome.learnt), target)
 
 
 @pytest.mark.slow

@@ -58,13 +58,13 @@ def test_corrupted_rows_are_warned_of(tmp_path: Path) -> None:
 
 
 def test_failed_runs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pdfalearn.experiments import performing
+    from pdfalearn.experiments import running
     from pdfalearn.experiments.runs import Run, Task
 
     def failing(task: Task, executor: str) -> Run:
         raise InputError("no luck")
 
-    monkeypatch.setattr(performing, "perform", failing)
+    monkeypatch.setattr(running, "perform", failing)
     failed = run("experiments", "run", 1, "-o", tmp_path, *SMALL, exit_code=2)
     assert failed.stdout == f"{tmp_path}: 0 runs done, 24 failed\n"
 

@@ -6,7 +6,7 @@ import pytest
 
 import pdfalearn
 from pdfalearn import LearningInterrupted, figure_3, load, random_pdfa, save
-from pdfalearn.formats import prism
+from pdfalearn.formats import other_programs
 from tests.cli.program import error_of, run
 from tests.support import need_program
 
@@ -21,7 +21,7 @@ def test_what_turns_out_too_large_for_a_format_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need_program("dot")
-    monkeypatch.setattr(prism, "MOST_STATES", 100)
+    monkeypatch.setattr(other_programs, "MOST_STATES", 100)
     path = tmp_path / "large.json"
     save(random_pdfa(400, seed=1), path)
     program, tree = tmp_path / "learnt.pm", tmp_path / "tree.svg"

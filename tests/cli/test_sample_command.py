@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import PDFA, load, save
-from pdfalearn.formats.word_lines import WordLines
+from pdfalearn.formats.word_files import WordLines
 from tests.cli.program import error_of, run, run_json
 
 

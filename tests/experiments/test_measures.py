@@ -8,7 +8,7 @@ import pytest
 
 from pdfalearn import PDFA, Quantization, Tolerance, evaluate, quotient, random_pdfa
 from pdfalearn.experiments.definitions import EXPERIMENTS
-from pdfalearn.experiments.measures import LONGEST_WORD, WORDS, measures
+from pdfalearn.experiments.runs import LONGEST_WORD, WORDS, measures
 
 TARGET = random_pdfa(30, seed=5)
 SETTING = EXPERIMENTS[3].settings([10], [0.05])[0]

@@ -27,7 +27,7 @@ from pdfalearn import (
     save,
     write_report,
 )
-from pdfalearn.experiments.drawings import STYLES
+from pdfalearn.experiments.figures import STYLES
 from pdfalearn.experiments.findings import findings
 from pdfalearn.experiments.observations import OURS, Observation
 from pdfalearn.experiments.runs import LEARNER_NAMES
@@ -351,8 +351,7 @@ def test_published_medians_stand_beside_ours(tmp_path: Path) -> None:
 
 
 def test_the_authors_medians_are_those_that_they_have_published() -> None:
-    from pdfalearn.experiments.observations import AUTHORS, medians
-    from pdfalearn.experiments.published import read_published
+    from pdfalearn.experiments.observations import AUTHORS, medians, read_published
 
     rows = read_published(paper_data() / "paper-results")
     found = {

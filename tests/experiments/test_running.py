@@ -395,7 +395,7 @@ def test_a_failed_run_is_told_and_the_others_are_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need_module("matplotlib")
-    from pdfalearn.experiments import performing
+    from pdfalearn.experiments import running
     from pdfalearn.experiments.runs import Task, perform
 
     def failing(task: Task, executor: str) -> Run:
@@ -403,7 +403,7 @@ def test_a_failed_run_is_told_and_the_others_are_done(
             raise InputError("no luck")
         return perform(task, executor)
 
-    monkeypatch.setattr(performing, "perform", failing)
+    monkeypatch.setattr(running, "perform", failing)
     outcome = run_small(tmp_path)
     assert [str(key) for key in outcome.failures] == [
         f"experiment 1, target n5-1, κ=1000, quant, run {run}" for run in (1, 2)

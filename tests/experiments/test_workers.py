@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pdfalearn import InputError, MissingExtraError, run_experiments
-from pdfalearn.experiments import performing
+from pdfalearn.experiments import running
 from pdfalearn.experiments.workers import UNDISTURBED, workers
 from tests.experiments.small import lose_the_worker, rows_of, run_small, untimed
 from tests.support import need_module
@@ -61,7 +61,7 @@ def test_a_single_process_has_no_runs_beside_it() -> None:
 def test_a_run_that_always_loses_its_worker_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(performing, "perform", lose_the_worker)
+    monkeypatch.setattr(running, "perform", lose_the_worker)
     with pytest.raises(
         InputError, match=r"n5-0, κ=1000, quant, run \d: its worker was lost 5 times"
     ):

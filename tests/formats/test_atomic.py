@@ -12,7 +12,7 @@ from typing import BinaryIO, NoReturn
 import pytest
 
 from pdfalearn import PDFA, load, save
-from pdfalearn.files.atomic import replacing
+from pdfalearn.files.named import replacing
 from pdfalearn.formats import saving
 from tests.formats.samples import ENDINGS, SMALL, load_bytes
 from tests.support import without_privileges

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import PDFA, InputError, save
-from pdfalearn.formats import _header, json_file
+from pdfalearn.formats import pdfa_files
 from tests.formats.samples import SMALL, bytes_of, complaint_about, load_bytes
 
 
 def test_a_bomb_is_not_inflated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_file, "TEXT_LIMIT", 2**21)
+    monkeypatch.setattr(pdfa_files, "TEXT_LIMIT", 2**21)
     data = gzip.compress(bytes(2**26))
     tracemalloc.start()
     complaint = complaint_about(data, ".json.gz", tmp_path)
@@ -27,9 +27,9 @@ def test_the_limit_is_the_same_both_ways(
 ) -> None:
     size = len(bytes_of(SMALL, ".json", tmp_path))
     data = bytes_of(SMALL, ending, tmp_path)
-    monkeypatch.setattr(json_file, "TEXT_LIMIT", size)
+    monkeypatch.setattr(pdfa_files, "TEXT_LIMIT", size)
     assert load_bytes(bytes_of(SMALL, ending, tmp_path), ending, tmp_path) == SMALL
-    monkeypatch.setattr(json_file, "TEXT_LIMIT", size - 1)
+    monkeypatch.setattr(pdfa_files, "TEXT_LIMIT", size - 1)
     assert "MiB of JSON text" in complaint_about(data, ending, tmp_path)
     with pytest.raises(InputError, match=r"^2 states .* MiB of JSON text; save as \.npz$"):
         save(SMALL, tmp_path / f"large{ending}")
@@ -39,15 +39,15 @@ def test_lists_are_counted_before_they_are_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = b'{"transitions":[' + b"[]," * 200_000 + b"[]]}"
-    monkeypatch.setattr(json_file, "LISTS_LIMIT", 100_000)
+    monkeypatch.setattr(pdfa_files, "LISTS_LIMIT", 100_000)
     tracemalloc.start()
     complaint = complaint_about(data, ".json", tmp_path)
     assert tracemalloc.get_traced_memory()[1] < 2**22
     tracemalloc.stop()
     assert "more than 100,000 lists" in complaint
-    monkeypatch.setattr(json_file, "LISTS_LIMIT", 2 * len(SMALL) + 3)
+    monkeypatch.setattr(pdfa_files, "LISTS_LIMIT", 2 * len(SMALL) + 3)
     assert load_bytes(bytes_of(SMALL, ".json", tmp_path), ".json", tmp_path) == SMALL
-    monkeypatch.setattr(json_file, "LISTS_LIMIT", 2 * len(SMALL) + 2)
+    monkeypatch.setattr(pdfa_files, "LISTS_LIMIT", 2 * len(SMALL) + 2)
     with pytest.raises(InputError, match="save as"):
         save(SMALL, tmp_path / "many.json")
 
@@ -65,7 +65,7 @@ def test_few_objects_are_made(nested: bytes, tmp_path: Path) -> None:
 def test_a_few_objects_are_told_what_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_header, "OBJECTS_LIMIT", 3)
+    monkeypatch.setattr(pdfa_files, "OBJECTS_LIMIT", 3)
     assert "its format is 'tree'" in complaint_about(
         b'{"format":"tree","nodes":[{},{}]}', ".json", tmp_path
     )
@@ -98,7 +98,7 @@ def test_what_could_not_be_read_again_is_not_written(
 ) -> None:
     pdfa = PDFA(alphabet=[':["' * 9], transitions=[[0]], probabilities=[[0.5, 0.5]])
     assert load_bytes(bytes_of(pdfa, ".json", tmp_path), ".json", tmp_path) == pdfa
-    monkeypatch.setattr(json_file, name, 12)
+    monkeypatch.setattr(pdfa_files, name, 12)
     with pytest.raises(InputError, match=r"look to JSON like more than 12 \w+; save as \.npz"):
         save(pdfa, tmp_path / "many.json")
     assert load_bytes(bytes_of(pdfa, ".npz", tmp_path), ".npz", tmp_path) == pdfa

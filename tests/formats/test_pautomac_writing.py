@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from pdfalearn import PDFA, figure_3, load, save
-from pdfalearn.formats.pautomac_writing import symbol_numbers
+from pdfalearn.formats.pautomac import symbol_numbers
 from tests.formats.foreign import PAUTOMAC
 from tests.formats.samples import load_bytes, odd_pdfas
 from tests.strategies import pdfas

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from pdfalearn import PDFA, InputError, chain, figure_3, save
-from pdfalearn.formats import drn
+from pdfalearn.formats.other_programs import write_intervals
 from tests import storm
 from tests.formats.samples import odd_pdfas
 from tests.strategies import pdfas
@@ -110,7 +110,7 @@ def test_intervals(tmp_path: Path) -> None:
     pdfa = figure_3()
     lows, highs = pdfa.probabilities * 0.9, np.minimum(pdfa.probabilities * 1.1, 1)
     with (tmp_path / "x.drn").open("wb") as stream:
-        drn.write_intervals(pdfa, lows, highs, stream, {"last": np.arange(4) == 3})
+        write_intervals(pdfa, lows, highs, stream, {"last": np.arange(4) == 3})
     least, greatest = storm.interval_values(tmp_path / "x.drn", 'P=? [F<=2 "end"]')
     assert (least, greatest) == pytest.approx((0.09, 0.11), abs=1e-12)
     least, greatest = storm.interval_values(tmp_path / "x.drn", 'P=? [F<=2 "last"]')

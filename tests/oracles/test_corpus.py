@@ -19,8 +19,7 @@ from pdfalearn import (
     random_pdfa,
 )
 from pdfalearn.alphabet import Symbol, Word
-from pdfalearn.formats.word_lines import WordLines
-from pdfalearn.formats.word_notation import WordNotation
+from pdfalearn.formats.word_files import WordLines, WordNotation
 from pdfalearn.observations.tree import ObservationTree
 from tests.cli.program import run
 

@@ -30,9 +30,9 @@ from pdfalearn import (
     save,
     view,
 )
-from pdfalearn.viewing import pair_data
+from pdfalearn.viewing import pair
 from pdfalearn.viewing.frontier import frontier_parts, shared_room
-from pdfalearn.viewing.pair_data import MOST_STEPS, comparison_data
+from pdfalearn.viewing.pair import MOST_STEPS, comparison_data
 from tests.cli.program import error_of, run, run_json
 from tests.strategies import pdfas
 from tests.support import examples
@@ -89,7 +89,7 @@ def test_pages_of_large_automata_stay_small(frontier: Frontier) -> None:
 def test_words_are_followed_as_the_automata_do(a: PDFA, b: PDFA) -> None:
     data = comparison_data(a, b)
     json.dumps(data, allow_nan=False)
-    found = differences(a, b, pair_data.COUNT)
+    found = differences(a, b, pair.COUNT)
     assert len(data["words"]) == len(found.words)
     assert [entry["share"] for entry in data["prefixes"]] == [one.share for one in found.prefixes]
     assert data["distances"][0][1] == [distances(a, b).hellinger]

@@ -25,8 +25,7 @@ from pdfalearn import (
     save,
     view,
 )
-from pdfalearn.viewing.automaton import automaton_data
-from pdfalearn.viewing.core import MOST_ROW, MOST_STATES, MOST_TRANSITIONS
+from pdfalearn.viewing.automaton import MOST_ROW, MOST_STATES, MOST_TRANSITIONS, automaton_data
 from pdfalearn.viewing.visits import cut_visits
 from tests.cli.program import error_of, run, run_json
 from tests.strategies import pdfas

@@ -11,9 +11,8 @@ import pytest
 from pdfalearn import Budget, Progress, Result, chain, learn, random_pdfa
 from pdfalearn.results.learning_runs import History
 from pdfalearn.results.trees import numbered_nodes
-from pdfalearn.viewing import tree_data as trees
-from pdfalearn.viewing.run_data import MEANINGS, MOST_ROWS, run_data, statistics_rows
-from pdfalearn.viewing.tree_data import tree_data
+from pdfalearn.viewing import result as trees
+from pdfalearn.viewing.result import MEANINGS, MOST_ROWS, run_data, statistics_rows, tree_data
 from pdfalearn.viewing.visits import cut_visits
 from tests.runs.samples import RUNS, run_of
 

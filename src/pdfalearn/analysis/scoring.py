@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.chains.walks import normalise_rows
 from pdfalearn.chains.ways import minus_logs
-from pdfalearn.formats.word_lines import encoded_lines
+from pdfalearn.formats.word_files import encoded_lines
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.runs import visited_states
 from pdfalearn.words import Words

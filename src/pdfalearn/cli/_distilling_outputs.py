@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pdfalearn
-from pdfalearn.cli._learning_outputs import save_pdfa
-from pdfalearn.cli._learning_summary import certificate_object, outside_facts
+from pdfalearn.cli._learning_outputs import certificate_object, outside_facts, save_pdfa
 from pdfalearn.cli._output import print_facts, print_figures, print_line
 from pdfalearn.text import LABELS
 
@@ -45,7 +44,7 @@ class Output(NamedTuple):
 
     def check_symbols(self, alphabet: Alphabet) -> None:
         """Refuse before distilling symbols that a frontier's file cannot hold."""
-        from pdfalearn.formats.file_symbols import check_symbols
+        from pdfalearn.formats.pdfa_files import check_symbols
 
         if self.path is not None and self.path.name.lower().endswith(_ARCHIVE):
             check_symbols((*alphabet, alphabet.terminal))

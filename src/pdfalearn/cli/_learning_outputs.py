@@ -1,16 +1,126 @@
-"""The files that learning writes."""
+"""What has been learnt and what it has cost, for people and for scripts, and the files of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import median_low
 from typing import TYPE_CHECKING, NamedTuple
 
 import pdfalearn
 from pdfalearn.cli._output import print_line
+from pdfalearn.text import LABELS, shortened, symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Result
+    from pdfalearn import PDFA, Certificate, Result, Statistics
+    from pdfalearn.equivalence.relations import Relation
+
+_NEAR = 1e-6
+"""By more than this a network in float32 hardly differs from one batch to the next."""
+
+
+_SHOWN = 5
+"""At most this many unresolved transitions are shown."""
+
+
+def title_of(target: str, by: Relation) -> str:
+    """Return what was learnt from, and how."""
+    if isinstance(by, pdfalearn.Rounded):
+        return f"{title_of(target, by.by)}, rounded to {by.decimals} decimals"
+    if isinstance(by, pdfalearn.Tolerance):
+        return f"{target}, learnt within {by.tolerance:g}"
+    if isinstance(by, pdfalearn.Quantization):
+        return f"{target}, learnt at kappa {by.kappa}"
+    return f"{target}, learnt exactly"
+
+
+def facts_of(result: Result) -> dict[str, str]:
+    """Return the rows of the table."""
+    from pdfalearn.results.learning_runs import cost_texts
+
+    statistics = result.statistics
+    batches = _batches(statistics)
+    return {
+        LABELS["states"]: f"{len(result.pdfa):,}",
+        **cost_texts(statistics),
+        "batches": "{count:,} (median size {median:,}, largest {largest:,})".format(**batches),
+        **_near_boundary(result),
+        **outside_facts(result.certificate),
+        **_unresolved(result),
+        **_growth(result),
+        "certificate": str(result.certificate),
+    }
+
+
+def _unresolved(result: Result) -> dict[str, str]:
+    """Name some transitions that lead to the best match so far; nothing if there are none."""
+    count = len(result.unresolved)
+    if not count:
+        return {}
+    symbols = result.pdfa.alphabet.symbols
+    named = [
+        f"{state} by {shortened(symbol_text(symbols[symbol]), 20)}"
+        for state, symbol in result.unresolved[:_SHOWN].tolist()
+    ]
+    more = ", …" if count > _SHOWN else ""
+    return {"unresolved transitions": f"{count:,}: from {', '.join(named)}{more}"}
+
+
+def _growth(result: Result) -> dict[str, str]:
+    """Return the line that says that no end was in sight; nothing if one was."""
+    if not result.certificate.details.get("is_growing"):
+        return {}
+    return {"end": "not in sight, states grew with the questions; 'pdfalearn distill' may help"}
+
+
+def _near_boundary(result: Result) -> dict[str, str]:
+    """Return how many probabilities might fall into another class; nothing without bounds."""
+    if not result.has_boundaries:
+        return {}
+    count = result.near_boundary(_NEAR)
+    return {f"probabilities within {_NEAR:g} of a boundary": f"{count:,}"}
+
+
+def outside_facts(certificate: Certificate) -> dict[str, str]:
+    """Return how much mass was outside of the alphabet; nothing if the model has none."""
+    outside = certificate.details.get("outside")
+    if not isinstance(outside, dict):
+        return {}
+    text = "{mean:.4g} on average, {largest:.4g} at most".format(**outside)
+    unknown = outside["unknown"]
+    unasked = f"; unknown for {unknown:,} distributions that were not asked" if unknown else ""
+    return {"mass outside of the alphabet": text + unasked}
+
+
+def object_of(result: Result, with_access_words: bool) -> dict[str, object]:
+    """Return the members of the JSON object."""
+    members = {
+        "certificate": certificate_object(result.certificate),
+        "states": len(result.pdfa),
+        "near_boundary": result.near_boundary(_NEAR) if result.has_boundaries else None,
+        "statistics": {**vars(result.statistics), "batches": _batches(result.statistics)},
+        "history": [vars(progress) for progress in result.history],
+        "notes": result.notes,
+    }
+    return {**members, "access_words": result.access_words} if with_access_words else members
+
+
+def certificate_object(certificate: Certificate) -> dict[str, object]:
+    """Return the members of a certificate's JSON object."""
+    words = {"kind": certificate.kind, "statement": certificate.statement}
+    return {**words, **certificate.details}
+
+
+def _batches(statistics: Statistics) -> dict[str, object]:
+    """Sum up the sizes of all batches: one for each word is too long a list to print."""
+    sizes = statistics.batches
+    return {
+        "count": len(sizes),
+        "median": median_low(sizes) if sizes else 0,
+        "largest": max(sizes, default=0),
+        "sizes": sorted(Counter(sizes).items()),
+    }
 
 
 _WHOLE = (".zip", ".html")

@@ -1,13 +1,17 @@
-"""The LLMs that the command line can name, local and served, and the options that go with them."""
+"""The LLMs and programs that the command line can name, and the options that go with them."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from pdfalearn import LanguageModel
 
     Vocabulary = dict[str, str | list[int]]
+    from collections.abc import Iterable
 
 LOCAL, SERVED = "hf:", "served:"
 """What the names of such models begin with."""
@@ -102,7 +107,7 @@ def _address(name: str) -> tuple[str, str]:
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read the symbols of an LLM's words with their texts or tokens; empty lines are left out."""
-    from pdfalearn.formats.word_lines import WordLines
+    from pdfalearn.formats.word_files import WordLines
 
     read = WordLines.read(path)
     symbols: Vocabulary = {}
@@ -150,3 +155,40 @@ def _warnings_as_notes() -> Iterator[None]:
         yield
     for warning in caught:
         print_aside(f"note: {warning.message}")
+
+
+_PREFIX = "command:"
+"""What the names of such models begin with."""
+
+
+def is_program(name: str) -> bool:
+    """Return whether a name is that of a program."""
+    return name.startswith(_PREFIX)
+
+
+def program(name: str, symbols: Iterable[str] | None) -> LanguageModel:
+    """Make a model of a program, which ends if this process is told to.
+
+    Parameters
+    ----------
+    name : str
+        ``command:`` and the program with its arguments.
+    symbols : iterable of str, optional
+        The symbols, without which there is no model.
+    """
+    if symbols is None:
+        raise InputError(f"{name} is a program: say with --alphabet what its symbols are")
+    model = pdfalearn.ProgramModel(name.removeprefix(_PREFIX), symbols)
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end_with_programs)
+    return model
+
+
+def _end_with_programs(number: int, _frame: FrameType | None) -> None:
+    from pdfalearn.models.program.processes import end_all
+
+    end_all()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

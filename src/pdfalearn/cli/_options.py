@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pdfalearn import Exact, Quantization, Tolerance
 
     Relation = Exact | Quantization | Tolerance
+    from pdfalearn import Budget
+    from pdfalearn.displays.lines import ProgressLine
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Number = TypeVar("Number", int, float)
@@ -135,3 +138,105 @@ def relation(exact: bool, kappa: int | None, tolerance: float | None) -> Relatio
 def _refuse_several(exact: bool, *values: float | None) -> None:
     if exact + sum(value is not None for value in values) > 1:
         raise click.UsageError("Give only one of --exact, --kappa and --tolerance.")
+
+
+_BOUNDS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
+    "max_words": (click.IntRange(min=1), "this many words asked of the model"),
+    "max_symbols": (click.IntRange(min=0), "this many symbols that the model is led through"),
+    "max_cost": (click.FloatRange(min=0), "this cost of asking, by the model's own cost"),
+    "max_seconds": (click.FloatRange(min=0), "this many seconds"),
+    "max_states": (click.IntRange(min=1), "this many states"),
+    "max_word_length": (click.IntRange(min=0), "this many symbols in a word"),
+    "max_equivalence_queries": (click.IntRange(min=0), "this many equivalence queries"),
+    "max_bytes": (
+        click.IntRange(min=0),
+        "this much memory for words and answers (1 GiB, or a million words, if no bound is given "
+        "and the model is not known to be an automaton)",
+    ),
+}
+
+BOUNDS = tuple(_BOUNDS)
+"""The names of the bounds, as `Budget` has them."""
+
+
+budget_options = all_of(
+    [
+        click.option(
+            "--" + name.replace("_", "-"),
+            name,
+            type=kind,
+            metavar="N",
+            help=f"Stop at {what}.",
+        )
+        for name, (kind, what) in _BOUNDS.items()
+    ]
+)
+"""Adds an option for each bound."""
+
+_SPENDING: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
+    "symbols": (click.IntRange(min=1), "Lead the model through at most this many symbols."),
+    "words": (click.IntRange(min=1), "Ask at most this many words."),
+    "cost": (click.FloatRange(min=0), "Ask for at most this cost, by the model's own cost."),
+    "seconds": (
+        click.FloatRange(min=0),
+        "Ask for half of this many seconds; the search comes after that.",
+    ),
+}
+DEFAULT_SYMBOLS = 20_000
+"""How many symbols are asked if no bound is given."""
+_DEFAULT = f"{DEFAULT_SYMBOLS} if no other bound is given"
+
+spending_options = all_of(
+    [
+        click.option(
+            f"--{name}",
+            type=kind,
+            metavar="N",
+            show_default=_DEFAULT if name == "symbols" else None,
+            help=what,
+        )
+        for name, (kind, what) in _SPENDING.items()
+    ]
+)
+"""Adds an option for each way to bound what is asked in all."""
+
+
+def spent_budget(chosen: dict[str, Any]) -> Budget:
+    """Take the values of these options out of those of a command."""
+    bounds = {f"max_{name}": chosen.pop(name) for name in _SPENDING}
+    if all(bound is None for bound in bounds.values()):
+        bounds["max_symbols"] = DEFAULT_SYMBOLS
+    return pdfalearn.Budget(**bounds)
+
+
+_MOST_SECONDS = 1e6
+
+
+def _checked(
+    _context: click.Context, _option: click.Parameter, seconds: float | None
+) -> float | None:
+    """Refuse what a clock cannot wait for, such as nan and inf."""
+    from pdfalearn.checks import checked_number
+
+    return None if seconds is None else checked_number(seconds, "--log-every", 0, _MOST_SECONDS)
+
+
+log_every_option = click.option(
+    "--log-every",
+    type=float,
+    callback=_checked,
+    metavar="SECONDS",
+    show_default="one line that is renewed in a terminal, else 10; none with --json",
+    help="Write progress to the standard error, a line every SECONDS; 0 for none.",
+)
+
+
+def shown_progress(
+    line: ProgressLine, log_every: float | None, *, as_json: bool
+) -> AbstractContextManager[Callable[..., None] | None]:
+    """Return a context in which a line is shown; it gives what to call with progress, or None."""
+    from pdfalearn.displays.showing import logged, renewed
+
+    if log_every == 0 or (as_json and log_every is None):
+        return nullcontext()
+    return renewed(line, stays=False) if log_every is None else logged(line, log_every)

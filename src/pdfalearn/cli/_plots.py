@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pdfalearn.files import named
+from pdfalearn.files.named import check_can_write, write_named
 from pdfalearn.plotting import new_figure
 
 
 def check_can_save_plot(path: Path) -> None:
     """Raise now what `save_plot` would raise later."""
-    named.check_can_write(path, _WRITERS)
+    check_can_write(path, _WRITERS)
     new_figure()
 
 
@@ -29,7 +29,7 @@ def save_plot(draw: Callable[[Any], Any], path: Path) -> None:
     """
     figure = new_figure()
     draw(figure.subplots())
-    named.write(figure, path, _WRITERS)
+    write_named(figure, path, _WRITERS)
 
 
 def _write(kind: str, figure: Any, stream: BinaryIO) -> None:

@@ -1,4 +1,4 @@
-"""Files of words on the command line; - is the standard input."""
+"""Files of words on the command line, - for the standard input, and what draws words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
+import pdfalearn
 from pdfalearn.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from pdfalearn import Corpus
-    from pdfalearn.formats.word_lines import WordLines
+    from pdfalearn import Corpus, Sampler
+    from pdfalearn.formats.word_files import WordLines
 
 STANDARD_INPUT = "-"
 _TAKEN = "pdfalearn.standard_input"
@@ -21,7 +22,7 @@ _TAKEN = "pdfalearn.standard_input"
 
 def word_lines(path: str | Path) -> WordLines:
     """Read all lines of a file of words, or of the standard input."""
-    from pdfalearn.formats.word_lines import WordLines
+    from pdfalearn.formats.word_files import WordLines
 
     if str(path) != STANDARD_INPUT:
         return WordLines.read(path)
@@ -50,3 +51,12 @@ def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise click.UsageError("There is no standard input to read: name a file instead of -.")
     return cast("BinaryIO", sys.stdin.buffer)
+
+
+def sampler_of(max_length: int | None, corpus: Path | None) -> Sampler | None:
+    """Return what --max-length or --corpus stands for; None for the default."""
+    if corpus is None:
+        return None if max_length is None else pdfalearn.ModelWords(max_length)
+    if max_length is not None:
+        raise click.UsageError("--max-length is for words of the model, not for --corpus.")
+    return corpus_of(corpus)

@@ -8,10 +8,17 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._answers import bars, count_option, named_states, number, plain, words_in
-from pdfalearn.cli._ask_bounds import bounds
-from pdfalearn.cli._ask_two import differences, distances
-from pdfalearn.cli._languages import form_option, language_of
+from pdfalearn.cli._answers import (
+    bars,
+    count_option,
+    form_option,
+    language_of,
+    named_states,
+    number,
+    plain,
+    words_in,
+)
+from pdfalearn.cli._ask_more import bounds, differences, distances
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_facts, print_json, print_line, print_table
 

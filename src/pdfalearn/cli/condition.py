@@ -8,7 +8,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._languages import form_option, language_of
+from pdfalearn.cli._answers import form_option, language_of
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_json, print_line
 

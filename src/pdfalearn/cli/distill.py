@@ -10,15 +10,13 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._budgets import spending_options, spent_budget
-from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._distilling_outputs import Output, object_of, print_frontier
 from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
-from pdfalearn.cli._models import Described, model_of, model_options
+from pdfalearn.cli._models import Constraints, Described, model_of, model_options
+from pdfalearn.cli._options import log_every_option, shown_progress, spending_options, spent_budget
 from pdfalearn.cli._output import print_aside, print_json
-from pdfalearn.cli._progress import log_every_option, shown_progress
-from pdfalearn.cli._samplers import sampler_of
+from pdfalearn.cli._words import sampler_of
 
 if TYPE_CHECKING:
     from pdfalearn import Frontier

@@ -9,7 +9,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._languages import word_of
+from pdfalearn.cli._answers import word_of
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_json, print_line
 

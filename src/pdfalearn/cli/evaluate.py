@@ -11,8 +11,14 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import Described, looked_into, model_options, models_of, prints_aside
+from pdfalearn.cli._models import (
+    Constraints,
+    Described,
+    looked_into,
+    model_options,
+    models_of,
+    prints_aside,
+)
 from pdfalearn.cli._output import print_facts, print_json, print_table
 from pdfalearn.cli._words import word_lines
 from pdfalearn.errors import InputError

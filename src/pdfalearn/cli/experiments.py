@@ -10,8 +10,8 @@ import click
 import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._failures import BAD_INPUT, INTERRUPTED
+from pdfalearn.cli._options import log_every_option, shown_progress
 from pdfalearn.cli._output import print_aside, print_json, print_line
-from pdfalearn.cli._progress import log_every_option, shown_progress
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 

@@ -9,12 +9,17 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._budgets import DEFAULT_SYMBOLS
-from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import Described, automaton_of, model_of, model_options, prints_aside
+from pdfalearn.cli._models import (
+    Constraints,
+    Described,
+    automaton_of,
+    model_of,
+    model_options,
+    prints_aside,
+)
+from pdfalearn.cli._options import DEFAULT_SYMBOLS
 from pdfalearn.cli._output import print_json, print_line
-from pdfalearn.cli._samplers import sampler_of
-from pdfalearn.cli._words import word_lines
+from pdfalearn.cli._words import sampler_of, word_lines
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA

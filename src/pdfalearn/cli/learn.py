@@ -10,16 +10,13 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._budgets import BOUNDS, budget_options
-from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
-from pdfalearn.cli._learning_outputs import Outputs
-from pdfalearn.cli._learning_summary import facts_of, object_of, title_of
-from pdfalearn.cli._models import Described, model_of, model_options
+from pdfalearn.cli._learning_outputs import Outputs, facts_of, object_of, title_of
+from pdfalearn.cli._models import Constraints, Described, model_of, model_options
+from pdfalearn.cli._options import BOUNDS, budget_options, log_every_option, shown_progress
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_aside, print_facts, print_json
-from pdfalearn.cli._progress import log_every_option, shown_progress
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel, Result

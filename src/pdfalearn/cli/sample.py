@@ -9,8 +9,14 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._constraints import Constraints
-from pdfalearn.cli._models import Described, looked_into, model_of, model_options, prints_aside
+from pdfalearn.cli._models import (
+    Constraints,
+    Described,
+    looked_into,
+    model_of,
+    model_options,
+    prints_aside,
+)
 from pdfalearn.cli._output import print_aside, print_json
 
 if TYPE_CHECKING:
@@ -68,7 +74,7 @@ def sample(
         return
     if is_new:
         print_aside(f"drawn with --seed {seed}")
-    from pdfalearn.formats.word_notation import WordNotation
+    from pdfalearn.formats.word_files import WordNotation
 
     notation = WordNotation(model.alphabet)
     marked = zip(words, cut.tolist(), strict=True)

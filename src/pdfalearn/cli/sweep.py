@@ -10,15 +10,13 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._budgets import BOUNDS, budget_options
-from pdfalearn.cli._constraints import Constraints
 from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
-from pdfalearn.cli._models import Described, model_of, model_options
+from pdfalearn.cli._models import Constraints, Described, model_of, model_options
+from pdfalearn.cli._options import BOUNDS, budget_options, log_every_option, shown_progress
 from pdfalearn.cli._oracles import OracleChoice, oracle_options
 from pdfalearn.cli._output import print_aside, print_facts, print_figures, print_json, print_line
 from pdfalearn.cli._plots import check_can_save_plot, save_plot
-from pdfalearn.cli._progress import log_every_option, shown_progress
 from pdfalearn.cli._words import corpus_of
 from pdfalearn.errors import InputError
 

@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_aside, print_json, print_line
-from pdfalearn.files import named
+from pdfalearn.files.named import check_can_write
 
 if TYPE_CHECKING:
     from pdfalearn import Page
@@ -49,7 +49,7 @@ def view(
     automaton over the same symbols, it shows where the two differ.
     """
     path = output or Path(Path(file).name).with_suffix(".html")
-    named.check_can_write(path, {".html": pdfalearn.Page.write})
+    check_can_write(path, {".html": pdfalearn.Page.write})
     page = _page_of(file, other, title)
     page.save(path)
     if opened:

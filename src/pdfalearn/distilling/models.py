@@ -35,7 +35,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.results.frontiers import DistillingInterrupted, DistillingProgress, Frontier, Phase
 from pdfalearn.samplers.drawing import ModelWords, Sampler
 from pdfalearn.stores import AnswerStore
-from pdfalearn.stores.keys import model_key
+from pdfalearn.stores.answer_store import model_key
 
 _SAME = Tolerance(1e-3)
 """Answers to the same word that differ by more are not those of one model."""

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, Experiment
-from pdfalearn.experiments.drawings import PAPER_SLOPE
-from pdfalearn.experiments.expected import Expected
-from pdfalearn.experiments.failures import FAILURES
+from pdfalearn.experiments.figures import PAPER_SLOPE
 from pdfalearn.experiments.observations import (
     AUTHORS,
     OURS,
@@ -21,6 +19,7 @@ from pdfalearn.experiments.observations import (
 )
 from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.summaries import LABELS, imperfect, number_text
+from pdfalearn.experiments.table import FAILURES, Expected
 
 TERMS = {
     "Plain QuaNT": "the paper's algorithm as printed, which sifts one word at a time. QuaNT finds "

@@ -10,9 +10,7 @@ from pathlib import Path
 from pdfalearn.errors import InputError
 from pdfalearn.experiments import page
 from pdfalearn.experiments.definitions import EXPERIMENTS
-from pdfalearn.experiments.drawings import DRAWINGS
-from pdfalearn.experiments.failures import read_failures
-from pdfalearn.experiments.figures import draw
+from pdfalearn.experiments.figures import DRAWINGS, draw
 from pdfalearn.experiments.findings import (
     AUTHORS_TERM,
     TERMS,
@@ -22,9 +20,8 @@ from pdfalearn.experiments.findings import (
     findings,
     missing,
 )
-from pdfalearn.experiments.observations import Observation, observations_of
+from pdfalearn.experiments.observations import Observation, observations_of, read_published
 from pdfalearn.experiments.parameters import Parameters, read_parameters
-from pdfalearn.experiments.published import read_published
 from pdfalearn.experiments.runs import Key, Run
 from pdfalearn.experiments.summaries import (
     METRIC_HEADER,
@@ -33,8 +30,8 @@ from pdfalearn.experiments.summaries import (
     cost_rows,
     metric_rows,
 )
-from pdfalearn.experiments.table import TABLE, read_table
-from pdfalearn.files.atomic import replacing
+from pdfalearn.experiments.table import TABLE, read_failures, read_table
+from pdfalearn.files.named import replacing
 
 PAGE = "report.html"
 _TITLE = "Active learning of PDFA: the experiments, run again"

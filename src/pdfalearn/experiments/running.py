@@ -1,23 +1,129 @@
-"""Run the experiments."""
+"""Run the experiments: one process at a time in a folder, over workers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pdfalearn.displays.showing import show_progress
+from pdfalearn.errors import InputError
 from pdfalearn.experiments.definitions import title_of
-from pdfalearn.experiments.failures import note_failure
-from pdfalearn.experiments.locking import locked
-from pdfalearn.experiments.parameters import Parameters, note_machine, settle_parameters
-from pdfalearn.experiments.performing import performed
-from pdfalearn.experiments.plans import Choices, plans_for
-from pdfalearn.experiments.runs import Key, Run
-from pdfalearn.experiments.table import TABLE, Appender, Table, read_table, write_table
-from pdfalearn.experiments.workers import workers
+from pdfalearn.experiments.parameters import (
+    Choices,
+    Parameters,
+    note_machine,
+    plans_for,
+    settle_parameters,
+)
+from pdfalearn.experiments.runs import Key, Run, Task, perform
+from pdfalearn.experiments.table import (
+    TABLE,
+    Appender,
+    Table,
+    note_failure,
+    read_table,
+    write_table,
+)
+from pdfalearn.experiments.workers import Workers, workers
+
+_LOCK = ".lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Have a folder alone, where the system can see to that; it is made if it is not there.
+
+    The lock ends with the process, however that ends. Its file stays: another process may be
+    about to lock it.
+
+    Raises
+    ------
+    InputError
+        If another process has it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _LOCK).open("wb") as stream:
+        if sys.platform != "win32":
+            import fcntl
+
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise InputError(
+                    f"{folder} is in use by other experiments; wait for their end, or choose "
+                    "another folder"
+                ) from error
+        yield
+
+
+_MOST_LOSSES = 5
+"""A run that has lost its worker this many times is taken for the cause."""
+
+
+def performed(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, Run | InputError]]:
+    """Do runs; yield each as it ends, with its row or with why it has failed.
+
+    A run whose worker is lost is done again.
+
+    Raises
+    ------
+    InputError
+        If a run loses its worker time and again, or the scheduler is gone.
+    """
+    hand = _Hand(workers)
+    waiting, pending = deque(tasks), dict[Future[Run], Task]()
+    losses = Counter[Key]()
+    try:
+        while waiting or pending:
+            while waiting and len(pending) < workers.in_flight:
+                task = waiting.popleft()
+                pending[hand.submit(task)] = task
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                task = pending.pop(future)
+                try:
+                    yield task, future.result()
+                except InputError as error:
+                    yield task, error
+                except workers.losses as loss:
+                    losses[task.key] += 1
+                    if losses[task.key] == _MOST_LOSSES:
+                        raise InputError(
+                            f"{task.key}: its worker was lost {_MOST_LOSSES} times"
+                        ) from loss
+                    waiting.appendleft(task)
+                except CancelledError as error:
+                    raise InputError(
+                        "the scheduler is gone; start again to go on with what is left"
+                    ) from error
+    finally:
+        hand.stop()
+
+
+class _Hand:
+    """Submits to an executor, and starts another one when that is broken."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._executor = workers.start()
+
+    def submit(self, task: Task) -> Future[Run]:
+        try:
+            return self._executor.submit(perform, task, self._workers.name)
+        except BrokenExecutor:
+            self.stop()
+            self._executor = self._workers.start()
+            return self._executor.submit(perform, task, self._workers.name)
+
+    def stop(self) -> None:
+        """Cancel the runs that have not begun."""
+        self._workers.stop(self._executor)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from pdfalearn.experiments.definitions import EXPERIMENTS
-from pdfalearn.experiments.drawings import STYLES
+from pdfalearn.experiments.figures import STYLES
 from pdfalearn.experiments.observations import AUTHORS, Observation, value_of
 from pdfalearn.experiments.runs import Run
 

@@ -22,7 +22,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.named import shown
+from pdfalearn.files.named import show_name
+
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
+
+
+def check_shape(arrays: Arrays, name: str, shape: tuple[int | None, ...]) -> Array:
+    """Return an array of a shape, of which None may be any number."""
+    array = arrays[name]
+    extents = zip(array.shape, shape, strict=False)
+    if array.ndim != len(shape) or any(wanted not in (None, found) for found, wanted in extents):
+        expected = str(shape).replace("None", "any")
+        raise FileFormatError(f"{name} has the shape {array.shape}, not {expected}")
+    return array
+
+
+def check_range(array: Array, name: str, low: float, high: float) -> None:
+    """Refuse an array with an entry that is NaN or not between two numbers."""
+    if array.size and not (array.min() >= low and array.max() <= high):
+        wrong = array[~((array >= low) & (array <= high))][0]
+        raise FileFormatError(f"{name} holds {wrong}, which is not from {low} to {high}")
+
 
 _Text = TypeVar("_Text")
 
@@ -58,7 +79,7 @@ def write_archive(stream: BinaryIO, members: Mapping[str, bytes | NDArray[Any]])
 
 
 @contextmanager
-def opened(stream: BinaryIO) -> Iterator[zipfile.ZipFile]:
+def open_archive(stream: BinaryIO) -> Iterator[zipfile.ZipFile]:
     """Open an archive to read; what goes wrong inside the block is said of the file."""
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         raise FileFormatError("not a regular file; an archive cannot be read from a device")
@@ -82,11 +103,11 @@ def check_sizes(archive: zipfile.ZipFile, stream: BinaryIO, *, remedy: str) -> N
     claimed = 0
     for member in archive.infolist():
         if member.compress_type != zipfile.ZIP_STORED:
-            raise FileFormatError(f"{shown(member.filename)} is compressed; {remedy}")
+            raise FileFormatError(f"{show_name(member.filename)} is compressed; {remedy}")
         claimed += max(member.file_size, member.compress_size)
         if claimed > size:
             raise FileFormatError(
-                f"{shown(member.filename)} claims {member.file_size} bytes; with those before it, "
+                f"{show_name(member.filename)} claims {member.file_size} bytes; with those before, "
                 "that is more than the whole file; damaged: save or fetch it again"
             )
 
@@ -111,7 +132,7 @@ def text_and_arrays(
         Tells from that the names of the arrays, and the types that each may have.
     """
     noun = name.partition(".")[0]
-    with opened(stream) as archive:
+    with open_archive(stream) as archive:
         names = archive.namelist()
         check_sizes(archive, stream, remedy="zip it again without compressing")
         text = text_in(archive.read(name))

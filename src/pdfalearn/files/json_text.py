@@ -1,14 +1,51 @@
-"""JSON texts, read within bounds: no key twice, finite numbers, and not too many parts."""
+"""JSON texts within bounds: plain or gzipped, no key twice, finite numbers, not too many parts."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import reprlib
-from typing import Any
+import zlib
+from collections.abc import Iterable
+from typing import Any, BinaryIO, TypeGuard
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.reading import mebibytes
+
+PIECE = 2**20
+"""Files are read and written in pieces of this many bytes."""
+
+
+def read_all(stream: BinaryIO | gzip.GzipFile, limit: int, too_large: InputError) -> bytes:
+    """Read a stream to its end, or refuse it."""
+    return join_pieces(iter(lambda: stream.read(PIECE), b""), limit, too_large)
+
+
+def inflate_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
+    """Read a gzipped stream to its end; what inflates beyond the limit is not inflated further."""
+    try:
+        with gzip.GzipFile(fileobj=stream) as inflated:
+            return read_all(inflated, limit, too_large)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
+
+
+def join_pieces(pieces: Iterable[bytes], limit: int, too_large: InputError) -> bytes:
+    """Join pieces of a text, or refuse them as soon as they are longer than the limit."""
+    kept = []
+    length = 0
+    for piece in pieces:
+        kept.append(piece)
+        length += len(piece)
+        if length > limit:
+            raise too_large
+    return b"".join(kept)
+
+
+def mebibytes(limit: int) -> str:
+    """Write a limit as people read it."""
+    return f"{limit / 2**20:g} MiB"
+
 
 TEXT_LIMIT = 16 * 2**20
 """The most bytes of a text."""
@@ -75,3 +112,64 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise InputError(f"holds {reprlib.repr(text)}, which is too large for a number")
     return number
+
+
+def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> bytes:
+    """Write an object as a text that can be read again, or say what cannot be in a file.
+
+    Examples
+    --------
+    >>> written({"a": [1, None]}, "a", "numbers only").decode().split()
+    ['{', '"a":', '[', '1,', 'null', ']', '}']
+    """
+    try:
+        text = json.dumps(document, indent=1, allow_nan=False).encode()
+        parsed_object(text, "its text")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{culprit} cannot be in a file: {error}; {remedy}") from error
+    return text
+
+
+def check_kind(document: dict[str, Any], kind: str, version: int) -> None:
+    """Refuse objects of another format, or of a version that there is not yet."""
+    found, given = document.get("format"), document.get("version")
+    if found != kind:
+        noun = kind.rpartition(" ")[2]
+        raise FileFormatError(f"its format is {reprlib.repr(found)}, not {kind!r}: no {noun}")
+    if type(given) is not int or given < 1:
+        raise wrong("version", given, f"{version}")
+    if given > version:
+        raise FileFormatError(
+            f"version {reprlib.repr(given)} is newer than {version}, the last that this "
+            "pdfalearn reads; upgrade pdfalearn"
+        )
+
+
+def check_keys(document: object, keys: set[str], name: str) -> dict[str, Any]:
+    """Return an object that has these keys and no others."""
+    if not isinstance(document, dict) or document.keys() != keys:
+        raise wrong(name, document, f"an object with the keys {sorted(keys)}")
+    return document
+
+
+def strings(value: object, name: str) -> tuple[str, ...]:
+    """Return the strings of a list."""
+    if not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
+        raise wrong(name, value, "a list of strings")
+    return tuple(value)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number of JSON; true and false are not."""
+    return type(value) in (int, float)
+
+
+def wrong(name: str, value: object, expected: str) -> FileFormatError:
+    """Make the error that says what a value is, and what it should be.
+
+    Examples
+    --------
+    >>> wrong("tree", 1, "null")
+    FileFormatError('tree is 1, not null')
+    """
+    return FileFormatError(f"{name} is {reprlib.repr(value)}, not {expected}")

@@ -1,15 +1,80 @@
-"""What all files have in common: names, endings, and being written whole or not at all."""
+"""Files by name: endings, and being written whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.atomic import check_replaceable, replacing
 from pdfalearn.text import described
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a stream whose bytes replace the file when the block ends without an error.
+
+    They go to a temporary file in the same folder first. Symbolic links are followed, and an
+    existing file keeps its mode. What is there and is not a regular file (a pipe, a device) is
+    written to directly.
+    """
+    mode = _mode(path)
+    if mode is not None and not stat.S_ISREG(mode):
+        with path.open("wb") as stream:
+            yield stream
+        return
+    target, temporary = _names(path, mode)
+    try:
+        with _created(temporary, path) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise what would keep `replacing` from beginning, and leave everything as it is."""
+    mode = _mode(path)
+    if mode is not None and stat.S_ISDIR(mode):
+        path.open("wb")  # raises; opening a pipe or a device instead would be noticed
+    if mode is None or stat.S_ISREG(mode):
+        _, temporary = _names(path, mode)
+        try:
+            _created(temporary, path).close()
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _names(path: Path, mode: int | None) -> tuple[Path, Path]:
+    """Return the file to replace and a temporary file beside it."""
+    target = path.resolve()
+    if mode is not None:
+        target.open("r+b").close()  # a file that may not be written to may not be replaced
+    return target, target.with_name(f".pdfalearn-{os.urandom(8).hex()}.tmp")
+
+
+def _created(temporary: Path, path: Path) -> BinaryIO:
+    try:
+        return temporary.open("xb")
+    except OSError as error:
+        error.filename = os.fspath(path)  # the name that the caller knows
+        raise
+
 
 _Function = TypeVar("_Function")
 _Thing = TypeVar("_Thing")
@@ -18,26 +83,28 @@ LONGEST_MESSAGE = 600
 """An error shows no more characters of what a file holds."""
 
 
-def read(path: str | os.PathLike[str], readers: dict[str, Callable[[BinaryIO], _Thing]]) -> _Thing:
+def read_named(
+    path: str | os.PathLike[str], readers: dict[str, Callable[[BinaryIO], _Thing]]
+) -> _Thing:
     """Read something from a file with the reader of its ending; errors name the file."""
-    name = checked_name(path)
+    name = check_name(path)
     reader = by_ending(readers, name, "load")
     with Path(name).open("rb") as stream:
         try:
             return reader(stream)
         except InputError as error:
-            raise FileFormatError(f"{shown(name)}: {_shortened(str(error))}") from error
+            raise FileFormatError(f"{show_name(name)}: {_shorten_message(str(error))}") from error
         except MemoryError as error:
-            raise FileFormatError(f"{shown(name)}: needs more memory than there is") from error
+            raise FileFormatError(f"{show_name(name)}: needs more memory than there is") from error
 
 
-def write(
+def write_named(
     thing: _Thing,
     path: str | os.PathLike[str],
     writers: dict[str, Callable[[_Thing, BinaryIO], None]],
 ) -> None:
     """Write something to a file with the writer of its ending."""
-    name = checked_name(path)
+    name = check_name(path)
     writer = by_ending(writers, name, "save")
     with replacing(Path(name)) as stream:
         writer(thing, stream)
@@ -47,12 +114,12 @@ def check_can_write(
     path: str | os.PathLike[str], writers: dict[str, Callable[[_Thing, BinaryIO], None]]
 ) -> None:
     """Raise what `write` would raise whatever is to be written."""
-    name = checked_name(path)
+    name = check_name(path)
     by_ending(writers, name, "save")
     check_replaceable(Path(name))
 
 
-def checked_name(path: str | os.PathLike[str]) -> str:
+def check_name(path: str | os.PathLike[str]) -> str:
     """Return the name of a file; refuse what is not a path."""
     try:
         name = os.fspath(path)
@@ -70,16 +137,17 @@ def by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
         if name.lower().endswith(ending):
             return function
     raise InputError(
-        f"{shown(name)}: cannot {verb} a file of this ending; those that work: {', '.join(table)}"
+        f"{show_name(name)}: cannot {verb} a file of this ending; those that work: "
+        f"{', '.join(table)}"
     )
 
 
-def shown(name: str) -> str:
+def show_name(name: str) -> str:
     """Return a file's name in a form that fits on one line."""
     return name if name and name.isprintable() else repr(name)
 
 
-def _shortened(message: str) -> str:
+def _shorten_message(message: str) -> str:
     if len(message) <= LONGEST_MESSAGE:
         return message
     half = LONGEST_MESSAGE // 2

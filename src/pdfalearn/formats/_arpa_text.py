@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError
-from pdfalearn.formats._lines import at_line, number_in, shown
+from pdfalearn.formats._lines import at_line, number_in, show_field
 
 LARGEST_CORRECTION = 1e-2
 """The probabilities of a context may sum to 1 within this much."""
@@ -93,7 +93,7 @@ def _counts(lines: list[bytes], begin: int, end: int) -> list[tuple[int, int]]:
         match = _COUNT.fullmatch(line)
         order = len(counts) + 1
         if match is None or int(match[1]) != order:
-            raise at_line(place + 1, f"{shown(line)} where ngram {order}=COUNT belongs")
+            raise at_line(place + 1, f"{show_field(line)} where ngram {order}=COUNT belongs")
         counts.append((place + 1, int(match[2])))
     if not counts:
         raise at_line(begin + 1, "\\data\\ without a line such as ngram 1=COUNT")
@@ -105,7 +105,7 @@ def _check_titles(lines: list[bytes], marks: list[int], *, highest: int) -> None
     for place, title in zip(marks[1:], [*expected, b"\\end\\"], strict=False):
         if lines[place].strip() != title:
             raise at_line(
-                place + 1, f"{shown(lines[place].strip())} where {title.decode()} belongs"
+                place + 1, f"{show_field(lines[place].strip())} where {title.decode()} belongs"
             )
 
 
@@ -134,7 +134,7 @@ def _grams(
 
 def _wrong_width(fields: list[bytes], order: int, highest: bool) -> str:
     weight = "" if highest else " and, if it has one, a back-off weight"
-    line = shown(b" ".join(fields))
+    line = show_field(b" ".join(fields))
     return f"{line} is not a logarithm, an n-gram of order {order}{weight}"
 
 

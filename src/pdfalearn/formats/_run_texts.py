@@ -18,9 +18,16 @@ from pdfalearn.equivalence.relations import (
     Tolerance,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.files.json_parts import check_keys, check_kind, is_number, strings, written, wrong
-from pdfalearn.files.json_text import parsed_object
-from pdfalearn.formats import npz_file
+from pdfalearn.files.json_text import (
+    check_keys,
+    check_kind,
+    is_number,
+    parsed_object,
+    strings,
+    write_json_text,
+    wrong,
+)
+from pdfalearn.formats.pdfa_files import DTYPES, arrays_of_pdfa
 from pdfalearn.results.certificates import (
     Certificate,
     certificate_culprit,
@@ -46,7 +53,7 @@ FIGURES = {
 Arrays = dict[str, NDArray[Any]]
 _KEY_TYPES = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)))
 _ALWAYS = {
-    **{name: (dtype,) for name, dtype in npz_file.DTYPES.items()},
+    **{name: (dtype,) for name, dtype in DTYPES.items()},
     "batches.npy": ("<i8",),
     "history.npy": ("<f8",),
     "unresolved.npy": ("<i8",),
@@ -98,7 +105,7 @@ def text_of(result: Result) -> bytes:
         "tree": None if tree is None else "classes" if tree.traces is None else "traces",
         "notes": list(result.notes),
     }
-    return written(document, *certificate_culprit(certificate, "run"))
+    return write_json_text(document, *certificate_culprit(certificate, "run"))
 
 
 def text_in(data: bytes) -> RunText:
@@ -199,7 +206,7 @@ def arrays_of(result: Result) -> Arrays:
     found = statistics.counterexamples, statistics.longest_counterexamples
     steps = [[getattr(step, name) for name in PROGRESS] for step in result.history]
     arrays: Arrays = {
-        **npz_file.arrays_of(result.pdfa),
+        **arrays_of_pdfa(result.pdfa),
         "batches.npy": np.array(statistics.batches, dtype=np.int64),
         "history.npy": np.array(steps, dtype=np.float64).reshape(-1, len(PROGRESS)),
         "counterexamples.npy": np.array(found, dtype=np.int64).T,

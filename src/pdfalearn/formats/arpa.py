@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pdfalearn.files import named
+from pdfalearn.files.named import read_named
 from pdfalearn.formats._arpa_text import parsed
 from pdfalearn.formats._backoff import automaton_of
 from pdfalearn.formats._lines import inflate_lines, read_lines
@@ -92,7 +92,7 @@ def read_arpa(path: str | os.PathLike[str]) -> Ngram:
     >>> ngram.order, round(ngram.largest_correction, 4)
     (2, 0.0036)
     """
-    return named.read(path, {".arpa": read, ".arpa.gz": read_gzipped})
+    return read_named(path, {".arpa": read, ".arpa.gz": read_gzipped})
 
 
 def read(stream: BinaryIO) -> Ngram:

@@ -10,12 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files import named
-from pdfalearn.files.archives import text_and_arrays, write_archive
-from pdfalearn.files.array_checks import Arrays, check_range, shaped
-from pdfalearn.files.json_parts import check_keys, check_kind, is_number, strings, written, wrong
-from pdfalearn.files.json_text import parsed_object
-from pdfalearn.formats import npz_file
+from pdfalearn.files.archives import (
+    Arrays,
+    check_range,
+    check_shape,
+    text_and_arrays,
+    write_archive,
+)
+from pdfalearn.files.json_text import (
+    check_keys,
+    check_kind,
+    is_number,
+    parsed_object,
+    strings,
+    write_json_text,
+    wrong,
+)
+from pdfalearn.files.named import check_can_write, check_name, show_name, write_named
+from pdfalearn.formats.pdfa_files import DTYPES, arrays_of_pdfa, pdfa_of
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import (
     Certificate,
@@ -42,13 +54,13 @@ _LARGEST = 2**62
 def save_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
     """Write a frontier to a file in .zip: `save` for frontiers."""
     _check_ending(path)
-    named.write(frontier, path, {ENDING: write})
+    write_named(frontier, path, {ENDING: write})
 
 
 def check_can_save_frontier(path: str | os.PathLike[str]) -> None:
     """Raise now what `save_frontier` would raise later: `check_can_save` for frontiers."""
     _check_ending(path)
-    named.check_can_write(path, {ENDING: write})
+    check_can_write(path, {ENDING: write})
 
 
 def write(frontier: Frontier, stream: BinaryIO) -> None:
@@ -62,10 +74,10 @@ def read(stream: BinaryIO) -> Frontier:
 
 
 def _check_ending(path: str | os.PathLike[str]) -> None:
-    name = named.checked_name(path)
+    name = check_name(path)
     if not name.lower().endswith(ENDING):
         raise InputError(
-            f"{named.shown(name)}: a whole frontier goes into a file in {ENDING}; one automaton "
+            f"{show_name(name)}: a whole frontier goes into a file in {ENDING}; one automaton "
             "alone: save(frontier.best, …) or save(frontier.at_most(30), …)"
         )
 
@@ -93,7 +105,7 @@ def text_of(frontier: Frontier) -> bytes:
         "certificate": certificate_document(frontier.certificate),
         "notes": list(frontier.notes),
     }
-    return written(document, *certificate_culprit(frontier.certificate, "frontier"))
+    return write_json_text(document, *certificate_culprit(frontier.certificate, "frontier"))
 
 
 def text_in(data: bytes) -> FrontierText:
@@ -119,9 +131,7 @@ def text_in(data: bytes) -> FrontierText:
 def dtypes_of(text: FrontierText) -> dict[str, tuple[str, ...]]:
     """Return the names and types of the arrays that there have to be beside a text."""
     automata: dict[str, tuple[str, ...]] = {
-        f"{states}/{name}": (dtype,)
-        for states in text.states
-        for name, dtype in npz_file.DTYPES.items()
+        f"{states}/{name}": (dtype,) for states in text.states for name, dtype in DTYPES.items()
     }
     return {**dict.fromkeys(("figures.npy", *_KEPT), ("<f8",)), **automata}
 
@@ -133,7 +143,7 @@ def arrays_of(frontier: Frontier) -> dict[str, NDArray[Any]]:
     for name, field in _KEPT.items():
         arrays[name] = getattr(frontier, field).astype("<f8", copy=False)
     for point in frontier:
-        for name, array in npz_file.arrays_of(point.pdfa).items():
+        for name, array in arrays_of_pdfa(point.pdfa).items():
             arrays[f"{point.states}/{name}"] = array
     return arrays
 
@@ -141,14 +151,14 @@ def arrays_of(frontier: Frontier) -> dict[str, NDArray[Any]]:
 def frontier_of(text: FrontierText, arrays: Arrays) -> Frontier:
     """Make a frontier from what its file holds, or refuse the file."""
     count = len(text.states)
-    lengths = shaped(arrays, "lengths.npy", (None,))
+    lengths = check_shape(arrays, "lengths.npy", (None,))
     check_range(lengths, "lengths.npy", 1, _LARGEST)
     words = len(lengths)
     if not words:
         raise FileFormatError("lengths.npy is empty, and there has to be a held-out word")
     for name in ("losses.npy", "infinite.npy"):
-        check_range(shaped(arrays, name, (count, words)), name, 0, _LARGEST)
-    figures = shaped(arrays, "figures.npy", (count, len(FIGURES)))
+        check_range(check_shape(arrays, name, (count, words)), name, 0, _LARGEST)
+    figures = check_shape(arrays, "figures.npy", (count, len(FIGURES)))
     check_range(np.nan_to_num(figures, posinf=np.inf), "figures.npy", 0, np.inf)
     return Frontier(
         points=_points(text.states, figures.tolist(), arrays),
@@ -171,7 +181,7 @@ def _points(states: list[int], figures: list[list[float]], arrays: Arrays) -> tu
 
 
 def _automaton(states: int, arrays: Arrays) -> PDFA:
-    pdfa = npz_file.pdfa_of({name: arrays[f"{states}/{name}"] for name in npz_file.DTYPES})
+    pdfa = pdfa_of({name: arrays[f"{states}/{name}"] for name in DTYPES})
     if len(pdfa) != states:
         raise FileFormatError(f"{states}/transitions.npy has {len(pdfa)} states, not {states}")
     return pdfa

@@ -1,20 +1,25 @@
-"""Model files of the PAutomaC competition, as far as they are deterministic.
-
-Four sections list what is not zero: ``I:`` the state in which words begin, ``F:`` the probability
-that a word stops in a state, ``S:`` the probability of a symbol in a state if the word goes on, and
-``T:`` the state after it. An entry is a line such as ``(0,3) 0.3016``.
-"""
+"""Model files of the PAutomaC competition: read if they are deterministic, written for any PDFA."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
+
+import numpy as np
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import sums_to_one
 from pdfalearn.errors import FileFormatError
-from pdfalearn.formats._entries import Transition, initial_state, pdfa_of, probability_in
-from pdfalearn.formats._lines import at_line, read_lines, shown
+from pdfalearn.formats._lines import (
+    Transition,
+    at_line,
+    build_pdfa,
+    initial_state,
+    probability_in,
+    read_lines,
+    show_field,
+)
 from pdfalearn.pdfa import PDFA
 
 _KEYS = {"I": "(state)", "F": "(state)", "S": "(state,symbol)", "T": "(state,symbol,state)"}
@@ -30,7 +35,7 @@ class _Entry(NamedTuple):
 _Section = dict[tuple[int, ...], _Entry]
 
 
-def read(stream: BinaryIO) -> PDFA:
+def read_pautomac(stream: BinaryIO) -> PDFA:
     """Read a PDFA from a model file; its symbols are the file's numbers as strings."""
     sections = _sections(read_lines(stream))
     states = sorted({key[0] for key in (*sections["F"], *sections["S"])})
@@ -45,7 +50,7 @@ def read(stream: BinaryIO) -> PDFA:
     ]
     stops = [_probability(sections["F"], state) for state in states]
     initial = initial_state({key[0]: entry for key, entry in sections["I"].items()})
-    return pdfa_of(Alphabet(map(str, symbols)), stops, transitions, numbers[initial])
+    return build_pdfa(Alphabet(map(str, symbols)), stops, transitions, numbers[initial])
 
 
 def _sections(lines: list[bytes]) -> dict[str, _Section]:
@@ -58,7 +63,7 @@ def _sections(lines: list[bytes]) -> dict[str, _Section]:
                 raise at_line(number, f"section {title}: is already there")
             sections[title] = {}
         elif line and title is None:
-            raise at_line(number, f"{shown(line)} where a section such as I: belongs")
+            raise at_line(number, f"{show_field(line)} where a section such as I: belongs")
         elif line and title is not None:
             _add_entry(sections[title], title, line, number)
     for title in _KEYS:
@@ -71,7 +76,7 @@ def _add_entry(section: _Section, title: str, line: bytes, number: int) -> None:
     match = _ENTRY.fullmatch(line)
     key = tuple(map(int, match[1].split(b","))) if match else ()
     if match is None or len(key) != _KEYS[title].count(",") + 1:
-        raise at_line(number, f"{shown(line)} is not an entry {_KEYS[title]} PROBABILITY")
+        raise at_line(number, f"{show_field(line)} is not an entry {_KEYS[title]} PROBABILITY")
     if key in section:
         raise at_line(number, f"this entry is already on line {section[key].line}; keep one")
     section[key] = _Entry(probability_in(match[2], number), number)
@@ -137,3 +142,64 @@ def _successors(moves: _Section) -> dict[tuple[int, int], int]:
 
 def _probability(section: _Section, state: int) -> float:
     return section[(state,)].probability if (state,) in section else 0.0
+
+
+def write_pautomac(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA; symbols become numbers.
+
+    Probabilities of symbols are written as shares of what does not stop, so that they come back but
+    for the rounding of a division and a multiplication.
+    """
+    numbers = symbol_numbers(pdfa.alphabet)
+    parts = (_stop_lines(pdfa), _symbol_lines(pdfa, numbers), _successor_lines(pdfa, numbers))
+    stream.write("".join(line for part in parts for line in part).encode())
+
+
+def symbol_numbers(alphabet: Alphabet) -> list[int]:
+    """Return the number of every symbol: its own if all are numbers in order, else its place.
+
+    Examples
+    --------
+    >>> symbol_numbers(Alphabet(["0", "3"])), symbol_numbers(Alphabet(["3", "0"]))
+    ([0, 3], [0, 1])
+    """
+    texts = [str(symbol) for symbol in alphabet]
+    if all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts):
+        numbers = [int(text) for text in texts]
+        if numbers == sorted(set(numbers)) and [str(number) for number in numbers] == texts:
+            return numbers
+    return list(range(len(alphabet)))
+
+
+def _stop_lines(pdfa: PDFA) -> Iterator[str]:
+    yield f"I: (state)\n\t({pdfa.initial}) 1.0\nF: (state)\n"
+    for state, probability in enumerate(pdfa.probabilities[:, 0].tolist()):
+        if probability:
+            yield f"\t({state}) {min(probability, 1.0)!r}\n"
+
+
+def _symbol_lines(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
+    yield "S: (state,symbol)\n"
+    rows = pdfa.probabilities[:, 1:]
+    sums = rows.sum(axis=1, keepdims=True)
+    shares = (rows / (sums + (sums == 0))).tolist()
+    unused = set(numbers) - {numbers[code] for code in _codes_used(pdfa)}
+    for number in sorted(unused):  # or nobody would know of them
+        yield f"\t({pdfa.initial},{number}) 0.0\n"
+    for state, row in enumerate(shares):
+        for number, share in zip(numbers, row, strict=True):
+            if share:
+                yield f"\t({state},{number}) {share!r}\n"
+
+
+def _codes_used(pdfa: PDFA) -> list[int]:
+    """Return the symbols that have a successor anywhere."""
+    return np.flatnonzero((pdfa.transitions >= 0).any(axis=0)).tolist()
+
+
+def _successor_lines(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
+    yield "T: (state,symbol,state)\n"
+    for state, row in enumerate(pdfa.transitions.tolist()):
+        for number, successor in zip(numbers, row, strict=True):
+            if successor >= 0:
+                yield f"\t({state},{number},{successor}) 1.0\n"

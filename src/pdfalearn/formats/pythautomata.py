@@ -14,8 +14,16 @@ from typing import BinaryIO, NamedTuple
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import sums_to_one
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.formats._entries import Transition, initial_state, pdfa_of, probability_in
-from pdfalearn.formats._lines import at_line, lines_of, read_bytes, shown
+from pdfalearn.formats._lines import (
+    Transition,
+    at_line,
+    build_pdfa,
+    initial_state,
+    lines_of,
+    probability_in,
+    read_bytes,
+    show_field,
+)
 from pdfalearn.pdfa import PDFA
 
 _KINDS = ("Name", "Terminal Symbol", "Alphabet", "State", "Transition")
@@ -44,7 +52,7 @@ def read(stream: BinaryIO) -> PDFA:
     _check_sums(states, transitions)
     initial = initial_state({name: (state.initial, state.line) for name, state in states.items()})
     finals = [state.final for state in states.values()]
-    return pdfa_of(alphabet, finals, transitions, states[initial].number)
+    return build_pdfa(alphabet, finals, transitions, states[initial].number)
 
 
 def _wrapped(data: bytes) -> bytes:
@@ -67,7 +75,7 @@ def _values(lines: list[bytes]) -> dict[str, list[_Value]]:
         kind = lines[place].strip().decode()
         if kind not in values:
             raise at_line(
-                place + 1, f"{shown(lines[place])} where one of {', '.join(_KINDS)} belongs"
+                place + 1, f"{show_field(lines[place])} where one of {', '.join(_KINDS)} belongs"
             )
         if place + 1 == len(lines):
             raise at_line(place + 1, f"{kind} without the line that should follow; cut off?")
@@ -95,7 +103,7 @@ def _states(values: list[_Value]) -> dict[str, _State]:
     states: dict[str, _State] = {}
     for fields, line in values:
         if len(fields) != 3:
-            raise at_line(line, f"{shown(b' '.join(fields))} is not NAME INITIAL FINAL")
+            raise at_line(line, f"{show_field(b' '.join(fields))} is not NAME INITIAL FINAL")
         name = fields[0].decode()
         if name in states:
             raise at_line(line, f"state {name!r} is already on line {states[name].line}")
@@ -111,7 +119,7 @@ def _transitions(
     lines: dict[tuple[int, int], int] = {}
     for fields, line in values:
         if len(fields) != 4:
-            raise at_line(line, f"{shown(b' '.join(fields))} is not FROM TO SYMBOL WEIGHT")
+            raise at_line(line, f"{show_field(b' '.join(fields))} is not FROM TO SYMBOL WEIGHT")
         origin, successor, symbol = (field.decode() for field in fields[:3])
         for state in (origin, successor):
             if state not in states:

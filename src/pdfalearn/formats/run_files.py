@@ -9,10 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files import named
-from pdfalearn.files.archives import text_and_arrays, write_archive
-from pdfalearn.files.array_checks import Array, Arrays, check_range, shaped
-from pdfalearn.formats import npz_file
+from pdfalearn.files.archives import (
+    Array,
+    Arrays,
+    check_range,
+    check_shape,
+    text_and_arrays,
+    write_archive,
+)
+from pdfalearn.files.named import check_can_write, check_name, show_name, write_named
 from pdfalearn.formats._run_texts import (
     NAME,
     PROGRESS,
@@ -23,6 +28,7 @@ from pdfalearn.formats._run_texts import (
     text_in,
     text_of,
 )
+from pdfalearn.formats.pdfa_files import pdfa_of
 from pdfalearn.results.boundaries import BoundaryDistances
 from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
 from pdfalearn.results.trees import NONE, KeptTree
@@ -35,13 +41,13 @@ ENDING = ".zip"
 def save_run(result: Result, path: str | os.PathLike[str]) -> None:
     """Write a run to a file in .zip: `save` for results."""
     _check_ending(path)
-    named.write(result, path, {ENDING: write})
+    write_named(result, path, {ENDING: write})
 
 
 def check_can_save_run(path: str | os.PathLike[str]) -> None:
     """Raise now what `save_run` would raise later: `check_can_save` for results."""
     _check_ending(path)
-    named.check_can_write(path, {ENDING: write})
+    check_can_write(path, {ENDING: write})
 
 
 def write(result: Result, stream: BinaryIO) -> None:
@@ -55,17 +61,17 @@ def read(stream: BinaryIO) -> Result:
 
 
 def _check_ending(path: str | os.PathLike[str]) -> None:
-    name = named.checked_name(path)
+    name = check_name(path)
     if not name.lower().endswith(ENDING):
         raise InputError(
-            f"{named.shown(name)}: a whole run goes into a file in {ENDING}; the automaton alone: "
+            f"{show_name(name)}: a whole run goes into a file in {ENDING}; the automaton alone: "
             "save(result.pdfa, …), the tree alone: save(result.tree, …)"
         )
 
 
 def result_of(text: RunText, arrays: Arrays) -> Result:
     """Make a run from what its file holds, or refuse the file."""
-    pdfa = npz_file.pdfa_of(arrays)
+    pdfa = pdfa_of(arrays)
     states, symbols = pdfa.transitions.shape
     words = _words(arrays, symbols)
     if len(words) < states or (text.tree is None and len(words) > states):
@@ -205,11 +211,11 @@ def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _column(arrays: Arrays, name: str, length: int | None = None) -> Array:
-    return shaped(arrays, name, (length,))
+    return check_shape(arrays, name, (length,))
 
 
 def _table(arrays: Arrays, name: str, columns: int | None = None, rows: int | None = None) -> Array:
-    return shaped(arrays, name, (rows, columns))
+    return check_shape(arrays, name, (rows, columns))
 
 
 def _numbers(

@@ -7,26 +7,30 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files import named
-from pdfalearn.files.archives import opened
-from pdfalearn.formats import (
-    arpa,
-    dot_text,
-    drn,
-    json_file,
-    markov_chain,
-    npz_file,
-    openfst,
-    pautomac,
-    pautomac_writing,
-    prism,
-    pythautomata,
-)
+from pdfalearn.files.archives import open_archive
+from pdfalearn.files.named import check_can_write, check_name, read_named, show_name, write_named
+from pdfalearn.formats import arpa, pythautomata
 from pdfalearn.formats._run_texts import NAME as RUN_NAME
+from pdfalearn.formats.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.formats.frontier_files import NAME as FRONTIER_NAME
 from pdfalearn.formats.frontier_files import check_can_save_frontier, save_frontier
 from pdfalearn.formats.frontier_files import read as read_frontier
-from pdfalearn.formats.graphviz import check_can_draw, picture_writers
+from pdfalearn.formats.other_programs import (
+    write_drn,
+    write_markov_chain,
+    write_openfst,
+    write_prism,
+    write_symbols,
+)
+from pdfalearn.formats.pautomac import read_pautomac, write_pautomac
+from pdfalearn.formats.pdfa_files import (
+    read_gzipped_json,
+    read_json,
+    read_npz,
+    write_gzipped_json,
+    write_json,
+    write_npz,
+)
 from pdfalearn.formats.run_files import check_can_save_run, save_run
 from pdfalearn.formats.run_files import read as read_run
 from pdfalearn.formats.tree_files import check_can_save_tree, save_tree
@@ -43,7 +47,7 @@ _ARCHIVED: dict[str, Callable[[BinaryIO], Any]] = {RUN_NAME: read_run, FRONTIER_
 
 def _read_archive(stream: BinaryIO) -> Any:
     """Read a run or a frontier, whichever the text in the archive tells of."""
-    with opened(stream) as archive:
+    with open_archive(stream) as archive:
         names = archive.namelist()
     for text, read in _ARCHIVED.items():
         if text in names:
@@ -67,18 +71,18 @@ def _draw(pdfa: PDFA, kind: str) -> bytes:
 
 
 _READERS: dict[str, Callable[[BinaryIO], Any]] = {
-    ".json": json_file.read,
-    ".json.gz": json_file.read_gzipped,
-    ".npz": npz_file.read,
+    ".json": read_json,
+    ".json.gz": read_gzipped_json,
+    ".npz": read_npz,
     ".arpa": lambda stream: arpa.read(stream).pdfa,
     ".arpa.gz": lambda stream: arpa.read_gzipped(stream).pdfa,
-    ".pautomac": pautomac.read,
-    ".pautomac_model.txt": pautomac.read,
+    ".pautomac": read_pautomac,
+    ".pautomac_model.txt": read_pautomac,
     ".pythautomata": pythautomata.read,
     ".pickle": pythautomata.read,
     ".pkl": pythautomata.read,
     ".joblib": pythautomata.read,
-    ".dot": dot_text.read,
+    ".dot": read_dot,
     _ARCHIVE: _read_archive,
 }
 
@@ -86,17 +90,17 @@ _PAGE = ".html"
 _HAVE_PAGES = (PDFA, Result, Frontier)
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
-    ".json": json_file.write,
-    ".json.gz": json_file.write_gzipped,
-    ".npz": npz_file.write,
-    ".mc.dot": markov_chain.write,
-    ".dot": dot_text.write,
-    ".pm": prism.write,
-    ".drn": drn.write,
-    ".att": openfst.write,
-    ".syms": openfst.write_symbols,
-    ".pautomac": pautomac_writing.write,
-    ".pautomac_model.txt": pautomac_writing.write,
+    ".json": write_json,
+    ".json.gz": write_gzipped_json,
+    ".npz": write_npz,
+    ".mc.dot": write_markov_chain,
+    ".dot": write_dot,
+    ".pm": write_prism,
+    ".drn": write_drn,
+    ".att": write_openfst,
+    ".syms": write_symbols,
+    ".pautomac": write_pautomac,
+    ".pautomac_model.txt": write_pautomac,
     **picture_writers(_draw),
     _PAGE: _write_page,
 }
@@ -150,10 +154,10 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     """
     if isinstance(thing, PDFA):
         _check_is_no_archive(path)
-        named.write(thing, path, _WRITERS)
+        write_named(thing, path, _WRITERS)
         return
     if _is_page(path, type(thing)):
-        named.write(thing, path, {_PAGE: _write_page})
+        write_named(thing, path, {_PAGE: _write_page})
         return
     for kind, (save_other, _) in _SAVERS.items():
         if isinstance(thing, kind):
@@ -193,7 +197,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
             check_other(path)
             return
     _check_is_no_archive(path)
-    named.check_can_write(path, _WRITERS)
+    check_can_write(path, _WRITERS)
     check_can_draw(path)
 
 
@@ -233,7 +237,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(pathlib.Path(folder, "small.npz")) == pdfa
     True
     """
-    return named.read(path, _READERS)
+    return read_named(path, _READERS)
 
 
 def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
@@ -257,14 +261,14 @@ def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
 
 def _is_page(path: str | os.PathLike[str], kind: type) -> bool:
     """Return whether a file's name asks for a page, and things of a class have one."""
-    return named.checked_name(path).lower().endswith(_PAGE) and issubclass(kind, _HAVE_PAGES)
+    return check_name(path).lower().endswith(_PAGE) and issubclass(kind, _HAVE_PAGES)
 
 
 def _check_is_no_archive(path: str | os.PathLike[str]) -> None:
     """Refuse the ending of other things than automata."""
-    name = named.checked_name(path)
+    name = check_name(path)
     if name.lower().endswith(_ARCHIVE):
         raise InputError(
-            f"{named.shown(name)}: a file in {_ARCHIVE} holds a whole run or a frontier, "
+            f"{show_name(name)}: a file in {_ARCHIVE} holds a whole run or a frontier, "
             f"save(result, …) or save(frontier, …); a PDFA is saved as {', '.join(_WRITERS)}"
         )

@@ -9,10 +9,16 @@ from typing import BinaryIO
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
-from pdfalearn.files import named
-from pdfalearn.formats.file_symbols import check_symbols
-from pdfalearn.formats.graphviz import TIME_LIMIT, check_can_draw, picture, picture_writers
-from pdfalearn.formats.labels import list_label, short_symbol_label
+from pdfalearn.files.named import check_can_write, write_named
+from pdfalearn.formats.dot import (
+    TIME_LIMIT,
+    check_can_draw,
+    list_label,
+    picture,
+    picture_writers,
+    short_symbol_label,
+)
+from pdfalearn.formats.pdfa_files import check_symbols
 from pdfalearn.results.trees import ArcLabel, NumberedNode, TreeNode, numbered_nodes
 
 FORMAT = "classification tree"
@@ -73,12 +79,12 @@ def save_tree(tree: TreeNode, path: str | os.PathLike[str]) -> None:
     {"parent":null,"class":null,"suffix":[]},
     {"parent":0,"class":[5,5],"access_word":[],"distribution":[0.5,0.5]}]}
     """
-    named.write(tree, path, _WRITERS)
+    write_named(tree, path, _WRITERS)
 
 
 def check_can_save_tree(path: str | os.PathLike[str]) -> None:
     """Raise now what `save_tree` would raise later: `check_can_save` for trees."""
-    named.check_can_write(path, _WRITERS)
+    check_can_write(path, _WRITERS)
     check_can_draw(path)
 
 

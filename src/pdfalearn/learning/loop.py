@@ -30,7 +30,7 @@ from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
 from pdfalearn.oracles.protocol import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
-from pdfalearn.stores.keys import model_key
+from pdfalearn.stores.answer_store import model_key
 
 LEARNERS: dict[str, Maker] = {
     "quant": Quant,

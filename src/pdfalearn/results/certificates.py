@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pdfalearn.files.json_parts import check_keys, wrong
+from pdfalearn.files.json_text import check_keys, wrong
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
 

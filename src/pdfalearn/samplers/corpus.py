@@ -9,7 +9,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.errors import InputError
-from pdfalearn.formats.word_lines import WordLines
+from pdfalearn.formats.word_files import WordLines
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words, prefixes_of

@@ -1,6 +1,13 @@
 """Durable stores of answers: what a model has said survives the process that asked it."""
 
-from pdfalearn.stores.answer_store import AnswerStore, StoredModel
-from pdfalearn.stores.answers import SAME, ModelAnswers
+from typing import TYPE_CHECKING
 
-__all__ = ["SAME", "AnswerStore", "ModelAnswers", "StoredModel"]
+from pdfalearn.doors import open_door
+
+if TYPE_CHECKING:
+    from pdfalearn.stores.answer_store import AnswerStore as AnswerStore
+    from pdfalearn.stores.answer_store import StoredModel as StoredModel
+    from pdfalearn.stores.answers import SAME as SAME
+    from pdfalearn.stores.answers import ModelAnswers as ModelAnswers
+else:
+    __getattr__, __dir__, __all__ = open_door(__name__, __file__)

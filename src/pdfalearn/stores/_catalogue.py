@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.files.named import shown
-from pdfalearn.formats.file_symbols import check_symbols
+from pdfalearn.files.named import show_name
+from pdfalearn.formats.pdfa_files import check_symbols
 from pdfalearn.stores._sqlite import make_damage_error
 
 
@@ -50,7 +50,7 @@ def find_model(
     model = None if row is None else ModelRow(*row)
     if model and alphabet is not None and (known := model.alphabet(path)) != alphabet:
         raise StoreError(
-            f"{shown(str(path))}: the model {key!r} is there with the alphabet "
+            f"{show_name(str(path))}: the model {key!r} is there with the alphabet "
             f"{_describe(known)}, not {_describe(alphabet)}; give this model a key of its own"
         )
     return model

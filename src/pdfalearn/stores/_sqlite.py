@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 from pdfalearn.errors import DamagedStoreError, InputError, StoreError
-from pdfalearn.files.named import shown
+from pdfalearn.files.named import show_name
 
 APPLICATION = int.from_bytes(b"PDFA", "big")
 VERSION = 3
@@ -114,7 +114,7 @@ class StoreFile:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection."""
         if self._connection is None:
-            raise InputError(f"{shown(str(self.path))}: the store is closed; open it again")
+            raise InputError(f"{show_name(str(self.path))}: the store is closed; open it again")
         with explain_failures(self.path):
             yield self._connection
 
@@ -135,7 +135,7 @@ class StoreFile:
     def check_writable(self) -> None:
         """Refuse to write where only reading was meant."""
         if self.read_only:
-            raise InputError(f"{shown(str(self.path))}: the store was opened to be read only")
+            raise InputError(f"{show_name(str(self.path))}: the store was opened to be read only")
 
     def _check_still_there(self) -> None:
         """Refuse to write where nobody will find it: the file was removed or replaced."""
@@ -145,7 +145,7 @@ class StoreFile:
             is_same = False
         if not is_same:
             raise StoreError(
-                f"{shown(str(self.path))}: the file was removed or replaced while it was in use; "
+                f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
                 "begin again with a new store"
             )
 
@@ -163,13 +163,13 @@ def explain_failures(path: Path) -> Iterator[None]:
         meaning = _MEANINGS.get(_code_of(error))
         if meaning is None:
             raise make_damage_error(path, str(error)) from error
-        raise StoreError(f"{shown(str(path))}: {meaning} (SQLite: {error})") from error
+        raise StoreError(f"{show_name(str(path))}: {meaning} (SQLite: {error})") from error
 
 
 def make_damage_error(path: Path, what: str) -> DamagedStoreError:
     """Return the error for a store that does not hold what was written."""
     return DamagedStoreError(
-        f"{shown(str(path))}: damaged or cut off: {textwrap.shorten(what, 400)}; "
+        f"{show_name(str(path))}: damaged or cut off: {textwrap.shorten(what, 400)}; "
         "restore it from a copy, or move it away and begin a new store"
     )
 
@@ -185,7 +185,7 @@ def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 def _check_kind(path: Path, *, must_exist: bool) -> None:
     """Refuse folders and devices, which SQLite would report badly or take for empty files."""
-    name = shown(str(path))
+    name = show_name(str(path))
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as error:
@@ -279,7 +279,7 @@ def _is_new(connection: sqlite3.Connection) -> bool:
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse files of others, of other formats, and tables that are not those of a store."""
     application, version = _header(connection, "application_id", "user_version")
-    name = shown(str(path))
+    name = show_name(str(path))
     if application != APPLICATION:
         if _is_new(connection):
             raise StoreError(f"{name}: empty, nothing was ever stored; name another file")

@@ -5,16 +5,40 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.errors import StoreError
-from pdfalearn.files.named import checked_name, shown
+from pdfalearn.errors import InputError, StoreError
+from pdfalearn.files.named import check_name, show_name
+from pdfalearn.models.opened import check_members
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.stores._catalogue import check_key, find_model, read_models
 from pdfalearn.stores._sqlite import StoreFile, make_damage_error, read_snapshot
 from pdfalearn.stores.answers import ModelAnswers
+
+_KEY_DIGITS = 20
+"""This much of a hash tells models apart, and can be read in a table."""
+
+
+def model_key(model: LanguageModel, model_id: str | None) -> str:
+    """Name a model in a store."""
+    fingerprint = check_members(model).fingerprint
+    if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
+        raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
+    if model_id is not None and "#" in model_id:
+        raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
+    if not (model_id or fingerprint):
+        raise InputError(
+            "a model without fingerprint needs a model_id to keep its answers in a store: a name "
+            "of your choice for this model with these settings"
+        )
+    if not fingerprint:
+        return str(model_id)
+    return f"{model_id or ''}#{sha256(fingerprint.encode()).hexdigest()[:_KEY_DIGITS]}"
+
 
 _FACTS = """
     SELECT
@@ -119,7 +143,7 @@ class AnswerStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
-        self._file = StoreFile(Path(checked_name(path)), read_only=read_only)
+        self._file = StoreFile(Path(check_name(path)), read_only=read_only)
 
     @property
     def path(self) -> Path:
@@ -162,7 +186,7 @@ class AnswerStore:
             with self._file.reading() as connection:
                 model = find_model(connection, self.path, key)
             if model is None:
-                raise StoreError(f"{shown(str(self.path))}: there is no model {key!r} in it")
+                raise StoreError(f"{show_name(str(self.path))}: there is no model {key!r} in it")
             alphabet = model.alphabet(self.path)
         return ModelAnswers(self._file, key, alphabet)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.equivalence.relations import Tolerance, different_rows
 from pdfalearn.errors import DamagedStoreError, InputError, StoreError
-from pdfalearn.files.named import shown
+from pdfalearn.files.named import show_name
 from pdfalearn.row_checks import BadRowError, UndecidedError
 from pdfalearn.rows import Rows
 from pdfalearn.stores._catalogue import ModelRow, add_model, find_model, write_alphabet
@@ -251,7 +251,8 @@ class ModelAnswers:
         different = _find_different(rows.take(np.array(places)), others)
         if different is not None:
             raise StoreError(
-                f"{shown(str(self._file.path))}: the model {self._key!r} has given two different "
+                f"{show_name(str(self._file.path))}: the model "
+                f"{self._key!r} has given two different "
                 f"answers to {self._name_word(words, places[different])}: it has changed under its "
                 "name; use another model_id or another store"
             )

@@ -29,7 +29,7 @@ from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Resul
 from pdfalearn.results.sweeps import Sweep, SweepInterrupted, SweepProgress, SweepRow
 from pdfalearn.samplers.drawing import Sampler
 from pdfalearn.stores import AnswerStore
-from pdfalearn.stores.keys import model_key
+from pdfalearn.stores.answer_store import model_key
 from pdfalearn.sweeping.measuring import SAME, Distance, ExactMeasure, Measure, SampledMeasure
 from pdfalearn.sweeping.relations import DEFAULT_KAPPAS, LEARNERS, checked_relations
 from pdfalearn.sweeping.spending import Purse

@@ -15,8 +15,7 @@ from pdfalearn.results.sweeps import SWEEP_HEADER as SWEEP_HEADER
 from pdfalearn.results.sweeps import Sweep, questions_text
 from pdfalearn.results.sweeps import sweep_cells as sweep_cells
 from pdfalearn.text import LABELS, described
-from pdfalearn.viewing.html_parts import paragraph, section, table
-from pdfalearn.viewing.notebook_pictures import pdfa_image
+from pdfalearn.viewing.notebook_pictures import paragraph, pdfa_image, section, table
 
 _MOST_ROWS = 12
 """Tables of more rows are thinned out."""

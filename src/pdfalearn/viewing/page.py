@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any, BinaryIO, NamedTuple
 
-from pdfalearn.files import named
+from pdfalearn.files.named import write_named
 from pdfalearn.text import escaped
 
 SCRIPTS = (
@@ -117,7 +117,7 @@ class Page:
         InputError
             If the name of the file has another ending.
         """
-        named.write(self, path, {".html": Page.write})
+        write_named(self, path, {".html": Page.write})
 
     def write(self, stream: BinaryIO) -> None:
         """Write the page to a stream."""

@@ -1,0 +1,299 @@
+"""Files of words, one a line, so that the words of every alphabet can be read again."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files.named import check_name, show_name
+from pdfalearn.text import are_characters, escaped, shortened, symbol_text
+from pdfalearn.words import Words
+
+_LONGEST = 8
+"""Symbols of up to this many bytes fit into one integer."""
+_MASKS = np.array([2 ** (8 * count) - 1 for count in range(_LONGEST + 1)], dtype=np.uint64)
+_NEW_LINE, _BLANK = 10, 32
+_BITS, _MOST_SYMBOLS, _TRIALS = 16, 512, 200
+"""A table of 2¹⁶ slots has one for each of at most 512 symbols; 200 multipliers are tried."""
+
+Bytes = NDArray[np.uint8]
+Indices = NDArray[np.int64]
+
+
+class PlainLines:
+    """Reads lines of an alphabet whose symbols are short and plain, many at once.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        How each symbol is written.
+    are_joined : bool
+        Whether symbols stand side by side, each one character, or have blanks between them.
+    """
+
+    def __init__(self, texts: Sequence[str], *, are_joined: bool) -> None:
+        self._are_joined = are_joined
+        is_plain = all(text.isascii() and 0 < len(text) <= _LONGEST for text in texts)
+        is_plain &= are_joined or not any(" " in text for text in texts)
+        numbers = [int.from_bytes(text.encode()[:_LONGEST], "little") for text in texts]
+        self._numbers = np.array(numbers, dtype=np.uint64)
+        self._hash: _Hash | None = None
+        if is_plain and len(texts) <= _MOST_SYMBOLS:
+            self._hash = _hash_without_collision(self._numbers)
+
+    def words(self, lines: Sequence[str]) -> Words | None:
+        """Return the words of lines, each with its end of line; None if it is not that simple."""
+        text = "".join(lines)
+        if self._hash is None or not text.isascii() or text.count("\n") != len(lines):
+            return None
+        characters = np.frombuffer(text.encode(), dtype=np.uint8)
+        breaks = np.flatnonzero(characters == _NEW_LINE)
+        if self._are_joined:
+            begins = np.flatnonzero(characters != _NEW_LINE)
+            keys = characters[begins].astype(np.uint64)
+        else:
+            begins, lengths = _tokens(characters)
+            if len(lengths) and lengths.max() > _LONGEST:
+                return None
+            keys = _packed(characters, begins, lengths)
+        codes = self._hash.codes(keys)
+        if not np.array_equal(self._numbers[codes], keys):
+            return None
+        offsets = np.append(0, np.searchsorted(begins, breaks))
+        return Words(codes, offsets.astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class _Hash:
+    """Finds the code of a number in one step; of other numbers, any code."""
+
+    multiplier: np.uint64
+    table: NDArray[np.int32]
+
+    def codes(self, numbers: NDArray[np.uint64]) -> NDArray[np.int32]:
+        return np.asarray(self.table[(numbers * self.multiplier) >> np.uint64(64 - _BITS)])
+
+
+def _hash_without_collision(numbers: NDArray[np.uint64]) -> _Hash | None:
+    random = np.random.default_rng(0)
+    for _ in range(_TRIALS):
+        multiplier = np.uint64(int(random.integers(2**63)) * 2 + 1)
+        slots = (numbers * multiplier) >> np.uint64(64 - _BITS)
+        if len(np.unique(slots)) == len(numbers):
+            table = np.zeros(2**_BITS, dtype=np.int32)
+            table[slots] = np.arange(len(numbers))
+            return _Hash(multiplier, table)
+    return None
+
+
+def _tokens(characters: Bytes) -> tuple[Indices, Indices]:
+    """Return where what stands between blanks begins, and how long it is."""
+    inside = (characters != _NEW_LINE) & (characters != _BLANK)
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    return edges[::2], edges[1::2] - edges[::2]
+
+
+def _packed(characters: Bytes, begins: Indices, lengths: Indices) -> NDArray[np.uint64]:
+    """Put the bytes of every token into one integer, the first byte lowest."""
+    padded = np.concatenate((characters, np.zeros(_LONGEST, dtype=np.uint8)))
+    # Every eight bytes that follow each other, one integer for each place.
+    windows = np.ndarray(len(characters), dtype="<u8", buffer=padded.data, strides=(1,))
+    return np.asarray(windows[begins] & _MASKS[lengths])
+
+
+_CUT = "(cut)"
+"""After a blank, or else after a tab, this ends the line of a word that was cut."""
+
+
+class WordNotation:
+    r"""Writes the words of one alphabet as lines, and reads them.
+
+    Symbols stand side by side if each is one character, and have blanks between them otherwise.
+    What cannot be seen is escaped; then a backslash is doubled. Where blanks are between symbols,
+    those that have blanks or are empty are quoted; then those that begin with a quote are, too. The
+    mark of a cut word comes after a blank, or after a tab if the symbols themselves can spell it.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        The symbols.
+
+    Examples
+    --------
+    >>> notation = WordNotation(Alphabet(["up", "a b", "\n"]))
+    >>> print(notation.line(["up", "a b", "\n"], is_cut=True))
+    up 'a b' \n (cut)
+    """
+
+    def __init__(self, alphabet: Alphabet) -> None:
+        self._symbols = alphabet.symbols
+        self._are_joined = are_characters(alphabet)
+        self._texts = _texts(list(map(str, alphabet)), are_joined=self._are_joined)
+        self._text_of = dict(zip(alphabet, self._texts, strict=True))
+        parts = f" {_CUT}" if self._are_joined else [_CUT]
+        self._mark = f"\t{_CUT}" if set(parts) <= set(self._texts) else f" {_CUT}"
+
+    def line(self, word: Iterable[Symbol], *, is_cut: bool = False) -> str:
+        """Write a word."""
+        text = ("" if self._are_joined else " ").join([self._text_of[symbol] for symbol in word])
+        return text + self._mark if is_cut else text
+
+    def is_cut(self, line: str) -> bool:
+        """Return whether a line has the mark of a word that was cut."""
+        return line.endswith((self._mark, f"\t{_CUT}"))
+
+    def codes(self, line: str) -> list[int]:
+        """Read a word; a KeyError names what is not a symbol of the alphabet."""
+        if self.is_cut(line):
+            line = line[: -len(self._mark)]
+        try:
+            return [self._codes[text] for text in (line if self._are_joined else line.split())]
+        except KeyError:
+            return self._searched(line)
+
+    def words(self, lines: Sequence[str]) -> Words | None:
+        """Read many lines, with their ends, at once; None where that takes a closer look."""
+        return self._plain.words(lines)
+
+    @cached_property
+    def _plain(self) -> PlainLines:
+        self._codes  # noqa: B018  refuses symbols that are written alike
+        return PlainLines(self._texts, are_joined=self._are_joined)
+
+    def _searched(self, line: str) -> list[int]:
+        """Read a word in which some symbols have escapes or quotes."""
+        rest = self._pattern.sub("", line)
+        if not self._are_joined:
+            rest = rest.strip()
+        if rest:
+            raise KeyError(rest[0] if self._are_joined else rest.split()[0])
+        return [self._forms[text] for text in self._pattern.findall(line)]
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        codes: dict[str, int] = {}
+        for code, text in enumerate(self._texts):
+            other = codes.setdefault(text, code)
+            if other != code:
+                first, second = self._symbols[other], self._symbols[code]
+                raise InputError(
+                    f"the symbols {first!r} and {second!r} are both written {text}: a file of "
+                    "words cannot tell them apart"
+                )
+        return codes
+
+    @cached_property
+    def _forms(self) -> dict[str, int]:
+        """All forms of symbols: first the exact ones, then backslashes and quotes as they are."""
+        plain = {str(symbol): code for code, symbol in enumerate(self._symbols)}
+        loose = {
+            text: code
+            for text, code in plain.items()
+            if text and text.isprintable() and " " not in text and text not in self._codes
+        }
+        return _longest_first(self._codes) | _longest_first(loose)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """Any symbol; a looser form counts only where no exact one fits."""
+        texts = "|".join(map(re.escape, self._forms))
+        return re.compile(texts if self._are_joined else rf"(?<!\S)(?:{texts})(?!\S)")
+
+
+def _texts(symbols: Sequence[str], *, are_joined: bool) -> list[str]:
+    """Write each symbol of an alphabet; no sequence of texts is also another's."""
+    if not all(symbol.isprintable() for symbol in symbols):
+        symbols = [escaped(symbol.replace("\\", "\\\\")) for symbol in symbols]
+    if are_joined:
+        return list(symbols)
+    quoted = [symbol_text(symbol) for symbol in symbols]
+    if quoted == symbols:
+        return quoted
+    return [
+        repr(symbol) if symbol.startswith(("'", '"')) else text
+        for symbol, text in zip(symbols, quoted, strict=True)
+    ]
+
+
+def _longest_first(codes: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(codes.items(), key=lambda pair: -len(pair[0])))
+
+
+_LONGEST_SYMBOL = 80
+"""An error shows no more characters of a symbol."""
+
+
+@dataclass(frozen=True)
+class WordLines:
+    """The lines of a file of words; what they mean depends on the alphabet."""
+
+    name: str
+    lines: list[str]
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> WordLines:
+        """Read all lines of a file."""
+        name = show_name(check_name(path))
+        try:
+            with Path(path).open(encoding="utf-8-sig") as stream:
+                return cls(name, [line.removesuffix("\n") for line in stream])
+        except UnicodeDecodeError as error:
+            raise FileFormatError(f"{name}: not a text in UTF-8 ({error})") from error
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def encoded(self, alphabet: Alphabet) -> Words:
+        """Turn the lines into words of an alphabet, or name the line and the symbol that is not."""
+        return _encoded(self.lines, WordNotation(alphabet), self.name, 1)
+
+    def cut_words(self, alphabet: Alphabet) -> int:
+        """Count the words that are marked as cut."""
+        return sum(map(WordNotation(alphabet).is_cut, self.lines))
+
+
+def encoded_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
+    """Read the words of a file in batches of at most this many words, keeping none.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is not a text, or names the line and the symbol that is not in the alphabet.
+    """
+    name = show_name(check_name(path))
+    notation, begin = WordNotation(alphabet), 1
+    with Path(path).open(encoding="utf-8-sig") as stream:
+        try:
+            while lines := list(islice(stream, most)):
+                words = notation.words(lines)
+                if words is None:
+                    plain = [line.removesuffix("\n") for line in lines]
+                    words = _encoded(plain, notation, name, begin)
+                yield words
+                begin += len(lines)
+        except UnicodeDecodeError as error:
+            raise FileFormatError(f"{name}: not a text in UTF-8 ({error})") from error
+
+
+def _encoded(lines: list[str], notation: WordNotation, name: str, first: int) -> Words:
+    """Turn lines into words; the first of them has this number in its file."""
+    words = []
+    for number, line in enumerate(lines, first):
+        try:
+            words.append(notation.codes(line))
+        except KeyError as error:
+            symbol = shortened(str(error.args[0]), _LONGEST_SYMBOL)
+            raise FileFormatError(
+                f"{name}, line {number}: symbol {symbol!r} is not in the alphabet"
+            ) from error
+    return Words.of(words)
