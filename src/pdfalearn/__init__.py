@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from pdfalearn.metrics.distributions import word_errors as word_errors
     from pdfalearn.metrics.divergences import divergence as divergence
     from pdfalearn.metrics.evaluation import evaluate as evaluate
-    from pdfalearn.metrics.exactly import evaluate_exactly as evaluate_exactly
+    from pdfalearn.metrics.evaluation import evaluate_exactly as evaluate_exactly
     from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
     from pdfalearn.models.batch import Batch as Batch
     from pdfalearn.models.constrained.guided import Guided as Guided

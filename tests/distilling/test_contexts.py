@@ -46,7 +46,7 @@ def contexts_of(machine: Machine, tree: PlainTree) -> dict[Word, int]:
         for context, mean in rows.items()
         if np.allclose(mean, row, rtol=1e-10, atol=0)
     }
-    assert sorted(found.values()) == list(range(len(machine)))
+    assert sorted(found.values()) == list(range(len(machine.rows)))
     return found
 
 
@@ -71,7 +71,7 @@ def all_contexts(tree: PlainTree, longest: int = 11) -> set[Word]:
 def test_with_room_for_all_every_word_is_its_own_context(tree: PlainTree) -> None:
     machine = Contexts(tree.evidence(), 10**6).machine(10**6)
     words = [word for word in tree.words if len(word) < 11]
-    assert len(machine) == len(all_contexts(tree))
+    assert len(machine.rows) == len(all_contexts(tree))
     assert len({state_after(machine, word) for word in words}) == len(words)
     for word in words:
         row = machine.rows[state_after(machine, word)]
@@ -82,10 +82,10 @@ def test_with_room_for_all_every_word_is_its_own_context(tree: PlainTree) -> Non
 @given(trees(30), st.integers(1, 12))
 def test_so_many_at_most_each_with_a_distribution(tree: PlainTree, most: int) -> None:
     machine = Contexts(tree.evidence(), most).machine(most)
-    assert len(machine) == min(most, len(all_contexts(tree)))
-    assert machine.rows.sum(axis=1) == pytest.approx(np.ones(len(machine)))
+    assert len(machine.rows) == min(most, len(all_contexts(tree)))
+    assert machine.rows.sum(axis=1) == pytest.approx(np.ones(len(machine.rows)))
     assert machine.transitions.min(initial=0) >= 0
-    assert machine.transitions.max(initial=0) < len(machine)
+    assert machine.transitions.max(initial=0) < len(machine.rows)
 
 
 @pytest.mark.parametrize("most", [1, 2, 4, 9, 15])
@@ -116,7 +116,7 @@ def test_a_context_that_brings_more_comes_first() -> None:
     words: list[Word] = [(), (0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1)]
     tree = PlainTree(2, dict.fromkeys(words, 4.0), {word: row(word) for word in words})
     machine = Contexts(tree.evidence(), 3).machine(3)
-    assert len(machine) == 3  # nothing, the beginning, and 0
+    assert len(machine.rows) == 3  # nothing, the beginning, and 0
     after_zero = {state_after(machine, word) for word in words if word[-1:] == (0,)}
     assert len(after_zero) == 1
     assert machine.rows[after_zero.pop(), 1] > 0.7

@@ -19,7 +19,7 @@ from pdfalearn import (
     distill,
     figure_3,
 )
-from pdfalearn.distilling.sizes import checked_sizes
+from pdfalearn.distilling.models import checked_sizes
 
 SMALL = Budget(max_symbols=200)
 

@@ -12,9 +12,9 @@ from scipy.stats import t as students_t
 
 from pdfalearn import PDFA, Exact, ObservationTree, evaluate, random_pdfa
 from pdfalearn.alphabet import Word
-from pdfalearn.distilling.estimates import HeldOut, interval
-from pdfalearn.distilling.gathering import positions_of
-from pdfalearn.distilling.sizes import default_sizes
+from pdfalearn.distilling.estimates import HeldOut, estimate_mean
+from pdfalearn.distilling.sampling import Positions, add_words
+from pdfalearn.distilling.searching import default_sizes
 from pdfalearn.models.automaton import as_model
 from pdfalearn.results.recommendations import knee, not_worse, smallest_good, standard_error
 from tests.support import examples
@@ -36,7 +36,7 @@ def test_intervals_are_those_of_the_textbook(words: list[tuple[int, int]]) -> No
     losses, lengths = [float(loss) for loss, _ in words], [float(length) for _, length in words]
     error = plain_error(losses, lengths)
     assert standard_error(np.array(losses), np.array(lengths)) == pytest.approx(error, abs=1e-12)
-    found = interval(np.array(losses), np.array(lengths))
+    found = estimate_mean(np.array(losses), np.array(lengths))
     mean, quantile = sum(losses) / sum(lengths), float(students_t.ppf(0.975, len(words) - 1))
     assert found.mean == pytest.approx(mean)
     if mean < 1e-6:
@@ -49,7 +49,7 @@ def test_intervals_are_those_of_the_textbook(words: list[tuple[int, int]]) -> No
 
 
 def test_one_word_says_nothing_about_the_error() -> None:
-    assert interval(np.ones(1), np.ones(1)).high == math.inf
+    assert estimate_mean(np.ones(1), np.ones(1)).high == math.inf
 
 
 def test_intervals_cover_the_mean() -> None:
@@ -58,7 +58,7 @@ def test_intervals_cover_the_mean() -> None:
     for _ in range(runs):
         lengths = random.geometric(0.2, 200).astype(float)
         losses = np.array([random.exponential(mean, int(length)).sum() for length in lengths])
-        found = interval(losses, lengths)
+        found = estimate_mean(losses, lengths)
         covered += found.low <= mean <= found.high
     assert 0.91 < covered / runs < 0.99
 
@@ -150,7 +150,7 @@ def held_out(target: PDFA, words: list[Word]) -> HeldOut:
     with ObservationTree(as_model(target), Exact()) as observations:
         batch = target.alphabet.encode_words(words)
         observations.ask_path(batch)
-        return HeldOut(positions_of(batch, observations), observations)
+        return HeldOut(add_words(Positions(), batch, observations), observations)
 
 
 @pytest.mark.parametrize("symbols", [1, 3, 80])
@@ -160,14 +160,13 @@ def test_held_out_words_are_measured_as_evaluate_does(seed: int, symbols: int) -
     candidate = random_pdfa(10, symbols, seed=seed + 100)
     words = list[Word](target.sample(100, seed=seed).words)
     held = held_out(target, words)
-    measured = held.measured(candidate)
+    measured = held.measure(candidate)
     expected = evaluate(target, candidate, words)
     prefixes = expected.over_prefixes
-    assert held.positions == sum(len(word) + 1 for word in words)
     assert held.lengths.tolist() == [len(word) + 1 for word in words]
     assert measured.l1 == pytest.approx(prefixes.l1)
     assert measured.word_error_rate == pytest.approx(prefixes.word_error_rate)
-    assert measured.losses.sum() / held.positions == pytest.approx(prefixes.kl)
+    assert measured.losses.sum() / held.lengths.sum() == pytest.approx(prefixes.kl)
     assert measured.losses.sum() > 0
     assert measured.infinite.sum() == 0
     assert measured.cross_entropy - held.entropy == pytest.approx(prefixes.kl)
@@ -178,7 +177,7 @@ def test_infinite_divergences_are_counted(seed: int) -> None:
     target = random_pdfa(20, 3, seed=seed)
     other = random_pdfa(20, 3, zero_probability=0.3, undefined=True, seed=seed + 50)
     words = list[Word](target.sample(30, seed=seed, max_length=10).words)
-    measured = held_out(target, words).measured(other)
+    measured = held_out(target, words).measure(other)
     infinite, finite = 0, []
     for place, word in enumerate(words):
         prefixes = [word[:end] for end in range(len(word) + 1)]

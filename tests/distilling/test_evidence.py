@@ -29,7 +29,7 @@ def test_nodes_are_in_order_and_keep_what_belongs_to_them(tree: PlainTree, spars
     answers = evidence.answers
     rows = answers.toarray() if isinstance(answers, csr_array) else answers
     assert np.array_equal(rows, [tree.answers[word] for word in words])
-    assert (len(evidence), evidence.width) == (len(words), tree.width)
+    assert (evidence.size, evidence.width) == (len(words), tree.width)
     assert evidence.total == pytest.approx(tree.total)
 
 
@@ -72,8 +72,8 @@ def test_states_and_sums(data: st.DataObject, tree: PlainTree, sparse: bool) -> 
     assert states.tolist() == [state_after(machine, word) for word in words]
     groups = states.copy()
     groups[data.draw(st.integers(0, len(words) - 1))] = -1
-    sums, weights = evidence.sums(groups, len(machine))
-    for group in range(len(machine)):
+    sums, weights = evidence.sums(groups, len(machine.rows))
+    for group in range(len(machine.rows)):
         mine = [word for word, other in zip(words, groups, strict=True) if other == group]
         assert weights[group] == pytest.approx(sum(tree.weights[word] for word in mine))
         for column in range(tree.width + 1):
@@ -100,8 +100,8 @@ def test_entropies_and_weighted_answers(tree: PlainTree, sparse: bool) -> None:
     assert evidence.negative_entropies.tolist() == pytest.approx(plain, abs=1e-12)
     weights = [tree.weights[word] for word in words]
     expected = [weight * value for weight, value in zip(weights, plain, strict=True)]
-    assert evidence.weighted_entropies.tolist() == pytest.approx(expected, rel=1e-5, abs=1e-5)
-    weighted = evidence.weighted
+    weighted, entropies = evidence.weighted
+    assert entropies.tolist() == pytest.approx(expected, rel=1e-5, abs=1e-5)
     rows = weighted if isinstance(weighted, np.ndarray) else weighted.toarray()
     rows_plain = np.array([tree.answers[word] for word in words]) * np.array(weights)[:, None]
     assert rows == pytest.approx(rows_plain, rel=1e-5)

@@ -15,8 +15,8 @@ from benchmarks.distilling.truth import same_structure
 from pdfalearn import PDFA, figure_3, reber, tomita
 from pdfalearn.distilling import merging
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import automaton, fitted
-from pdfalearn.distilling.merging import Folding, merged
+from pdfalearn.distilling.machines import fit_rows, make_pdfa
+from pdfalearn.distilling.merging import Folding, merge_prefixes
 from tests.distilling.test_searching import tree_of
 from tests.distilling.trees import PlainTree, Word, trees, words_of
 from tests.support import examples
@@ -50,9 +50,9 @@ TARGETS = {
 def test_automata_are_found_from_their_words(name: str) -> None:
     target: PDFA = TARGETS[name]
     evidence = tree_of(target, 1500, seed=1).evidence()
-    machine = merged(evidence, 0.02, 64)
+    machine = merge_prefixes(evidence, 0.02, 64)
     assert machine is not None
-    found = automaton(fitted(machine, evidence), evidence, target.alphabet)
+    found = make_pdfa(fit_rows(machine, evidence), evidence, target.alphabet)
     assert len(found) == len(target)
     assert same_structure(target, found)
 
@@ -64,18 +64,18 @@ def test_no_word_is_lost_and_all_transitions_lead_somewhere(
 ) -> None:
     evidence = tree.evidence()
     folding = Folding(evidence, tolerated)
-    while merging._round(folding, len(evidence)):
+    while merging._do_round(folding, evidence.size):
         pass
     assert folding.weights[folding.reds].sum() == pytest.approx(evidence.total)
-    sums, _ = evidence.sums(np.zeros(len(evidence), dtype=np.int64), 1)
+    sums, _ = evidence.sums(np.zeros(evidence.size, dtype=np.int64), 1)
     assert folding.sums[folding.reds].sum(axis=0) == pytest.approx(sums[0])
     for sparse in (False, True):
-        machine = merged(tree.evidence(sparse=sparse), tolerated, most)
+        machine = merge_prefixes(tree.evidence(sparse=sparse), tolerated, most)
         assert (machine is None) == (len(folding.reds) > most)
         if machine is None:
             continue
-        assert len(machine) == len(folding.reds)
-        assert ((machine.transitions >= 0) & (machine.transitions < len(machine))).all()
+        assert len(machine.rows) == len(folding.reds)
+        assert ((machine.transitions >= 0) & (machine.transitions < len(machine.rows))).all()
         assert np.allclose(machine.rows.sum(axis=1), 1)
 
 
@@ -125,7 +125,7 @@ def test_only_the_heaviest_prefixes_are_merged(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(merging, "_MOST_NODES", 50)
     evidence = tree_of(figure_3(), 500, seed=1).evidence()
     folding = Folding(evidence, 0.02)
-    assert 1 < len(folding.weights) <= 60 < len(evidence)
+    assert 1 < len(folding.weights) <= 60 < evidence.size
     assert folding.weights[0] == evidence.weights[0]
 
 
@@ -133,4 +133,4 @@ def test_large_alphabets_are_left_to_contexts() -> None:
     width = merging._WIDEST + 1
     answers = np.full((1, width + 1), 1 / (width + 1))
     zero = np.zeros(1, dtype=np.int64)
-    assert merged(Evidence(zero, zero, np.ones(1), answers), 0.02, 64) is None
+    assert merge_prefixes(Evidence(zero, zero, np.ones(1), answers), 0.02, 64) is None

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pdfalearn import PDFA, AutomatonModel, Evaluation, FunctionModel, evaluate, random_pdfa
-from pdfalearn.metrics import _asking, _tally
+from pdfalearn.metrics import _along_words
 from pdfalearn.observations import asking
 from tests.metrics.test_evaluate import check_same, reordered
 from tests.models.watched import COSTS, WatchedModel
@@ -87,8 +87,8 @@ def test_parts_change_nothing(
     words = [*mixed_words(60, "012", 40), *TARGET.sample(40, seed=3).words]
     other = reordered(CANDIDATE, "201")
     expected = evaluate(TARGET, other, words)
-    for module, name in ((_asking, "_MOST_PREFIXES"), (_tally, "_PART")):
-        monkeypatch.setattr(module, name, 50)
+    for name in ("_MOST_PREFIXES", "_PART"):
+        monkeypatch.setattr(_along_words, name, 50)
     models = [
         WatchedModel(AutomatonModel(pdfa), capacity=capacity, cost=COSTS[prefixes_free])
         for pdfa in (TARGET, other)

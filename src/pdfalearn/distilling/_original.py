@@ -1,12 +1,13 @@
-"""What a smaller automaton loses against the one that it stands for."""
+"""What a smaller automaton loses against the one that it stands for, and how it loses less."""
 
 from __future__ import annotations
 
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 from scipy.special import xlogy
 
 from pdfalearn.chains.visits import Chain, visits_and_weights
@@ -26,6 +27,14 @@ _MOST_WORK = 2_000_000
 """On the way down, more pairs times symbols than these are not walked."""
 _PASSING = 1e-9
 """The weight of what comes before the long run, where words never end."""
+_SWEEPS = 8
+"""Futures are compared this many symbols ahead."""
+_ROUNDS = 12
+_MOST_POLISHING = 2e8
+"""Rounds times all pairs of states, and ten times the reached ones, times symbols."""
+_GAIN = 1e-3
+"""Rounds go on while the loss falls by this share."""
+_PART = 64
 
 
 class Original:
@@ -70,7 +79,7 @@ class Original:
         states, chain = self.walked(states, most=most)
         self.work = len(chain.sources)
         weights = self.weights(chain)
-        flows = flow_matrix(chain, weights)
+        flows = _make_flows(chain, weights)
         sums = np.asarray(flows @ self.rows)
         visits = np.zeros(len(sums))
         np.add.at(visits, chain.rights, weights)
@@ -78,7 +87,7 @@ class Original:
         lost = weights @ self.negative_entropies[chain.lefts] - xlogy(sums, rows).sum()
         transitions = np.where(self._defined(flows), states.transitions, -1)
         fitted = states._replace(transitions=transitions, rows=rows, visits=visits)
-        return _reached(fitted, chain), max(float(lost / weights.sum()), 0.0)
+        return _take_reached(fitted, chain), max(float(lost / weights.sum()), 0.0)
 
     def _defined(self, flows: csr_array[np.float64]) -> NDArray[np.bool_]:
         """Return what the original defines after some word that reaches a state."""
@@ -95,7 +104,7 @@ class Original:
 
     def walked(self, states: States, *, most: int | None = None) -> tuple[States, Chain]:
         """Walk through the pairs of states that words reach, and fill in what they lack."""
-        states = _initial_first(states)
+        states = _put_initial_first(states)
         while True:
             chain = Chain.of(self.pdfa, self._as_pdfa(states), most=most)
             lacking = (chain.rights[chain.sources] >= 0) & (chain.rights[chain.successors] < 0)
@@ -143,26 +152,26 @@ class Original:
         return pdfa_of_arrays(self.pdfa.alphabet, table, states.rows.copy())
 
 
-def flow_matrix(chain: Chain, weights: Floats) -> csr_array[np.float64]:
+def _make_flows(chain: Chain, weights: Floats) -> csr_array[np.float64]:
     """Return the weights of pairs as a matrix: the result's states by the original's."""
     shape = (len(chain.candidate), len(chain.target))
     return csr_array((weights, (chain.rights, chain.lefts)), shape=shape)
 
 
-def _initial_first(states: States) -> States:
+def _put_initial_first(states: States) -> States:
     if states.initial == 0:
         return states
     order = np.arange(len(states.rows))
     order[[0, states.initial]] = states.initial, 0
-    return _chosen(states, order)
+    return _take_states(states, order)
 
 
-def _reached(states: States, chain: Chain) -> States:
+def _take_reached(states: States, chain: Chain) -> States:
     reached = np.unique(chain.rights)
-    return states if len(reached) == len(states.rows) else _chosen(states, reached)
+    return states if len(reached) == len(states.rows) else _take_states(states, reached)
 
 
-def _chosen(states: States, order: Indices) -> States:
+def _take_states(states: States, order: Indices) -> States:
     """Keep some states in a new order; a transition to another one becomes undefined."""
     numbers = np.full(len(states.rows) + 1, -1)
     numbers[order] = np.arange(len(order))
@@ -173,3 +182,115 @@ def _chosen(states: States, order: Indices) -> States:
         int(numbers[states.initial]),
         np.maximum(numbers[states.origins], 0),
     )
+
+
+class Fit(NamedTuple):
+    """A smaller automaton and what it loses per symbol."""
+
+    states: States
+    loss: float
+
+
+def polish(original: Original, fit: Fit) -> Fit:
+    """Move transitions while that makes the loss fall."""
+    work = original.pdfa.transitions.size * len(fit.states.rows) + 10 * original.work
+    for _ in range(min(_ROUNDS, int(_MOST_POLISHING / work))):
+        better = _move_some(original, fit)
+        if better is None:
+            return fit
+        gained, fit = fit.loss - better.loss, better
+        if gained <= _GAIN * fit.loss:
+            return fit
+    return fit
+
+
+def _move_some(original: Original, fit: Fit) -> Fit | None:
+    """Move the better half of the transitions that gain, or fewer; None if nothing helps."""
+    gains, targets = _find_moves(original, fit.states)
+    order = np.argsort(-gains, axis=None)
+    count = (int((gains > 1e-2 * _GAIN * fit.loss).sum()) + 1) // 2
+    while count:
+        places = np.unravel_index(order[:count], gains.shape)
+        transitions = fit.states.transitions.copy()
+        transitions[places] = targets[places]
+        trial = Fit(*original.refit(fit.states._replace(transitions=transitions)))
+        if trial.loss < fit.loss:
+            return trial
+        count //= 4
+    return None
+
+
+def _find_moves(original: Original, states: States) -> tuple[Floats, Indices]:
+    """Return what each transition would gain, and where it should lead.
+
+    An undefined transition stays undefined.
+    """
+    chain = original.walked(states)[1]
+    flows = _make_flows(chain, original.weights(chain))
+    costs = costs_to_go(original, states)
+    gains, targets = np.zeros(states.transitions.shape), states.transitions.copy()
+    here = np.arange(len(gains))
+    for symbol, successors in enumerate(original.pdfa.transitions.T):
+        totals = (flows @ diags_array(original.rows[:, symbol + 1])) @ costs[successors]
+        best = totals.argmin(axis=1)
+        gain = totals[here, targets[:, symbol]] - totals[here, best]
+        better = (targets[:, symbol] >= 0) & (gain > 0)
+        gains[better, symbol] = gain[better]
+        targets[better, symbol] = best[better]
+    return gains, targets
+
+
+def costs_to_go(original: Original, states: States) -> Floats:
+    """Return the expected divergence of the next symbols from each pair of states on.
+
+    The last row is 0, for undefined successors of the original.
+    """
+    logs = np.log(np.maximum(states.rows, _LEAST))
+    local = original.negative_entropies[:, None] - original.rows @ logs.T
+    costs = np.zeros((len(local) + 1, local.shape[1] + 1))
+    costs[:-1, :-1] = local
+    for _ in range(_SWEEPS):
+        following = local.copy()
+        for begin in range(0, len(local), _PART):
+            _add_one_symbol(following, costs, original, states, slice(begin, begin + _PART))
+        costs[:-1, :-1] = following
+    return costs[:, :-1]
+
+
+def _add_one_symbol(
+    following: Floats, costs: Floats, original: Original, states: States, chosen: slice
+) -> None:
+    """Add the costs after one symbol more to those of some of the original's states."""
+    for symbol, successors in enumerate(original.pdfa.transitions[chosen].T):
+        found = costs[successors].take(states.transitions[:, symbol], axis=1)
+        found *= original.rows[chosen, symbol + 1, None]
+        following[chosen] += found
+
+
+def split_states(original: Original, fit: Fit, count: int) -> Fit:
+    """Add a state beside each of those that lose most, and lead there what fits it better.
+
+    It begins with a row between that of the state and that of the original's state that loses
+    most in it.
+    """
+    states, chain = original.walked(fit.states)
+    lost = _compare_rows(original, states.rows, chain.lefts, chain.rights) * original.weights(chain)
+    by_state = np.bincount(chain.rights, weights=lost, minlength=len(states.rows))
+    chosen = np.argsort(-by_state)[:count]
+    order = np.lexsort((lost, chain.rights))
+    worst = order[np.searchsorted(chain.rights[order], chosen, side="right") - 1]
+    rows = 0.5 * (states.rows[chosen] + original.rows[chain.lefts[worst]])
+    wider = states._replace(
+        transitions=np.concatenate((states.transitions, states.transitions[chosen])),
+        rows=np.concatenate((states.rows, rows)),
+        visits=np.concatenate((states.visits, np.zeros(len(chosen)))),
+    )
+    _, targets = _find_moves(original, wider)
+    return Fit(*original.refit(wider._replace(transitions=targets)))
+
+
+def _compare_rows(original: Original, rows: Floats, lefts: Indices, rights: Indices) -> Floats:
+    """Return the divergence of a result's rows from the original's, pair by pair."""
+    logs = np.log(np.maximum(rows, _LEAST))
+    crossed = np.einsum("ij,ij->i", original.rows[lefts], logs[rights])
+    return np.asarray(original.negative_entropies[lefts] - crossed)

@@ -45,12 +45,12 @@ class Contexts:
 
     def __init__(self, evidence: Evidence, most: int) -> None:
         self._evidence = evidence
-        self._levels = _levels(evidence)
+        self._levels = _collect_levels(evidence)
         self._parents = np.concatenate([level.parents for level in self._levels])
         self._prefixes = np.concatenate([level.prefixes for level in self._levels])
         self._last_symbols = np.concatenate([level.last_symbols for level in self._levels])
         gains = np.concatenate([level.gains for level in self._levels])
-        self._order = _best_first(self._parents, self._prefixes, gains, most)
+        self._order = _choose_best_first(self._parents, self._prefixes, gains, most)
 
     def machine(self, most: int) -> Machine:
         """Return the automaton of the most useful contexts, each with the mean of its answers.
@@ -62,7 +62,7 @@ class Contexts:
         numbers = np.full(len(self._parents) + 1, -1)
         numbers[chosen] = np.arange(len(chosen))
         parents, prefixes = numbers[self._parents[chosen]], numbers[self._prefixes[chosen]]
-        transitions = _transitions(
+        transitions = _find_transitions(
             parents, prefixes, self._last_symbols[chosen], self._evidence.width
         )
         rows = self._rows(chosen, parents)
@@ -92,15 +92,15 @@ class Contexts:
         return rows
 
 
-def _levels(evidence: Evidence) -> list[_Level]:
+def _collect_levels(evidence: Evidence) -> list[_Level]:
     """Collect contexts, one symbol longer in each pass."""
     none = np.full(1, -1)
-    of_nodes = np.zeros(len(evidence), dtype=np.int64)
+    of_nodes = np.zeros(evidence.size, dtype=np.int64)
     levels = [_Level(of_nodes, none, none, none, np.zeros(1))]
-    sums = evidence.grouped(of_nodes, 1)
+    sums = evidence.sum_answers(of_nodes, 1)
     firsts = evidence.symbols.copy()
     firsts[0] = evidence.width  # the mark
-    ancestors = np.arange(len(evidence))  # the node whose last symbol comes next; -1 after the mark
+    ancestors = np.arange(evidence.size)  # the node whose last symbol comes next; -1 after the mark
     begin = 0
     for _ in range(_LONGEST + 1):
         active = ((of_nodes >= 0) & (ancestors >= 0)).nonzero()[0]
@@ -109,13 +109,13 @@ def _levels(evidence: Evidence) -> list[_Level]:
         keys = of_nodes[active] * (evidence.width + 1) + firsts[ancestors[active]]
         different, examples, groups = np.unique(keys, return_index=True, return_inverse=True)
         above = different // (evidence.width + 1)
-        longer = np.full(len(evidence), -1)
+        longer = np.full(evidence.size, -1)
         longer[active] = groups
-        more = evidence.grouped(longer, len(different))
+        more = evidence.sum_answers(longer, len(different))
         nodes = active[examples]
         prefixes = np.where(nodes == 0, -1, of_nodes[evidence.parents[nodes]] + begin)
         lasts = np.where(nodes == 0, -1, evidence.symbols[nodes])
-        gains = _gains(more, sums, above)
+        gains = _compute_gains(more, sums, above)
         levels.append(_Level(longer, above + begin, prefixes, lasts, gains))
         begin += sums.shape[0]
         of_nodes, sums = longer, more
@@ -123,13 +123,13 @@ def _levels(evidence: Evidence) -> list[_Level]:
     return levels
 
 
-def _gains(sums: Table, above: Table, places: Numbers) -> Floats:
+def _compute_gains(sums: Table, above: Table, places: Numbers) -> Floats:
     """Return Σ S·log(mean / mean one shorter) for every context, S its sums of answers."""
     weights = np.asarray(sums.sum(axis=1))
     weights_above = np.asarray(above.sum(axis=1))[places]
     if isinstance(sums, csr_array) and isinstance(above, csr_array):
         owners = np.repeat(np.arange(len(places)), np.diff(sums.indptr))
-        before = _looked_up(above, places[owners], sums.indices)
+        before = _look_up(above, places[owners], sums.indices)
         logs = np.log(sums.data / weights[owners] * weights_above[owners] / before)
         return np.bincount(owners, sums.data * logs, len(places)).astype(np.float64)
     dense, shorter = np.asarray(sums), np.asarray(above)[places]
@@ -138,7 +138,7 @@ def _gains(sums: Table, above: Table, places: Numbers) -> Floats:
     return np.asarray((dense * np.log(ratios)).sum(axis=1))
 
 
-def _looked_up(
+def _look_up(
     table: csr_array[np.float64], rows: NDArray[np.integer], columns: NDArray[np.integer]
 ) -> Floats:
     """Return entries of a sparse table that are there."""
@@ -149,7 +149,7 @@ def _looked_up(
     return np.asarray(table.data[np.searchsorted(keys, wanted)])
 
 
-def _best_first(parents: Numbers, prefixes: Numbers, gains: Floats, most: int) -> Numbers:
+def _choose_best_first(parents: Numbers, prefixes: Numbers, gains: Floats, most: int) -> Numbers:
     """Return contexts by their gains, each after its suffix and its prefix.
 
     The empty context comes first, then the mark of the beginning.
@@ -180,7 +180,7 @@ def _best_first(parents: Numbers, prefixes: Numbers, gains: Floats, most: int) -
     return np.array(order)
 
 
-def _transitions(parents: Numbers, prefixes: Numbers, lasts: Numbers, width: int) -> States:
+def _find_transitions(parents: Numbers, prefixes: Numbers, lasts: Numbers, width: int) -> States:
     """Lead every context and symbol to the longest suffix that is a context."""
     transitions = np.zeros((len(parents), width), dtype=np.int32)
     by_prefix = np.argsort(prefixes, kind="stable")

@@ -1,7 +1,9 @@
-"""What held-out words tell about automata, with confidence intervals."""
+"""Measure automata on held-out words, and put a frontier of them together."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,17 +11,22 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from pdfalearn.distilling.evidence import Evidence, Floats, Table, weight_sums
-from pdfalearn.distilling.gathering import Positions, evidence_of
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.distilling.evidence import Evidence, Floats, sum_weights
+from pdfalearn.distilling.machines import Fit, make_pdfa
+from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence
+from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.recommendations import standard_error
+from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.frontiers import Frontier, Point
+from pdfalearn.results.recommendations import NOTHING, comparable, not_worse, standard_error
 
 CONFIDENCE = 0.95
 _AT_ONCE = 2**12
 """At most this many answers are compared at once."""
 _ROUNDING = 1e-12
 """Smaller divergences are rounding."""
+_FEW_WORDS = 200
+"""Intervals from fewer held-out words than this are too narrow rather often."""
 
 
 class Interval(NamedTuple):
@@ -56,49 +63,30 @@ class HeldOut:
 
     def __init__(self, positions: Positions, observations: ObservationTree) -> None:
         weights = np.bincount(positions.nodes, minlength=observations.nodes.size).astype(np.float64)
-        self._evidence, nodes = evidence_of(observations, weights)
+        evidence, nodes = make_evidence(observations, weights)
         numbers = np.zeros(observations.nodes.size, dtype=np.int64)
         numbers[nodes] = np.arange(len(nodes))
+        self._evidence = evidence
         self._nodes = numbers[positions.nodes]
         self._words = positions.words
         self.word_count = positions.word_count
-        self.lengths: Floats = np.bincount(positions.words, minlength=positions.word_count).astype(
-            np.float64
-        )
+        lengths = np.bincount(positions.words, minlength=positions.word_count)
+        self.lengths: Floats = lengths.astype(np.float64)
         """How many positions every word has."""
-
-    @property
-    def positions(self) -> int:
-        """How many positions there are in all."""
-        return len(self._nodes)
-
-    @property
-    def entropy(self) -> float:
+        self.entropy = -float(evidence.negative_entropies[self._nodes].mean())
         """The mean entropy of the model's answers."""
-        return -float(self._evidence.negative_entropies[self._nodes].mean())
-
-    @property
-    def room(self) -> float:
+        mean = evidence.sums(np.zeros(evidence.size, dtype=np.int64), 1)[0][0] / evidence.total
+        single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
+        self.room = max(0.0, single) / max(1, self.word_count)
         """What one more word would add to a mean, with the loss of an automaton of a single state.
 
-        A word on which an automaton is lost may be too rare to be among the held-out ones.
-        """
-        evidence = self._evidence
-        mean = np.asarray(evidence.sums(np.zeros(len(evidence), dtype=np.int64), 1)[0][0])
-        mean = mean / evidence.total
-        single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
-        return max(0.0, single) / max(1, self.word_count)
+        A word on which an automaton is lost may be too rare to be among the held-out ones."""
 
-    def divergence(self, pdfa: PDFA) -> float:
-        """Return the mean divergence of an automaton over the positions where it is finite."""
-        measured = self.measured(pdfa)
-        return interval(measured.losses, self.lengths - measured.infinite).mean
-
-    def measured(self, pdfa: PDFA) -> Measured:
+    def measure(self, pdfa: PDFA) -> Measured:
         """Measure an automaton."""
         evidence = self._evidence
         states = evidence.states(pdfa.transitions, pdfa.initial)
-        crossed, distances, is_wrong = _compared(evidence, pdfa, states)
+        crossed, distances, is_wrong = _compare(evidence, pdfa, states)
         divergences = crossed + evidence.negative_entropies
         divergences[divergences < _ROUNDING] = 0.0
         is_finite = np.isfinite(divergences)
@@ -106,48 +94,41 @@ class HeldOut:
         weights = evidence.weights
         finite = float(weights[is_finite].sum())
         return Measured(
-            weight_sums(self._words, divergences[self._nodes], self.word_count),
-            weight_sums(self._words, 1.0 - is_finite[self._nodes], self.word_count),
+            sum_weights(self._words, divergences[self._nodes], self.word_count),
+            sum_weights(self._words, 1.0 - is_finite[self._nodes], self.word_count),
             float(weights @ distances / evidence.total),
             float(weights @ is_wrong / evidence.total),
             float(weights[is_finite] @ crossed[is_finite] / max(finite, 1e-300)),
         )
 
 
-def _compared(
+def _compare(
     evidence: Evidence, pdfa: PDFA, states: NDArray[np.int32]
 ) -> tuple[Floats, Floats, Floats]:
     """Return every node's cross entropy and L1 distance, and whether the likeliest differ."""
-    crossed, distances = np.full(len(evidence), np.inf), np.full(len(evidence), 2.0)
-    is_wrong = np.ones(len(evidence))
+    crossed, distances = np.full(evidence.size, np.inf), np.full(evidence.size, 2.0)
+    is_wrong = np.ones(evidence.size)
     known = (states >= 0).nonzero()[0]
     likeliest = pdfa.probabilities.argmax(axis=1)
     for begin in range(0, len(known), _AT_ONCE):
         part = known[begin : begin + _AT_ONCE]
-        nodes, columns, values = _entries(evidence.answers[part])
+        answers = evidence.answers[part]
+        nodes, columns = answers.nonzero()
+        is_sparse = isinstance(answers, csr_array)
+        values = answers.data[answers.data != 0] if is_sparse else answers[nodes, columns]
         rows = pdfa.probabilities[states[part][nodes], columns]
         with np.errstate(divide="ignore"):
-            crossed[part] = -weight_sums(nodes, values * np.log(rows), len(part))
-        listed = weight_sums(nodes, np.abs(values - rows) - rows, len(part))
+            crossed[part] = -sum_weights(nodes, values * np.log(rows), len(part))
+        listed = sum_weights(nodes, np.abs(values - rows) - rows, len(part))
         distances[part] = np.maximum(1.0 + listed, 0.0)  # the automaton's rows sum up to 1
         best = np.zeros(len(part))
         np.maximum.at(best, nodes, values)
         is_best = columns == likeliest[states[part]][nodes]
-        is_wrong[part] = weight_sums(nodes, np.where(is_best, values, 0.0), len(part)) < best
+        is_wrong[part] = sum_weights(nodes, np.where(is_best, values, 0.0), len(part)) < best
     return crossed, distances, is_wrong
 
 
-def _entries(answers: Table) -> tuple[NDArray[np.integer], NDArray[np.integer], Floats]:
-    """Return the positive probabilities of answers: their nodes, columns and values."""
-    if isinstance(answers, csr_array):
-        positive = (answers.data > 0).nonzero()[0]
-        nodes = np.repeat(np.arange(answers.shape[0]), np.diff(answers.indptr))
-        return nodes[positive], answers.indices[positive], answers.data[positive]
-    places = (answers > 0).nonzero()
-    return places[0], places[1], answers[places]
-
-
-def interval(losses: Floats, lengths: Floats) -> Interval:
+def estimate_mean(losses: Floats, lengths: Floats) -> Interval:
     """Estimate a mean per position from sums per word: a ratio, as words differ in length.
 
     Most of a divergence may come from few words, and those that cost most may not have been drawn.
@@ -164,3 +145,159 @@ def interval(losses: Floats, lengths: Floats) -> Interval:
     with np.errstate(over="ignore"):
         factor = float(np.exp(quantile * error / mean))
     return Interval(mean, mean / factor, mean * factor)
+
+
+def make_frontier(
+    fits: Mapping[int, Fit],
+    evidence: Evidence,
+    nodes: Nodes,
+    sampling: Sampling,
+    seed: int,
+    *,
+    is_interrupted: bool,
+) -> Frontier:
+    """Measure automata on the held-out words, and certify what was done.
+
+    ``nodes`` are those of the observations that the nodes of the evidence are.
+    """
+    observations = sampling.observations
+    held_out = HeldOut(sampling.held_out, observations)
+    drawn = np.bincount(sampling.training.nodes, minlength=observations.nodes.size)[nodes].astype(
+        float
+    )
+    chosen = _leave_out_beaten(fits)
+    pdfas = [make_pdfa(fit, evidence, observations.alphabet) for fit in chosen]
+    measured = [held_out.measure(pdfa) for pdfa in pdfas]
+    losses = np.array([comparable(each.losses, each.infinite) for each in measured])
+    kept = not_worse(losses, held_out.lengths).nonzero()[0].tolist()
+    points = [
+        _make_point(
+            pdfas[place],
+            chosen[place],
+            measured[place],
+            held_out,
+            held_out.room + rare_loss(chosen[place], evidence, drawn),
+        )
+        for place in kept
+    ]
+    frontier = Frontier(
+        points=tuple(points),
+        sizes=tuple(sorted(fits)),
+        certificate=Certificate("distilled", "", {"answers": sampling.answered}),
+        model_perplexity=float(np.exp(held_out.entropy)),
+        kept_losses=np.array([measured[place].losses for place in kept]),
+        kept_infinite=np.array([measured[place].infinite for place in kept]),
+        kept_lengths=held_out.lengths,
+    )
+    certificate = _certify(frontier, sampling, seed, is_interrupted=is_interrupted)
+    return replace(frontier, certificate=certificate)
+
+
+def _leave_out_beaten(fits: Mapping[int, Fit]) -> list[Fit]:
+    """Return one automaton for each number of states, without those that a smaller one beats."""
+    by_size: dict[int, Fit] = {}
+    for fit in fits.values():
+        size = len(fit.machine.rows)
+        if size not in by_size or fit.loss < by_size[size].loss:
+            by_size[size] = fit
+    chosen: list[Fit] = []
+    for size in sorted(by_size):
+        if not chosen or by_size[size].loss < chosen[-1].loss - NOTHING:
+            chosen.append(by_size[size])
+    return chosen
+
+
+def _make_point(
+    pdfa: PDFA, fit: Fit, measured: Measured, held_out: HeldOut, unseen: float
+) -> Point:
+    divergence = estimate_mean(measured.losses, held_out.lengths - measured.infinite)
+    return Point(
+        states=len(pdfa),
+        pdfa=pdfa,
+        divergence=divergence.mean,
+        low=divergence.low,
+        high=divergence.high + unseen,
+        infinite_share=float(measured.infinite.sum() / held_out.lengths.sum()),
+        l1=measured.l1,
+        word_error_rate=measured.word_error_rate,
+        perplexity=float(np.exp(measured.cross_entropy)),
+        training_divergence=max(0.0, fit.loss),
+    )
+
+
+def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
+    """Return by how much words that are too rare to be drawn may raise the loss.
+
+    Parameters
+    ----------
+    fit : Fit
+        The automaton.
+    evidence : Evidence
+        What the model answered, also where it was asked because automata were blind there.
+    drawn : array of float
+        How many of the drawn words pass every node.
+    """
+    rare = ((drawn == 0) & (fit.states >= 0)).nonzero()[0]
+    answers, logs = evidence.answers[rare], fit.logs
+    groups = csr_array(
+        (evidence.weights[rare], (fit.states[rare], np.arange(len(rare)))),
+        shape=(len(fit.logs), len(rare)),
+    )
+    sums = groups @ answers
+    crossed = (sums.multiply(logs) if isinstance(sums, csr_array) else sums * logs).sum()
+    weights = evidence.weights[rare]
+    more = weights @ evidence.negative_entropies[rare] - crossed - weights.sum() * fit.loss
+    return max(0.0, float(more) / max(1.0, float(drawn.sum())))
+
+
+def _certify(
+    frontier: Frontier, sampling: Sampling, seed: int, *, is_interrupted: bool
+) -> Certificate:
+    best = frontier.point(len(frontier.best))
+    held_out, observations = sampling.held_out, sampling.observations
+    counts, name = observations.counts, sampling.sampler.name
+    words = held_out.word_count
+    texts = [
+        f"the automaton of {best.states:,} states diverges by {best.divergence:.4g} per symbol "
+        f"({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}) on {words:,} held-out "
+        f"words, {name}; an estimate under these words, not an equivalence"
+    ]
+    if sampling.cut_words:
+        texts.append(f"{sampling.cut_words:,} of {sampling.words:,} words were cut")
+    if best.infinite_share:
+        texts.append(f"at {best.infinite_share:.2%} of positions the divergence is infinite")
+    if words < _FEW_WORDS:
+        texts.append(
+            f"intervals from fewer than {_FEW_WORDS} words are too narrow rather often: take a "
+            "larger budget to publish them"
+        )
+    if is_interrupted:
+        texts.append("stopped by hand")
+    return Certificate(
+        "distilled",
+        "; ".join(texts),
+        {
+            "words": name,
+            "words_drawn": sampling.words,
+            "words_cut": sampling.cut_words,
+            "held_out_words": words,
+            "held_out_positions": len(held_out.nodes),
+            "training_positions": len(sampling.training.nodes),
+            "answers": sampling.answered,
+            "words_asked": counts.words,
+            "symbols_asked": counts.symbols,
+            "cost": observations.meter.spent,
+            "stored_words": counts.stored,
+            "audited_words": counts.audited,
+            "largest_difference": counts.largest_difference,
+            "confidence": CONFIDENCE,
+            "best": best.states,
+            "divergence": best.divergence,
+            "interval": [best.low, best.high],
+            "infinite_share": best.infinite_share,
+            "knee": frontier.knee,
+            "seed": seed,
+            "interrupted": is_interrupted,
+            **counts.outside_details,
+        },
+    )

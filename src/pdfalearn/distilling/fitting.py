@@ -11,10 +11,14 @@ from pdfalearn.alphabet import Word, shortened
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.gathering import evidence_of
-from pdfalearn.distilling.machines import Machine, automaton, fitted
-from pdfalearn.distilling.polishing import polished
-from pdfalearn.distilling.sampling import Sampling, checked_budget, checked_sampler
+from pdfalearn.distilling.machines import Machine, fit_rows, make_pdfa
+from pdfalearn.distilling.polishing import polish
+from pdfalearn.distilling.sampling import (
+    Sampling,
+    checked_budget,
+    checked_sampler,
+    make_evidence,
+)
 from pdfalearn.equivalence.relations import Exact
 from pdfalearn.errors import InputError
 from pdfalearn.models.automaton import as_model
@@ -77,9 +81,9 @@ def fit(
         evidence, is_model = _counts(pdfa, source), False
     machine = _machine(pdfa, complete=transitions)
     result = (
-        polished(machine, evidence, within=is_model)
+        polish(machine, evidence, within=is_model)
         if transitions
-        else fitted(machine, evidence, within=is_model)
+        else fit_rows(machine, evidence, within=is_model)
     )
     lost = (result.machine.transitions < 0) & (result.machine.rows[:, 1:] > 0)
     if lost.any():
@@ -87,7 +91,7 @@ def fit(
         raise InputError(
             f"the model allows {symbol!r} where the automaton is undefined; give transitions=True"
         )
-    return automaton(result, evidence, pdfa.alphabet)
+    return make_pdfa(result, evidence, pdfa.alphabet)
 
 
 def _machine(pdfa: PDFA, *, complete: bool) -> Machine:
@@ -118,7 +122,9 @@ def _answers(
                 "the budget ended before a word was drawn; give a larger budget, or ModelWords of "
                 "a smaller max_length"
             )
-        evidence, _ = evidence_of(observations, sampling.weights())
+        nodes = sampling.training.nodes
+        weights = np.bincount(nodes, minlength=observations.nodes.size).astype(float)
+        evidence, _ = make_evidence(observations, weights)
     return evidence
 
 

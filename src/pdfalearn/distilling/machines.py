@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Singles
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
 from pdfalearn.pdfa import PDFA
 
 States = NDArray[np.int32]
@@ -29,29 +29,24 @@ class Machine(NamedTuple):
     priors: Floats
     """What each row is drawn to, where few words were seen."""
 
-    def __len__(self) -> int:
-        return len(self.transitions)
-
-    @property
-    def logs(self) -> Floats:
-        """The logarithms of the rows, none below the floor's."""
-        return np.log(np.maximum(self.rows, FLOOR))
-
 
 class Fit(NamedTuple):
     """A machine whose rows are the best for some evidence, and how good that is."""
 
     machine: Machine
+    logs: Floats
+    """The logarithms of its rows, none below the floor's."""
     states: States
     """The state after every node's word."""
-    weights: Floats
-    """How much weight each state has."""
     loss: float
     """The weighted mean of KL(answer ‖ row)."""
 
 
-def fitted(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
+def fit_rows(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
     """Return a machine with rows re-estimated on evidence, and its loss.
+
+    Rows are means of answers, drawn to their priors; a state that no word has reached keeps its
+    prior.
 
     Parameters
     ----------
@@ -63,69 +58,38 @@ def fitted(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
         Whether rows stay within the supports that were shown; else priors show symbols too.
     """
     states = evidence.states(machine.transitions, 0)
-    sums, weights = evidence.sums(states, len(machine))
-    rows = _shrunk(sums, weights, machine.priors, within=within)
-    fitting = Machine(machine.transitions, rows, machine.priors)
-    crossed = float((sums * fitting.logs).sum())
-    loss = (float(evidence.weights @ evidence.negative_entropies) - crossed) / evidence.total
-    return Fit(fitting, states, weights, loss)
-
-
-def _shrunk(sums: Floats, weights: Floats, priors: Floats, *, within: bool) -> Floats:
-    """Return means drawn to their priors; a state that no word has reached keeps its prior."""
+    sums, weights = evidence.sums(states, len(machine.rows))
+    priors = machine.priors
     if within:
         priors = np.where((sums > 0) | (weights == 0)[:, None], priors, 0.0)
     rows = sums + PRIOR_WEIGHT * priors
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    rows = np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    logs = np.log(np.maximum(rows, FLOOR))
+    crossed = float((sums * logs).sum())
+    loss = (float(evidence.weights @ evidence.negative_entropies) - crossed) / evidence.total
+    return Fit(machine._replace(rows=rows), logs, states, loss)
 
 
-def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
-    """Return by how much words that are too rare to be drawn may raise the loss.
-
-    Parameters
-    ----------
-    fit : Fit
-        The automaton.
-    evidence : Evidence
-        What the model answered, also where it was asked because automata were blind there.
-    drawn : array of float
-        How many of the drawn words pass every node.
-    """
-    rare = ((drawn == 0) & (fit.states >= 0)).nonzero()[0]
-    answers, logs = evidence.answers[rare], fit.machine.logs
-    groups = csr_array(
-        (evidence.weights[rare], (fit.states[rare], np.arange(len(rare)))),
-        shape=(len(fit.machine), len(rare)),
-    )
-    sums = groups @ answers
-    crossed = (sums.multiply(logs) if isinstance(sums, csr_array) else sums * logs).sum()
-    weights = evidence.weights[rare]
-    more = weights @ evidence.negative_entropies[rare] - crossed - weights.sum() * fit.loss
-    return max(0.0, float(more) / max(1.0, float(drawn.sum())))
-
-
-def automaton(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
+def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
-    machine = fit.machine
-    taken = _taken(fit, evidence)
-    transitions = np.full((len(machine), len(alphabet)), -1, dtype=np.int32)
-    rows = np.zeros((len(machine), len(alphabet) + 1))
-    is_there = taken | (machine.rows[:, 1:] > 0)
-    transitions[:, evidence.codes] = np.where(is_there, machine.transitions, -1)
-    rows[:, 0], rows[:, evidence.codes + 1] = machine.rows[:, 0], machine.rows[:, 1:]
+    machine, codes = fit.machine, evidence.codes
+    transitions = np.full((len(machine.rows), len(alphabet)), -1, dtype=np.int32)
+    rows = np.zeros((len(machine.rows), len(alphabet) + 1))
+    transitions[:, codes] = np.where(_find_possible(fit, evidence), machine.transitions, -1)
+    rows[:, 0], rows[:, codes + 1] = machine.rows[:, 0], machine.rows[:, 1:]
     return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
 
 
-def _taken(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
-    """Return which transitions words take."""
-    taken = np.zeros(fit.machine.transitions.shape, dtype=bool)
+def _find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which transitions words take, or have a probability above 0."""
+    possible = fit.machine.rows[:, 1:] > 0
     befores = fit.states[evidence.parents[1:]]
     known = befores >= 0
-    taken[befores[known], evidence.symbols[1:][known]] = True
-    return taken
+    possible[befores[known], evidence.symbols[1:][known]] = True
+    return possible
 
 
-def widened(machine: Machine, codes: Numbers, wider: Numbers) -> Machine:
+def widen(machine: Machine, codes: Numbers, wider: Numbers) -> Machine:
     """Return a machine over more symbols; what it does not know yet leads to the initial state.
 
     Parameters
@@ -139,34 +103,21 @@ def widened(machine: Machine, codes: Numbers, wider: Numbers) -> Machine:
     """
     if len(codes) == len(wider):
         return machine
-    places = np.searchsorted(wider, codes)
-    transitions = np.zeros((len(machine), len(wider)), dtype=np.int32)
+    size, places = len(machine.rows), np.searchsorted(wider, codes)
+    transitions = np.zeros((size, len(wider)), dtype=np.int32)
     transitions[:, places] = machine.transitions
     tables = []
     for table in (machine.rows, machine.priors):
-        larger = np.zeros((len(machine), len(wider) + 1))
+        larger = np.zeros((size, len(wider) + 1))
         larger[:, 0], larger[:, places + 1] = table[:, 0], table[:, 1:]
         tables.append(larger)
     return Machine(transitions, *tables)
 
 
-def reached(machine: Machine) -> NDArray[np.bool_]:
-    """Return which states the initial one leads to."""
-    seen = np.zeros(len(machine), dtype=bool)
-    new = np.zeros(1, dtype=np.int64)
-    while len(new):
-        seen[new] = True
-        successors = np.zeros(len(machine), dtype=bool)
-        successors[machine.transitions[new]] = True
-        new = (successors & ~seen).nonzero()[0]
-    return seen
-
-
-def pruned(fit: Fit, evidence: Evidence) -> Fit:
+def prune(fit: Fit, evidence: Evidence) -> Fit:
     """Return a fit without states that no possible word reaches."""
-    machine, size = fit.machine, len(fit.machine)
-    taken = _taken(fit, evidence)
-    states, symbols = (taken | (machine.rows[:, 1:] > 0)).nonzero()
+    machine, size = fit.machine, len(fit.machine.rows)
+    states, symbols = _find_possible(fit, evidence).nonzero()
     places = (states, machine.transitions[states, symbols])
     graph = csr_array((np.ones(len(states), dtype=np.int8), places), shape=(size, size))
     kept = np.zeros(size, dtype=bool)
@@ -174,31 +125,27 @@ def pruned(fit: Fit, evidence: Evidence) -> Fit:
     if kept.all():
         return fit
     targets = np.where(kept, np.arange(size), 0).astype(np.int32)
-    return fitted(chosen(machine, targets, kept), evidence)
+    return fit_rows(redirect(machine, targets), evidence)
 
 
-def chosen(machine: Machine, targets: States, kept: NDArray[np.bool_]) -> Machine:
-    """Return a machine of the kept states, in their order; others are led to their targets.
+def redirect(machine: Machine, targets: States) -> Machine:
+    """Lead what enters each state to its target; keep the states that are reached then.
 
-    The initial state comes first. Targets are kept states.
+    The initial state's target comes first, the others stay in their order. A target is its own.
     """
+    transitions = targets[machine.transitions]
+    is_reached = np.zeros(len(targets), dtype=bool)
+    new = targets[:1]
+    while len(new):
+        is_reached[new] = True
+        is_next = np.zeros(len(targets), dtype=bool)
+        is_next[transitions[new]] = True
+        new = (is_next & ~is_reached).nonzero()[0].astype(np.int32)
     first = targets[0]
-    order = np.concatenate(([first], np.setdiff1d(kept.nonzero()[0], [first])))
-    numbers = np.full(len(machine), -1, dtype=np.int32)
+    if first == 0 and is_reached.all():
+        return machine._replace(transitions=transitions)
+    is_reached[first] = False
+    order = np.concatenate(([first], is_reached.nonzero()[0]))
+    numbers = np.full(len(targets), -1, dtype=np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
-    return Machine(
-        numbers[targets[machine.transitions[order]]], machine.rows[order], machine.priors[order]
-    )
-
-
-def only_reached(machine: Machine) -> Machine:
-    """Return a machine without states that nothing leads to."""
-    kept = reached(machine)
-    if kept.all():
-        return machine
-    return chosen(machine, np.arange(len(machine), dtype=np.int32), kept)
-
-
-def log_table(machine: Machine) -> Singles:
-    """Return the logarithms of rows by symbol and state, ready to be multiplied with answers."""
-    return np.ascontiguousarray(machine.logs.T.astype(np.float32))
+    return Machine(numbers[transitions[order]], machine.rows[order], machine.priors[order])

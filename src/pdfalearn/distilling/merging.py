@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, xlogx
 from pdfalearn.distilling.machines import Machine
 
 _MOST_NODES = 2**13
@@ -25,7 +25,7 @@ _LIGHT, _HEAVY = 0.5, 10.0
 """Prefixes that fewer words pass are not compared; if more words pass, as many count: an answer is
 not surer if it is given more often."""
 _SURE = 0.5
-"""Transitions are merged together if as much was compared as this share of the most."""
+"""Merge transitions whose compared weight is at least this share of the largest."""
 
 
 class Scores(NamedTuple):
@@ -51,8 +51,10 @@ class Folding:
     """
 
     def __init__(self, evidence: Evidence, tolerated: float) -> None:
-        nodes = _heaviest(evidence)
-        numbers = np.full(len(evidence), -1)
+        nodes = np.arange(evidence.size)
+        if evidence.size > _MOST_NODES:
+            nodes = _find_heaviest(evidence)
+        numbers = np.full(evidence.size, -1)
         numbers[nodes] = np.arange(len(nodes))
         self.children = np.full((len(nodes), evidence.width), -1, dtype=np.int64)
         inner = nodes[1:]
@@ -95,24 +97,21 @@ class Folding:
         self, scores: Scores, lefts: Numbers, rights: Numbers, owners: Numbers
     ) -> tuple[Numbers, Numbers, Numbers]:
         """Add what pairs of prefixes say to the scores; return the pairs one symbol longer."""
-        for score, values in zip(scores, self._compared(lefts, rights), strict=True):
-            score += np.bincount(owners, values, len(score))
-        heavy = np.minimum(self.weights[lefts], self.weights[rights]) >= _LIGHT
-        lefts, rights, owners = lefts[heavy], rights[heavy], owners[heavy]
-        left, right = self.children[lefts], self.children[rights]
-        places, symbols = ((left >= 0) & (right >= 0)).nonzero()
-        return left[places, symbols], right[places, symbols], owners[places]
-
-    def _compared(self, lefts: Numbers, rights: Numbers) -> tuple[Floats, Floats]:
-        """Return what one mean for both loses beyond what is tolerated, and the weights."""
         left, right = self.weights[lefts], self.weights[rights]
-        shared = left * right / (left + right)
         ours, theirs = self.sums[lefts], self.sums[rights]
-        both = ours + theirs
-        lost = _xlogx(ours).sum(1) + _xlogx(theirs).sum(1) - _xlogx(both).sum(1)
-        lost += _xlogx(left + right) - _xlogx(left) - _xlogx(right)
+        # What one mean for both loses, for each word that is in both.
+        lost = xlogx(ours).sum(1) + xlogx(theirs).sum(1) - xlogx(ours + theirs).sum(1)
+        lost += xlogx(left + right) - xlogx(left) - xlogx(right)
+        shared = left * right / (left + right)
         capped = np.minimum(shared, _HEAVY)
-        return np.maximum(lost / shared - self._tolerated, 0.0) * capped, capped
+        excess = np.maximum(lost / shared - self._tolerated, 0.0) * capped
+        for score, values in zip(scores, (excess, capped), strict=True):
+            score += np.bincount(owners, values, len(score))
+        heavy = np.minimum(left, right) >= _LIGHT
+        lefts, rights, owners = lefts[heavy], rights[heavy], owners[heavy]
+        ours_after, theirs_after = self.children[lefts], self.children[rights]
+        places, symbols = ((ours_after >= 0) & (theirs_after >= 0)).nonzero()
+        return ours_after[places, symbols], theirs_after[places, symbols], owners[places]
 
     def merge(self, red: int, symbol: int, target: int) -> None:
         """Lead a transition to a state, and fold what was there into what follows this state."""
@@ -133,11 +132,9 @@ class Folding:
             lefts, rights = left[~is_new], self.children[owner, symbols][~is_new]
 
 
-def _heaviest(evidence: Evidence) -> Numbers:
+def _find_heaviest(evidence: Evidence) -> Numbers:
     """Return the heaviest nodes, each with all that lead to it, in their order."""
-    least = 0.0
-    if len(evidence) > _MOST_NODES:
-        least = float(np.partition(evidence.weights, -_MOST_NODES)[-_MOST_NODES])
+    least = float(np.partition(evidence.weights, -_MOST_NODES)[-_MOST_NODES])
     is_kept = evidence.weights >= least
     is_kept[0] = True
     for level in evidence.levels[1:]:
@@ -145,11 +142,7 @@ def _heaviest(evidence: Evidence) -> Numbers:
     return is_kept.nonzero()[0]
 
 
-def _xlogx(values: Floats) -> Floats:
-    return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
-
-
-def merged(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
+def merge_prefixes(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
     """Return an automaton whose states are merged prefixes; None if it would be too large.
 
     Parameters
@@ -165,12 +158,12 @@ def merged(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
         return None
     folding = Folding(evidence, tolerated)
     while len(folding.reds) <= most:
-        if not _round(folding, most):
-            return _machine(folding)
+        if not _do_round(folding, most):
+            return _make_machine(folding)
     return None
 
 
-def _round(folding: Folding, most: int) -> bool:
+def _do_round(folding: Folding, most: int) -> bool:
     """Make states of blue prefixes that are different from all, or merge the surest others.
 
     Return whether there were any.
@@ -190,13 +183,13 @@ def _round(folding: Folding, most: int) -> bool:
         column = folding.scores(blues, blues[furthest : furthest + 1])
         scores = Scores(*(np.hstack(pair) for pair in zip(scores, column, strict=True)))
     if is_open.all():
-        for place in _surest(scores):
+        for place in _choose_merges(scores):
             target = folding.reds[int(scores.excess[place].argmin())]
             folding.merge(int(befores[place]), int(symbols[place]), target)
     return True
 
 
-def _surest(scores: Scores) -> list[int]:
+def _choose_merges(scores: Scores) -> list[int]:
     """Return which transitions to merge: all that have one choice, or else the heaviest."""
     choices = (scores.excess < _DIFFERENT).sum(axis=1)
     nearest = scores.excess.argmin(axis=1)
@@ -208,7 +201,7 @@ def _surest(scores: Scores) -> list[int]:
     return [int(weights.argmax())]
 
 
-def _machine(folding: Folding) -> Machine:
+def _make_machine(folding: Folding) -> Machine:
     """Return the states; an unseen transition leads where most words with its symbol are led."""
     reds = np.array(folding.reds)
     numbers: NDArray[np.int32] = np.full(len(folding.weights) + 1, -1, dtype=np.int32)

@@ -3,26 +3,60 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+
+import numpy as np
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
-from pdfalearn.distilling._run import Run
-from pdfalearn.distilling.sampling import checked_budget, checked_sampler
-from pdfalearn.distilling.sizes import checked_sizes
+from pdfalearn.distilling.estimates import HeldOut, estimate_mean, make_frontier
+from pdfalearn.distilling.evidence import Evidence, Numbers
+from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, prune, widen
+from pdfalearn.distilling.polishing import polish
+from pdfalearn.distilling.questions import ask_blind_spots
+from pdfalearn.distilling.sampling import (
+    Sampling,
+    checked_budget,
+    checked_sampler,
+    take_first_words,
+)
+from pdfalearn.distilling.searching import default_sizes, search
 from pdfalearn.equivalence.relations import Tolerance
+from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.opened import Interrupts
 from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.observations.audits import UnsteadyModelError
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.frontiers import DistillingInterrupted, DistillingProgress, Frontier
-from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.results.frontiers import DistillingInterrupted, DistillingProgress, Frontier, Phase
+from pdfalearn.samplers.drawing import ModelWords, Sampler
+from pdfalearn.stores import AnswerStore
 from pdfalearn.stores.answer_store import model_key
 
 _SAME = Tolerance(1e-3)
 """Answers to the same word that differ by more are not those of one model."""
+_WORDS = 0.6
+"""The share of the budget that is spent on words."""
+_QUESTIONS = (0.75, 0.9)
+"""How much is spent after each round of questions about automata on the way."""
+_FINISHING = 0.97
+"""How much is spent after questions about the automata found; the rest is for the audit."""
+_PROBED = (512, 256, 128, 64, 32, 16, 8)
+"""The sizes of the automata whose blind spots are asked."""
+_EVERY = 4
+"""Of the automata that were found, one in this many is asked about."""
+_STRUCTURE = 2**16
+"""Automata are searched with at most about this many answers; their rows are means of all."""
+_QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
+"""What there is still time for after a Ctrl-C: sizes, and answers to search with."""
+_REPORTED = 2**22
+"""Automata with more transitions than this are reported without their held-out divergence."""
+_HELD_OUT = 4
+"""One word in this many is held out."""
 
 
 def distill(
@@ -94,7 +128,7 @@ def distill(
     """
     asked = as_model(model)
     seed, audit = checked_integer(seed, "seed", 0), checked_integer(audit, "audit", 0)
-    wanted = checked_sizes(sizes)
+    wanted = None if sizes is None else checked_sizes(sizes)
     sampler = checked_sampler(words, checked_budget(budget, asked.cost), asked.cost)
     key = None if store is None else model_key(asked, model_id)
     shown = show_progress(progress, "distilling", max_symbols=budget.max_symbols)
@@ -103,8 +137,219 @@ def distill(
         with shown as report, Interrupts() as interrupts:
             observations = ObservationTree(asked, _SAME, budget, interrupts)
             run = Run(observations, sampler, wanted, seed, report, interrupts)
-            frontier = run.finished(store, key, audit)
+            frontier = run.finish(store, key, audit)
         interrupts.check()
         return frontier
     except KeyboardInterrupt as interrupt:
-        raise DistillingInterrupted(None if run is None else run.salvaged()) from interrupt
+        raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+
+
+def checked_sizes(sizes: object) -> list[int]:
+    """Return sizes as sorted integers; refuse anything else."""
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise InputError(f"sizes is {sizes!r}, not a list of integers such as [4, 16, 64]")
+    given = [checked_integer(size, "a size", 1) for size in np.asarray(list(sizes), dtype=object)]
+    if not given:
+        raise InputError("sizes is empty; give at least one number of states")
+    return sorted(set(given))
+
+
+class Run:
+    """One run of distilling, from the first word to the frontier.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        The observation tree to ask.
+    sampler : Sampler
+        What draws the words.
+    sizes : list of int or None
+        The sizes that are wanted; None for the default ones.
+    seed : int
+        The seed.
+    progress : callable, optional
+        What to call with the progress.
+    interrupts : Interrupts
+        What holds back a Ctrl-C.
+    """
+
+    def __init__(
+        self,
+        observations: ObservationTree,
+        sampler: Sampler,
+        sizes: list[int] | None,
+        seed: int,
+        progress: Callable[[DistillingProgress], None] | None,
+        interrupts: Interrupts,
+    ) -> None:
+        self._observations = observations
+        self._sizes = sizes
+        self._seed = seed
+        self._progress = progress
+        self._interrupts = interrupts
+        self._sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+        self._machines: dict[int, tuple[Machine, Numbers]] = {}
+        """By their sizes automata, and the symbols that they are over."""
+        self._held_out: HeldOut | None = None
+        """Words to report by; there once all words are drawn."""
+        self._phase: Phase = "words"
+        self._notes: list[str] = []
+        self._frontier: Frontier | None = None
+        if progress is not None:
+            observations.asker.on_batch = self._report
+
+    def finish(self, store: str | os.PathLike[str] | None, key: str | None, audit: int) -> Frontier:
+        """Distil to the end, with a store if there is one; the model is closed in every case."""
+        try:
+            with ExitStack() as stack:
+                if store is not None and key is not None:
+                    self._observations.record(stack.enter_context(AnswerStore(store)), key)
+                self._sampling.draw_until(_WORDS)
+                if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
+                    raise InputError(self._explain_few_words())
+                self._ask()
+                self._search()
+                self._polish_again()
+                unsteady: UnsteadyModelError | None = None
+                try:
+                    self._observations.audits.audit(audit, self._seed)
+                except UnsteadyModelError as error:
+                    unsteady = error
+                self._frontier = self._measure(is_interrupted=False)
+                if unsteady is not None:
+                    certificate = unsteady.certify(self._frontier.certificate)
+                    self._frontier = replace(self._frontier, certificate=certificate)
+        except (StoreError, OSError) as error:
+            if self._frontier is None:
+                raise
+            self._notes.append(f"the store could not be closed: {error}")
+        finally:
+            note = self._observations.close()
+            if note is not None:
+                self._notes.append(note)
+        return replace(self._frontier, notes=tuple(self._notes))
+
+    def salvage(self) -> Frontier | None:
+        """Return what was found until an interrupt, if there are words to measure it with."""
+        note = self._observations.close()
+        if note is not None:
+            self._notes.append(note)
+        self._progress = None  # it may have raised the interrupt, and would do so again
+        if self._frontier is None:
+            if self._sampling.held_out.word_count < 2:
+                return None
+            if not self._machines:
+                evidence, _ = self._sampling.make_evidence(_QUICK_STRUCTURE)
+                found = search(evidence, _QUICK, cycles=False)
+                self._machines = {size: (fit.machine, evidence.codes) for size, fit in found}
+            self._frontier = self._measure(is_interrupted=True)
+        return replace(self._frontier, notes=tuple(self._notes))
+
+    def _explain_few_words(self) -> str:
+        """Return why there are too few words."""
+        sampling, sampler = self._sampling, self._sampling.sampler
+        count = sampling.held_out.word_count
+        if count >= 2:
+            return "words without symbols show nothing; give a sampler of longer words"
+        if sampling.words:
+            length = len(sampling.training.nodes) / sampling.words
+        else:  # the first has not ended: the most it can be
+            longest = sampler.max_length if isinstance(sampler, ModelWords) else 0
+            length = max(longest, sampling.answered)
+        return (
+            f"the budget holds out {count} words, and needs at least two: with {length:.0f} "
+            f"symbols a word it takes about {20 * (length + 1):.0f} symbols; a larger budget, or "
+            "ModelWords of a smaller max_length"
+        )
+
+    def _ask(self) -> None:
+        """Ask where automata of several sizes are blind; draw more words of what is left."""
+        for share in _QUESTIONS:
+            self._phase = "automata"
+            self._report()
+            evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
+            sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
+            fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
+            self._interrupts.check()
+            self._phase = "questions"
+            ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, share)
+        self._phase = "words"
+        self._sampling.draw_until(_QUESTIONS[-1])
+
+    def _search(self) -> None:
+        """Find the automata."""
+        self._phase = "automata"
+        self._report()
+        evidence, _ = self._sampling.make_evidence(_STRUCTURE)
+        if self._sizes is None:
+            self._sizes = default_sizes(evidence.size, evidence.width)
+        for size, fit in search(evidence, self._sizes):
+            self._machines[size] = fit.machine, evidence.codes
+            self._report(fit, evidence)
+            self._interrupts.check()
+
+    def _polish_again(self) -> None:
+        """Ask where the automata that were found are blind, and polish them once more."""
+        evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
+        places = sorted(size for size in self._machines if size <= max(_PROBED))
+        probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]
+        fits = [fit_rows(machine, evidence) for machine in probed]
+        self._interrupts.check()
+        self._phase = "questions"
+        ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, _FINISHING)
+        self._phase = "automata"
+        evidence, _ = self._sampling.make_evidence(_STRUCTURE)
+        for size in places:
+            fit = polish(widen(*self._machines[size], evidence.codes), evidence)
+            self._machines[size] = fit.machine, evidence.codes
+            self._report(fit, evidence)
+            self._interrupts.check()
+
+    def _measure(self, *, is_interrupted: bool) -> Frontier:
+        """Fit the rows of the automata to all answers, and measure them."""
+        self._phase = "measuring"
+        self._report()
+        evidence, nodes = self._sampling.make_evidence(2**62)
+        fits = {
+            size: prune(fit_rows(widen(*machine, evidence.codes), evidence), evidence)
+            for size, machine in self._machines.items()
+        }
+        return make_frontier(
+            fits, evidence, nodes, self._sampling, self._seed, is_interrupted=is_interrupted
+        )
+
+    def _report(self, fit: Fit | None = None, evidence: Evidence | None = None) -> None:
+        """Report how far the run is, and an automaton with its losses if one was found."""
+        if self._progress is None:
+            return
+        held_out = None
+        if fit is not None and evidence is not None:
+            held_out = self._measure_divergence(fit, evidence)
+        self._interrupts.check()
+        self._interrupts.is_calling = True
+        try:
+            self._progress(
+                DistillingProgress(
+                    phase=self._phase,
+                    words=self._sampling.words,
+                    symbols=self._observations.counts.symbols,
+                    cost=self._observations.meter.spent,
+                    share=min(1.0, self._sampling.share),
+                    states=None if fit is None else len(fit.machine.rows),
+                    training_divergence=None if fit is None else fit.loss,
+                    held_out_divergence=held_out,
+                )
+            )
+        finally:
+            self._interrupts.is_calling = False
+
+    def _measure_divergence(self, fit: Fit, evidence: Evidence) -> float | None:
+        """Return an automaton's divergence on held-out words; None for a very large automaton."""
+        alphabet = self._observations.alphabet
+        if len(fit.machine.rows) * len(alphabet) > _REPORTED:
+            return None
+        if self._held_out is None:
+            words = take_first_words(self._sampling.held_out, _STRUCTURE)
+            self._held_out = HeldOut(words, self._observations)
+        measured = self._held_out.measure(make_pdfa(fit, evidence, alphabet))
+        return estimate_mean(measured.losses, self._held_out.lengths - measured.infinite).mean

@@ -1,12 +1,21 @@
-"""Lead transitions where the words that take them are predicted best."""
+"""Change automata where evidence says so: move transitions, add states, remove states.
+
+All three stand on one pass over the evidence: what the words below every node would cost from every
+state.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from itertools import pairwise
 
-from pdfalearn.distilling.costs import subtree_costs
-from pdfalearn.distilling.evidence import Evidence, Numbers, Singles, weight_sums
-from pdfalearn.distilling.machines import Fit, Machine, fitted
+import numpy as np
+from scipy.sparse import csr_array
+
+from pdfalearn.distilling.evidence import Evidence, Numbers, Singles, sum_weights
+from pdfalearn.distilling.machines import Fit, Machine, States, fit_rows, redirect
+
+_SHORT = 500
+"""Where nodes with the same last symbol have fewer costs than this, all are led in one pass."""
 
 _ROUNDS = 12
 """Polishing ends after this many rounds at the latest."""
@@ -14,6 +23,62 @@ _WORTH_IT = 2e-3
 """Polishing ends when a round lowers the loss by less than this share."""
 _RELUCTANCE = 0.5
 """A transition that one word or more takes is moved if it gains at least this many nats."""
+
+_SWEEPS = 3
+"""Futures are compared this many symbols ahead."""
+_LIKELY = 0.02
+"""Futures follow only symbols that are at least this likely."""
+_AS_IF_SEEN = 0.3
+"""A merge costs more, as if this many unseen words were in the state that is removed."""
+_WORST = 5.0
+"""No unseen word costs more nats than this."""
+_ONE_BY_ONE = 16
+"""At most this many states are removed one at a time."""
+_TRIED = 3
+"""How many candidates are tried when states are removed one at a time."""
+_FEW = 128
+_SHARES = (0.08, 0.15)
+"""With more states, this share is removed at a time: up to `_FEW` states, and beyond."""
+
+
+def subtree_costs(fit: Fit, evidence: Evidence, groups: Numbers, count: int) -> Singles:
+    """Return what nodes and all below them cost in every state, summed up by group.
+
+    Parameters
+    ----------
+    fit : Fit
+        The automaton.
+    evidence : Evidence
+        The nodes.
+    groups : array of int
+        The group of every node.
+    count : int
+        How many groups there are.
+
+    Returns
+    -------
+    array of float, shape (groups, states)
+        The sum of weight · KL(answer ‖ row), in nats.
+    """
+    answers, entropies = evidence.weighted
+    costs: Singles = answers @ np.ascontiguousarray(fit.logs.T.astype(np.float32))
+    np.subtract(entropies[:, None], costs, out=costs)
+    targets = np.ascontiguousarray(fit.machine.transitions.T.astype(np.int64))
+    for step in evidence.steps:
+        below = costs[step.below]  # and led: what they cost for each state of their parents
+        if below.size < _SHORT * len(step.runs):
+            begins = np.arange(0, below.size, below.shape[1])[:, None]
+            led = below.reshape(-1).take(begins + targets[step.symbols])
+        else:
+            led = np.empty_like(below)
+            for begin, end, symbol in step.runs:
+                below[begin:end].take(targets[symbol], axis=1, out=led[begin:end], mode="clip")
+        if step.sums is None:
+            costs[step.above.start + step.parents] += led
+        else:
+            costs[step.above] += step.sums @ led
+    ones, nodes = np.ones(evidence.size, dtype=np.float32), np.arange(evidence.size)
+    return np.asarray(csr_array((ones, (groups, nodes)), shape=(count, evidence.size)) @ costs)
 
 
 class Edges:
@@ -33,13 +98,13 @@ class Edges:
         numbers[0] = -1  # the beginning is one too
         self.numbers, self.of_node = np.unique(numbers, return_inverse=True)
         """Transitions as state * symbols + symbol, first -1; and the place of each node's."""
-        self.weights = weight_sums(self.of_node, evidence.weights)
-        self.costs: Singles = subtree_costs(fit.machine, evidence, self.of_node, len(self.numbers))
+        self.weights = sum_weights(self.of_node, evidence.weights)
+        self.costs: Singles = subtree_costs(fit, evidence, self.of_node, len(self.numbers))
         self.targets = fit.machine.transitions.reshape(-1)[self.numbers]
         self.targets[0] = 0
 
 
-def polished(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
+def polish(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
     """Return a machine whose transitions and rows fit evidence better, if there is one.
 
     Parameters
@@ -51,14 +116,16 @@ def polished(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fi
     within : bool
         Whether rows stay within the supports that were shown.
     """
-    fit, share = fitted(machine, evidence, within=within), 0.5
+    fit, share = fit_rows(machine, evidence, within=within), 0.5
     for _ in range(_ROUNDS):
-        moves, targets = _moves(Edges(fit, evidence))
+        moves, targets = _find_moves(Edges(fit, evidence))
         better = None
         while better is None and len(moves):
             count = max(1, int(share * len(moves)))
-            moved = _moved(fit.machine, moves[:count], targets[:count])
-            trial = fitted(moved, evidence, within=within)
+            transitions = fit.machine.transitions.copy()
+            transitions.reshape(-1)[moves[:count]] = targets[:count]
+            moved = fit.machine._replace(transitions=transitions)
+            trial = fit_rows(moved, evidence, within=within)
             if trial.loss < fit.loss:
                 better = trial
             elif count == 1:
@@ -74,7 +141,7 @@ def polished(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fi
     return fit
 
 
-def _moves(edges: Edges) -> tuple[Numbers, Numbers]:
+def _find_moves(edges: Edges) -> tuple[Numbers, Numbers]:
     """Return the transitions that are worth moving and their targets, the best first."""
     places = np.arange(len(edges.numbers))
     news = edges.costs.argmin(axis=1)
@@ -86,7 +153,143 @@ def _moves(edges: Edges) -> tuple[Numbers, Numbers]:
     return edges.numbers[places], news[places]
 
 
-def _moved(machine: Machine, edges: Numbers, targets: Numbers) -> Machine:
-    transitions = machine.transitions.copy()
-    transitions.reshape(-1)[edges] = targets
-    return Machine(transitions, machine.rows, machine.priors)
+def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
+    """Return a machine with at most this many more states.
+
+    Each new state is that of one transition: its row is the mean of the answers after it, and it
+    goes on with every symbol to the state that suits best the words that take this transition.
+
+    Parameters
+    ----------
+    fit : Fit
+        The machine.
+    evidence : Evidence
+        What the model answered.
+    count : int
+        How many states more, at most.
+    """
+    machine, edges = fit.machine, Edges(fit, evidence)
+    size = len(machine.rows)
+    owners, symbols, targets, gains_after = _go_on(fit, edges, evidence)
+    sums, weights = evidence.sums(edges.of_node, len(edges.numbers))
+    means = sums / weights[:, None]
+    divergences = means * (np.log(np.where(means > 0, means, 1.0)) - fit.logs[edges.targets])
+    gains = sum_weights(owners, gains_after, len(edges.numbers))
+    gains += weights * divergences.sum(axis=1)
+    entering = np.bincount(edges.targets, minlength=size)
+    gains[entering[edges.targets] == 1] = 0.0  # these have their state for themselves
+    gains[0] = 0.0
+    best = np.argsort(-gains, kind="stable")[:count]
+    best = best[gains[best] > 0]
+    olds, places = edges.targets[best], np.full(len(edges.numbers), -1)
+    places[best] = size + np.arange(len(best))
+    transitions = np.concatenate((machine.transitions, machine.transitions[olds]))
+    mine = (places[owners] >= 0).nonzero()[0]
+    transitions[places[owners[mine]], symbols[mine]] = targets[mine]
+    transitions.reshape(-1)[edges.numbers[best]] = places[best]
+    rows = np.concatenate((machine.rows, means[best]))
+    return Machine(transitions, rows, np.concatenate((machine.priors, machine.rows[olds])))
+
+
+def _go_on(fit: Fit, edges: Edges, evidence: Evidence) -> tuple[Numbers, Numbers, Numbers, Singles]:
+    """Find where the words that take an edge should go on with every symbol that they have next.
+
+    Return edges, symbols, the state that suits these words best, and what that gains in nats.
+    """
+    numbers = edges.of_node[evidence.parents] * evidence.width + evidence.symbols
+    numbers[0] = -1
+    pairs, of_node = np.unique(numbers, return_inverse=True)
+    costs = subtree_costs(fit, evidence, of_node, len(pairs))[1:]
+    owners, symbols = np.divmod(pairs[1:], evidence.width)
+    best, places = costs.argmin(axis=1), np.arange(len(owners))
+    now = fit.machine.transitions[edges.targets[owners], symbols]
+    return owners, symbols, best, costs[places, now] - costs[places, best]
+
+
+def reduce(fit: Fit, evidence: Evidence, most: int) -> Fit:
+    """Return a machine of at most this many states.
+
+    Which state goes is decided by what the words that enter it would cost in another state, and by
+    how far the futures of the two differ, for words that were not seen.
+
+    Parameters
+    ----------
+    fit : Fit
+        The machine.
+    evidence : Evidence
+        What the model answered.
+    most : int
+        How many states there may be.
+    """
+    while (size := len(fit.machine.rows)) > most:
+        costs = _merge_costs(fit, evidence)
+        if size <= _ONE_BY_ONE:
+            fit = _remove_one(fit, evidence, costs)
+        else:
+            share = _SHARES[size > _FEW]
+            count = min(size - most, max(1, int(share * size)))
+            fit = fit_rows(redirect(fit.machine, _choose_targets(costs, count)), evidence)
+    return fit
+
+
+def _merge_costs(fit: Fit, evidence: Evidence) -> Singles:
+    """Return what it costs to lead all that enters a state (row) to another (column)."""
+    edges, size = Edges(fit, evidence), len(fit.machine.rows)
+    ones = np.ones(len(edges.targets), dtype=np.float32)
+    places = (edges.targets, np.arange(len(edges.targets)))
+    entering = csr_array((ones, places), shape=(size, len(edges.targets))) @ edges.costs
+    costs = np.asarray(entering - np.diag(entering)[:, None])
+    costs += _AS_IF_SEEN * np.minimum(future_divergences(fit), _WORST)
+    np.fill_diagonal(costs, np.inf)
+    return costs
+
+
+def future_divergences(fit: Fit) -> Singles:
+    """Return D(p‖q), the divergence of what follows state q from what follows p, for all pairs.
+
+    D(p‖q) = KL(row of p ‖ row of q) + Σ (row of p)(a) · D(p after a ‖ q after a), over symbols a.
+    """
+    rows, logs = fit.machine.rows.astype(np.float32), fit.logs.astype(np.float32)
+    now: Singles = (rows * logs).sum(axis=1)[:, None] - rows @ logs.T
+    np.maximum(now, 0.0, out=now)
+    symbols, states = (rows[:, 1:] >= _LIKELY).T.nonzero()
+    borders = [*np.flatnonzero(np.diff(symbols, prepend=-1)).tolist(), len(symbols)]
+    ahead = now
+    for _ in range(_SWEEPS):
+        later = now.copy()
+        for begin, end in pairwise(borders):
+            here, column = states[begin:end], int(symbols[begin])
+            targets = fit.machine.transitions[:, column].astype(np.int64)
+            led = np.take(ahead[targets[here]], targets, axis=1)
+            led *= rows[here, column + 1, None]
+            later[here] += led
+        ahead = later
+    return ahead
+
+
+def _choose_targets(costs: Singles, count: int) -> States:
+    """Choose states to remove, the cheapest first, and the state that takes the place of each."""
+    size = len(costs)
+    nearest = costs.argmin(axis=1)
+    order = np.argsort(costs[np.arange(size), nearest], kind="stable").tolist()
+    targets, is_needed = list(range(size)), [False] * size
+    for state in order:
+        to = int(nearest[state])
+        if not count:
+            break
+        if not is_needed[state] and targets[to] == to:
+            targets[state], is_needed[to] = to, True
+            count -= 1
+    return np.array(targets, dtype=np.int32)
+
+
+def _remove_one(fit: Fit, evidence: Evidence, costs: Singles) -> Fit:
+    """Try the cheapest merges; return the machine with the least loss."""
+    pairs = len(costs) * (len(costs) - 1)
+    cheapest = np.argsort(costs, axis=None, kind="stable")[: min(_TRIED, pairs)]
+    trials = []
+    for state, to in zip(*np.unravel_index(cheapest, costs.shape), strict=True):
+        targets = np.arange(len(costs), dtype=np.int32)
+        targets[state] = to
+        trials.append(fit_rows(redirect(fit.machine, targets), evidence))
+    return min(trials, key=lambda trial: trial.loss)

@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.distilling.blind import blind_edges
-from pdfalearn.distilling.evidence import Evidence, Floats
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
 from pdfalearn.distilling.machines import Fit
-from pdfalearn.distilling.sampling import Spending
+from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations.tree import Nodes, ObservationTree
 
 _FURTHER = 2
 """After a transition words go on by this many symbols, the likeliest each time."""
 _SMALL = 64
 """In automata of more states than this words do not go on, as states differ by their rows."""
+_SEEN = 1.5
+"""A transition that words of at least this weight have taken is not asked about."""
 
 
 def ask_blind_spots(
-    fits: Sequence[Fit],
-    evidence: Evidence,
-    nodes: Nodes,
-    weights: Floats,
-    observations: ObservationTree,
-    spending: Spending,
-    share: float,
-) -> Floats:
+    fits: Sequence[Fit], evidence: Evidence, nodes: Nodes, sampling: Sampling, share: float
+) -> None:
     """Ask for the likeliest words through transitions that hardly any word has taken.
+
+    The probes of the sampling get the weights of the new answers: how many words are expected.
 
     Parameters
     ----------
@@ -38,42 +36,29 @@ def ask_blind_spots(
         What is known.
     nodes : array of int
         Which node of the observations each node of the evidence is.
-    weights : array of float
-        How much weight each node of the observations has.
-    observations : ObservationTree
-        The observation tree to ask.
-    spending : Spending
-        How much has been spent.
+    sampling : Sampling
+        What has been asked, and how much has been spent.
     share : float
         How much of the budget may be spent.
-
-    Returns
-    -------
-    array of float
-        The weights of all nodes, with those of the new answers: how many words are expected there.
     """
-    found: dict[int, float] = {}
+    observations, found = sampling.observations, dict[int, float]()
     try:
         for place, fit in enumerate(fits):
-            left = (share - spending.share) / (len(fits) - place)
-            further = _FURTHER if len(fit.machine) <= _SMALL else 0
-            count = _affordable(left, spending) // (1 + further)
+            left = (share - sampling.share) / (len(fits) - place)
+            further = _FURTHER if len(fit.machine.rows) <= _SMALL else 0
+            affordable = int(left * sampling.answered / max(sampling.share, 1e-12))
+            count = affordable // (1 + further)
             if count > 0:
                 starts, symbols, flows = blind_edges(fit, evidence, count)
                 words = observations.nodes.step(nodes[starts], evidence.codes[symbols])
                 _follow(words, flows, further, observations, found)
     except BudgetReached:
         pass
-    enlarged = np.zeros(observations.nodes.size)
-    enlarged[: len(weights)] = weights
+    probes = np.zeros(observations.nodes.size)
+    probes[: len(sampling.probes)] = sampling.probes
     for node, flow in found.items():
-        enlarged[node] = max(enlarged[node], flow)
-    return enlarged
-
-
-def _affordable(left: float, spending: Spending) -> int:
-    """Return how many words can be asked with a share of the budget."""
-    return int(left * spending.answered / max(spending.share, 1e-12))
+        probes[node] = max(probes[node], flow)
+    sampling.probes = probes
 
 
 def _follow(
@@ -97,3 +82,55 @@ def _follow(
             goes_on = shares > 0
             flows = (flows * shares)[goes_on]
             words = observations.nodes.step(words[goes_on], likeliest[goes_on])
+
+
+def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Numbers, Numbers, Floats]:
+    """Return where words should go on to see transitions that hardly any word has taken.
+
+    Parameters
+    ----------
+    fit : Fit
+        The automaton.
+    evidence : Evidence
+        What is known.
+    count : int
+        How many transitions, at most.
+
+    Returns
+    -------
+    nodes, symbols : array of int
+        The likeliest word into each transition, and its symbol.
+    flows : array of float
+        How many words are expected to take the transition.
+    """
+    width = evidence.width
+    flows = evidence.sums(fit.states, len(fit.machine.rows))[0][:, 1:].reshape(-1)
+    taken = fit.states[evidence.parents].astype(np.int64) * width + evidence.symbols
+    seen = np.bincount(taken[1:], evidence.weights[1:], len(flows))
+    flows[seen >= np.minimum(_SEEN, 0.5 * flows)] = 0.0
+    best = np.argsort(-flows, kind="stable")[:count]
+    best = best[flows[best] > 0]
+    states, symbols = np.divmod(best, width)
+    return _find_likeliest(fit, evidence, states, symbols), symbols, flows[best]
+
+
+def _find_likeliest(fit: Fit, evidence: Evidence, states: Numbers, symbols: Numbers) -> Numbers:
+    """Return the node in each state after which a symbol is likeliest, its weight included."""
+    order = np.argsort(fit.states, kind="stable")
+    begins = np.searchsorted(fit.states[order], np.arange(len(fit.machine.rows) + 1))
+    nodes = np.empty(len(states), dtype=np.int64)
+    weighted = evidence.weighted[0]
+    by_column = weighted.tocsc() if isinstance(weighted, csr_array) else None
+    by_symbol = np.argsort(symbols, kind="stable")
+    borders = np.flatnonzero(np.diff(symbols[by_symbol], prepend=-1)).tolist()
+    for begin, end in zip(borders, [*borders[1:], len(symbols)], strict=False):
+        column = int(symbols[by_symbol[begin]]) + 1
+        if by_column is None:
+            flow = weighted[:, column]
+        else:
+            flow = by_column[:, [column]].toarray().reshape(-1)
+        for place in by_symbol[begin:end].tolist():
+            state = int(states[place])
+            here = order[begins[state] : begins[state + 1]]
+            nodes[place] = here[flow[here].argmax()]
+    return nodes

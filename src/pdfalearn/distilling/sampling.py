@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.distilling.evidence import Floats
-from pdfalearn.distilling.gathering import Positions, positions_of
-from pdfalearn.errors import InputError
+from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Table
+from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.protocol import QueryCost
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations.tree import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers.drawing import ModelWords, Sampler
+from pdfalearn.words import Words
 
 _FIRST = 2
 """How many words are drawn at first."""
@@ -22,8 +25,6 @@ _MOST_WORDS = 2**20
 """At most this many words are drawn, even if the budget allows more."""
 _SECONDS_FOR_ASKING = 0.5
 """The share of a bound on seconds in which the model is asked."""
-
-
 _LEAST_SYMBOLS = 50
 _WORDS_AT_LEAST = 50
 """The default length of words allows at least about this many words in the budget."""
@@ -36,54 +37,22 @@ _FOR_LEARNING = {
     "max_word_length": "say how long words may be by words=ModelWords(max_length=…)",
 }
 """Bounds of learning that do not bound what is drawn, and what to say instead."""
+_SPARSE = 0.25
+"""Answers are kept sparse where at most this share of all probabilities is listed."""
 
 
-class Spending:
-    """How much of a budget has been spent, with stored answers as if they had been asked.
+class Positions(NamedTuple):
+    """The prefixes of words at which a model's answer counts."""
 
-    Parameters
-    ----------
-    observations : ObservationTree
-        The observation tree to ask.
-    """
-
-    def __init__(self, observations: ObservationTree) -> None:
-        self._observations = observations
-        self._started = time.monotonic()
-
-    @property
-    def answered(self) -> int:
-        """How many words have an answer."""
-        nodes = self._observations.nodes
-        return int(np.count_nonzero(nodes.rows[: nodes.size] >= 0))
-
-    @property
-    def share(self) -> float:
-        """The share of the budget that is spent: 1 if a bound is reached."""
-        budget = self._observations.budget
-        answered = self.answered
-        shares = [0.0]
-        if budget.max_symbols is not None:
-            shares.append((answered - 1) / max(1, budget.max_symbols))
-        if budget.max_words is not None:
-            shares.append(answered / budget.max_words)
-        if budget.max_cost is not None:
-            shares.append(self._cost(answered) / max(budget.max_cost, 1e-300))
-        if budget.max_seconds is not None:
-            seconds = time.monotonic() - self._started
-            shares.append(seconds / max(1e-9, _SECONDS_FOR_ASKING * budget.max_seconds))
-        return max(shares)
-
-    def _cost(self, answered: int) -> float:
-        """Return what a number of answers costs; exact where all answers cost the same."""
-        cost, stored = self._observations.query_cost, self._observations.counts.stored
-        if cost.word == cost.prefix and not cost.call and not cost.cached_symbol:
-            return cost.total(words=answered, symbols=answered - 1)
-        return self._observations.meter.spent + cost.total(words=stored, symbols=stored)
+    nodes: Nodes = np.empty(0, dtype=np.int64)
+    """The node of every position, word after word."""
+    words: Numbers = np.empty(0, dtype=np.int64)
+    """The word that every position is of."""
+    word_count: int = 0
 
 
 class Sampling:
-    """Draws words until a share of the budget is spent.
+    """Draws words until a share of the budget is spent, and keeps what the model answered.
 
     All words come from one stream of random numbers, so that the same seed
     gives the same words.
@@ -103,76 +72,201 @@ class Sampling:
     def __init__(
         self, observations: ObservationTree, sampler: Sampler, seed: int, held_out: int
     ) -> None:
+        self.observations = observations
+        self.sampler = sampler
         self._one_in = held_out
-        self._observations = observations
-        self._sampler = sampler
         self._random = np.random.default_rng(seed)
-        self._training: list[Positions] = []
-        self._held_out: list[Positions] = []
+        self._started = time.monotonic()
         width = len(observations.alphabet)
         self._uniform = PDFA(
             alphabet=observations.alphabet,
             transitions=np.zeros((1, width), dtype=np.int32),
             probabilities=np.full((1, width + 1), 1 / (width + 1)),
         )
-        self.spending = Spending(observations)
+        self.training = Positions()
+        """The positions to learn from."""
+        self.held_out = Positions()
+        """The positions that are held out."""
+        self.probes: Floats = np.zeros(0)
+        """The weights of nodes that were asked because automata were blind there."""
         self.words = 0
         """How many words were drawn."""
         self.cut_words = 0
         """How many of them were cut at the sampler's maximal length."""
 
     @property
-    def training(self) -> Positions:
-        """The positions to learn from."""
-        return Positions.joined(self._training)
+    def answered(self) -> int:
+        """How many words have an answer."""
+        nodes = self.observations.nodes
+        return int(np.count_nonzero(nodes.rows[: nodes.size] >= 0))
 
     @property
-    def held_out(self) -> Positions:
-        """The positions that are held out."""
-        return Positions.joined(self._held_out)
+    def share(self) -> float:
+        """The share of the budget that is spent: 1 if a bound is reached.
 
-    def weights(self) -> Floats:
-        """Return how many of the words to learn from pass through every node."""
-        nodes = self.training.nodes
-        return np.bincount(nodes, minlength=self._observations.nodes.size).astype(np.float64)
+        Stored answers count as if they had been asked.
+        """
+        budget = self.observations.budget
+        answered = self.answered
+        shares = [0.0]
+        if budget.max_symbols is not None:
+            shares.append((answered - 1) / max(1, budget.max_symbols))
+        if budget.max_words is not None:
+            shares.append(answered / budget.max_words)
+        if budget.max_cost is not None:
+            shares.append(self._estimate_cost(answered) / max(budget.max_cost, 1e-300))
+        if budget.max_seconds is not None:
+            seconds = time.monotonic() - self._started
+            shares.append(seconds / max(1e-9, _SECONDS_FOR_ASKING * budget.max_seconds))
+        return max(shares)
+
+    def _estimate_cost(self, answered: int) -> float:
+        """Return what a number of answers costs; exact where all answers cost the same."""
+        cost, stored = self.observations.query_cost, self.observations.counts.stored
+        if cost.word == cost.prefix and not cost.call and not cost.cached_symbol:
+            return cost.total(words=answered, symbols=answered - 1)
+        return self.observations.meter.spent + cost.total(words=stored, symbols=stored)
 
     def draw_until(self, share: float) -> None:
         """Draw words until a share of the budget is spent, or there are enough of them."""
-        budget = self._observations.budget
-        most_words = min([*_answer_bounds(budget, self._observations.query_cost), _MOST_WORDS])
+        budget = self.observations.budget
+        most_words = min([*_answer_bounds(budget, self.observations.query_cost), _MOST_WORDS])
         count, per_word = _FIRST, 0.0
         try:
-            while (left := share - self.spending.share) > 0 and self.words < most_words:
+            while (left := share - self.share) > 0 and self.words < most_words:
                 if per_word:
                     count = min(2 * count, int(left / per_word), most_words - self.words)
                     if not count:
                         return
-                before = self.spending.share
+                before = self.share
                 self._draw(count)
-                per_word = max((self.spending.share - before) / count, 1e-12)
+                per_word = max((self.share - before) / count, 1e-12)
         except BudgetReached:
             return
 
     def _draw(self, count: int) -> None:
         """Draw words; if that goes beyond the budget, with stored answers counted, drop them."""
-        observations = self._observations
-        words = self._sampler.draw(count, self._uniform, observations, self._random)
-        cut = self._sampler.max_length if isinstance(self._sampler, ModelWords) else None
+        observations = self.observations
+        words = self.sampler.draw(count, self._uniform, observations, self._random)
+        cut = self.sampler.max_length if isinstance(self.sampler, ModelWords) else None
         if cut is None:
             observations.ask_path(words)
-        if self.spending.share > 1:
+        if self.share > 1:
             raise BudgetReached("the share for words", 1)
         is_held = np.zeros(count, dtype=bool)
         if self._one_in:
             is_held = (self.words + 1 + np.arange(count)) % self._one_in == 0
-        for parts, chosen in ((self._training, ~is_held), (self._held_out, is_held)):
-            parts.append(positions_of(words.take(chosen.nonzero()[0]), observations, cut))
+        learnt, held = words.take((~is_held).nonzero()[0]), words.take(is_held.nonzero()[0])
+        self.training = add_words(self.training, learnt, observations, cut)
+        self.held_out = add_words(self.held_out, held, observations, cut)
         self.words += count
         self.cut_words += 0 if cut is None else int((words.lengths == cut).sum())
 
+    def make_evidence(self, most: int) -> tuple[Evidence, Nodes]:
+        """Return what is known from at most about this many answers, and its nodes' nodes here."""
+        training = self.training
+        if len(training.nodes) > most:
+            training = take_first_words(training, most)
+        weights = np.bincount(training.nodes, minlength=self.observations.nodes.size).astype(float)
+        weights[: len(self.probes)] = np.maximum(weights[: len(self.probes)], self.probes)
+        return make_evidence(self.observations, weights, only_listed=True)
+
+
+def add_words(
+    before: Positions, words: Words, observations: ObservationTree, cut_length: int | None = None
+) -> Positions:
+    """Add the positions of words that were asked; undefined prefixes do not count.
+
+    Words of ``cut_length`` did not end there: how they would have gone on does not count.
+    """
+    path = observations.path(words)
+    numbers = np.repeat(np.arange(len(words)), words.lengths + 1) + before.word_count
+    counts = observations.nodes.rows[path] >= 0
+    if cut_length is not None:
+        counts[words.ends[words.lengths == cut_length]] = False
+    return Positions(
+        np.concatenate((before.nodes, path[counts])),
+        np.concatenate((before.words, numbers[counts])),
+        before.word_count + len(words),
+    )
+
+
+def take_first_words(positions: Positions, most: int) -> Positions:
+    """Return the positions of the first words that together have about this many nodes."""
+    firsts = np.sort(np.unique(positions.nodes, return_index=True)[1])
+    if len(firsts) <= most:
+        return positions
+    word = int(positions.words[firsts[most]])
+    end = int(np.searchsorted(positions.words, word))
+    return Positions(positions.nodes[:end], positions.words[:end], word)
+
+
+def make_evidence(
+    observations: ObservationTree, weights: Floats, *, only_listed: bool = False
+) -> tuple[Evidence, Nodes]:
+    """Return the evidence of the nodes that have a weight, and these nodes in its order.
+
+    Parameters
+    ----------
+    observations : ObservationTree
+        The answers.
+    weights : array of float
+        The weight of every node.
+    only_listed : bool
+        Whether symbols that no sparse answer lists are left out.
+    """
+    nodes = weights.nonzero()[0]
+    numbers = np.zeros(len(weights), dtype=np.int64)
+    numbers[nodes] = np.arange(len(nodes))
+    parents = numbers[observations.nodes.parents[nodes]]
+    rows = observations.answers.rows(observations.nodes.rows[nodes].astype(np.int64))
+    if rows.rest is not None and rows.rest.any():
+        word = shortened(observations.word(int(nodes[(rows.rest > 0).argmax()])))
+        raise ModelError(
+            f"the model's answer to the word {word} does not list all that may follow, so it "
+            "cannot be distilled; wrap the model in TopK"
+        )
+    symbols = observations.nodes.last_symbols[nodes].astype(np.int64)
+    table: Table
+    codes = None
+    if rows.columns is None or rows.offsets is None:
+        table = rows.values / rows.values.sum(axis=1, keepdims=True)
+    else:
+        entries = rows.values.copy(), rows.columns, rows.offsets
+        table = _normalize(csr_array(entries, shape=(len(rows), rows.width)))
+        if only_listed and isinstance(table, csr_array):
+            table, symbols, codes = _leave_out_unlisted(table, symbols)
+    evidence = Evidence(parents, symbols, weights[nodes], table, codes)
+    return evidence, nodes[evidence.order]
+
+
+def _leave_out_unlisted(
+    table: csr_array[np.float64], symbols: Numbers
+) -> tuple[Table, Numbers, Numbers]:
+    """Keep the columns of symbols that are listed or taken; return which these are."""
+    codes = np.union1d(table.indices[table.indices > 0] - 1, symbols[1:])
+    columns = np.concatenate(([0], codes + 1))
+    listed = csr_array(
+        (table.data, np.searchsorted(columns, table.indices), table.indptr),
+        shape=(table.shape[0], len(columns)),
+    )
+    numbers = np.searchsorted(codes, symbols)
+    numbers[0] = 0
+    if len(listed.data) > _SPARSE * listed.shape[0] * listed.shape[1]:
+        return np.asarray(listed.toarray()), numbers, codes
+    return listed, numbers, codes
+
+
+def _normalize(table: csr_array[np.float64]) -> Table:
+    """Divide distributions by their sums; the table stays sparse where most of it is 0."""
+    table.data /= np.repeat(np.asarray(table.sum(axis=1)), np.diff(table.indptr))
+    if len(table.data) > _SPARSE * table.shape[0] * table.shape[1]:
+        return np.asarray(table.toarray())
+    return table
+
 
 def checked_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> Budget:
-    """Refuse a budget that does not bound what is asked, or that is too small for its purpose."""
+    """Return a budget; refuse one that does not bound what is asked, or is too small for it."""
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
     if not budget.bounds_questions:
@@ -185,12 +279,6 @@ def checked_budget(budget: object, cost: QueryCost, purpose: str = "hold out any
             "max_cost bounds nothing, as the model has no cost; give max_symbols, max_words or "
             "max_seconds"
         )
-    _check_bounds(budget, purpose)
-    return budget
-
-
-def _check_bounds(budget: Budget, purpose: str) -> None:
-    """Refuse bounds that do not apply to words that are drawn, and too small ones."""
     for name, remedy in _FOR_LEARNING.items():
         if getattr(budget, name) is not None:
             raise InputError(f"{name} is a bound for learning; {remedy}")
@@ -201,23 +289,20 @@ def _check_bounds(budget: Budget, purpose: str) -> None:
                 f"{name}={bound} is too small to {purpose}; give at least "
                 f"{_LEAST_SYMBOLS}, better some thousands"
             )
+    return budget
 
 
 def checked_sampler(words: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
-    """Return what draws words: by default the model itself."""
+    """Return what draws words: by default the model, with words so short that enough fit in."""
     if words is None:
-        return ModelWords(_default_length(budget, cost))
+        bounds, (low, high) = _answer_bounds(budget, cost), _LENGTHS
+        length = max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH
+        return ModelWords(length)
     if not hasattr(words, "draw"):
         raise InputError(
             f"words is {words!r}, not a sampler such as ModelWords(max_length=100) or Corpus(path)"
         )
     return words
-
-
-def _default_length(budget: Budget, cost: QueryCost) -> int:
-    """Return where words of the model are cut, so that enough of them fit into the budget."""
-    bounds, (low, high) = _answer_bounds(budget, cost), _LENGTHS
-    return max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH
 
 
 def _answer_bounds(budget: Budget, cost: QueryCost) -> list[int]:

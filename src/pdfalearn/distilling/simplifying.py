@@ -9,8 +9,7 @@ from typing import overload
 import numpy as np
 
 from pdfalearn.checks import checked_integer, checked_number
-from pdfalearn.distilling._original import Original
-from pdfalearn.distilling._polishing import Fit, polished, split
+from pdfalearn.distilling._original import Fit, Original, polish, split_states
 from pdfalearn.distilling.futures import FEW, MOST_COMPARED, joined, reduced
 from pdfalearn.equivalence.quotients import quotient, state_classes
 from pdfalearn.equivalence.relations import Exact, Quantization
@@ -156,8 +155,8 @@ class Search:
         fit = self._down(fit, size)
         small = 1 < size <= _SMALL and self._original.work <= _TRIALS
         for _ in range(_CYCLES if small and fit.loss <= most else 0):
-            wider = split(self._original, fit, max(1, int(_SPLIT * size)))
-            better = self._down(polished(self._original, wider), size)
+            wider = split_states(self._original, fit, max(1, int(_SPLIT * size)))
+            better = self._down(polish(self._original, wider), size)
             if better.loss >= 0.999 * fit.loss:
                 return fit
             fit = better
@@ -172,4 +171,4 @@ class Search:
                 fit = Fit(*found)
         if isinf(fit.loss):
             fit = Fit(*self._original.fitted(fit.states))
-        return polished(self._original, fit)
+        return polish(self._original, fit)

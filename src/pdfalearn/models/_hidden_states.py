@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,11 @@ class HiddenStates:
 
     def __init__(self, two: State, three: State, memory: int) -> None:
         self._form = two
-        tensors = list_tensors(two)
-        self._axes = _find_word_axes(tensors, list_tensors(three))
+        tensors: list[Tensor] = []
+        more_tensors: list[Tensor] = []
+        map_tensors(tensors.append, two)
+        map_tensors(more_tensors.append, three)
+        self._axes = _find_word_axes(tensors, more_tensors)
         row_bytes = sum(tensor.nbytes // 2 for tensor in tensors) + 16  # and _words, _used
         self.capacity: int = int(memory / _GROWTH) // row_bytes
         """The most states."""
@@ -63,7 +66,7 @@ class HiddenStates:
         """When each slot was used last; 0 if it is free."""
         self._free: Slots = np.empty(0, dtype=np.int64)
         self._slots: NDArray[np.int32] = grown(np.zeros(1, dtype=np.int32), 2)
-        """The slot of each word."""
+        """The slot of each word; the last entry stands for all ids beyond."""
         self._now = 0
         self.assigned_again = 0
         """How many words were assigned slots that they had before, or had lost."""
@@ -74,17 +77,9 @@ class HiddenStates:
         self._words = self._used = self._free = self._words[:0]
         self._slots = self._slots[:0]
 
-    def reach(self, last: int) -> None:
-        """Make sure that ids up to this one can be looked up."""
-        self._slots = grown(self._slots, last + 1)
-
     def know(self, ids: Ids) -> Flags:
         """Return which words have a state here."""
-        return np.asarray(self._slots[ids] >= 0)
-
-    def know_all(self, ids: Ids) -> bool:
-        """Return whether all of the words have a state here."""
-        return not np.count_nonzero(self._slots[ids] < 0)
+        return np.asarray(self._slots.take(ids, mode="clip") >= 0)
 
     def assign(self, ids: Ids, parents: Ids, known: int) -> tuple[Slots, Slots]:
         """Return slots for words, and those of their parents, which are not forgotten for them.
@@ -99,28 +94,22 @@ class HiddenStates:
         """
         self._now += 1
         self._used[self._slots[parents[:known]]] = self._now
+        self._slots = grown(self._slots, int(ids.max()) + 2)
         slots = self._slots[ids].astype(np.int64)
-        again = int(np.count_nonzero(slots != _NEVER))
-        if again:
-            self.assigned_again += again
+        self.assigned_again += int(np.count_nonzero(slots != _NEVER))
+        new = (slots < 0).nonzero()[0]
+        if len(new) < len(slots):
             self._used[slots[slots >= 0]] = self._now
-            slots[slots < 0] = self._take(int(np.count_nonzero(slots < 0)))
-        else:
-            slots = self._take(len(ids))
+        if len(new) > len(self._free) and len(self._used) < self.capacity:
+            self._grow(len(new) - len(self._free))
+        if len(new) > len(self._free):
+            self._forget(max(len(new), self.capacity // 8))
+        slots[new], self._free = self._free[: len(new)], self._free[len(new) :]
         self._slots[ids] = slots
         self._words[slots] = ids
         self._used[slots] = self._now
         self._used[0] = _ALWAYS
         return slots, self._slots[parents].astype(np.int64)
-
-    def _take(self, count: int) -> Slots:
-        if count > len(self._free):
-            if len(self._used) < self.capacity:
-                self._grow(count - len(self._free))
-            if count > len(self._free):
-                self._forget(max(count, self.capacity // 8))
-        slots, self._free = self._free[:count], self._free[count:]
-        return slots
 
     def _forget(self, count: int) -> None:
         """Free the slots that were not used for longest; those that are free are among them."""
@@ -147,11 +136,14 @@ class HiddenStates:
     def read(self, slots: Tensor) -> State:
         """Return the states in slots as one batch."""
         tables = zip(self._tables, self._axes, strict=True)
-        return _fill_form(self._form, iter([t.index_select(axis, slots) for t, axis in tables]))
+        chosen = iter([table.index_select(axis, slots) for table, axis in tables])
+        state: State = map_tensors(lambda _: next(chosen), self._form)
+        return state
 
     def write(self, slots: Tensor, state: State) -> None:
         """Keep a batch of states in slots."""
-        given = list_tensors(state)
+        given: list[Tensor] = []
+        map_tensors(given.append, state)
         if len(given) != len(self._tables):
             raise ModelError(
                 f"the network's state has {len(self._tables)} tensors before a step and "
@@ -169,32 +161,26 @@ class HiddenStates:
                 ) from error
 
 
-def list_tensors(state: State) -> list[Tensor]:
-    """Return the tensors of a state in order, those of a dictionary in the order of their names."""
+def map_tensors(function: Callable[[Tensor], Any], state: State) -> Any:
+    """Return a state of the same form with what a function makes of its tensors, in order.
+
+    The tensors of a dictionary are in the order of their names.
+    """
     import torch
 
     if isinstance(state, torch.Tensor):
-        return [state]
+        return function(state)
     if isinstance(state, tuple | list):
-        return [tensor for part in state for tensor in list_tensors(part)]
+        parts = [map_tensors(function, part) for part in state]
+        if isinstance(state, list):
+            return parts
+        return state._make(parts) if hasattr(state, "_make") else tuple(parts)  # if it is named
     if isinstance(state, dict):
-        return [tensor for name in sorted(state) for tensor in list_tensors(state[name])]
+        return {name: map_tensors(function, state[name]) for name in sorted(state)}
     raise InputError(
         f"the state of a network is a tensor, or tuples, lists or dictionaries of tensors; "
         f"there is a {type(state).__name__} in it"
     )
-
-
-def _fill_form(form: State, tensors: Iterator[Tensor]) -> State:
-    """Return a state of the same form with other tensors."""
-    if isinstance(form, tuple | list):
-        parts = [_fill_form(part, tensors) for part in form]
-        if isinstance(form, list):
-            return parts
-        return form._make(parts) if hasattr(form, "_make") else tuple(parts)  # if it is named
-    if isinstance(form, dict):
-        return {name: _fill_form(form[name], tensors) for name in sorted(form)}
-    return next(tensors)
 
 
 def _find_word_axes(two: list[Tensor], three: list[Tensor]) -> list[int]:

@@ -198,7 +198,9 @@ class OpenedNetwork(LanguageModel):
         self._width = len(model.alphabet) + 1
         with torch.inference_mode():
             logits, two = network.start(2)
-            self._device = _checked_logits(logits, 2, self._width).device
+            if logits.shape != (2, self._width):
+                raise _explain_shape(logits, 2, self._width)
+            self._device = logits.device
             self._states = HiddenStates(two, network.start(3)[1], memory)
             self._first = torch.softmax(logits[:1], dim=1, dtype=torch.float64).cpu().numpy()
         self.capacity = self._states.capacity
@@ -225,7 +227,8 @@ class OpenedNetwork(LanguageModel):
         try:
             with torch.inference_mode():
                 for part, levels in self._plan(batch):
-                    for together in _group(levels, self._widest):
+                    fits = len(part.ids) <= self._widest
+                    for together in [levels] if fits else _group(levels, self._widest):
                         self._take_steps(part, together, found)
         except BaseException as error:
             attach_answers(error, *_join(found, self._width))
@@ -237,20 +240,17 @@ class OpenedNetwork(LanguageModel):
 
         No level of a part has more words than fit into the cache with their parents.
         """
-        know = self._states.know
-        if len(batch.ids):
-            self._states.reach(int(batch.ids[-1]))
-            if batch.count < len(batch.ids) or batch.ids[0] == 0:
-                batch = _part_of(batch, (batch.ids > 0) & (batch.wanted | ~know(batch.ids)))
+        know, ids, wanted = self._states.know, batch.ids, batch.wanted
+        if len(ids) and (batch.count < len(ids) or ids[0] == 0):
+            new = (ids > 0) & (wanted | ~know(ids))
+            batch = Batch.of_ids(ids[new], wanted[new], batch.lineage, is_narrow=batch.is_narrow)
         if not len(batch.ids):
             return
-        if len(batch.ids) <= self._widest and self._states.know_all(batch.parents):
+        if len(batch.ids) <= self._widest and know(batch.parents).all():
             yield batch, [np.arange(len(batch.ids))]  # so are most batches
             return
-        levels = _find_levels_of_few(batch, self._states) if batch.is_narrow else None
-        if levels is None:
-            batch = batch.reaching(know)
-            levels = batch.levels()
+        batch = batch.reaching(know)
+        levels = batch.levels()
         if max(map(len, levels)) <= self._widest:
             yield batch, levels
             return
@@ -260,7 +260,9 @@ class OpenedNetwork(LanguageModel):
         order = _order_depth_first(batch, levels)
         for begin in range(0, len(order), self._widest):
             places = np.sort(order[begin : begin + self._widest])
-            part = _part_of(batch, places).reaching(know)
+            ids, wanted = batch.ids[places], batch.wanted[places]
+            part = Batch.of_ids(ids, wanted, batch.lineage, is_narrow=batch.is_narrow)
+            part = part.reaching(know)
             yield part, part.levels()
 
     def _take_steps(self, part: Batch, levels: list[Places], found: list[Found]) -> None:
@@ -285,7 +287,9 @@ class OpenedNetwork(LanguageModel):
                     state = self._states.read(before)
                 step_logits, state = self._network.step(inputs, state)
                 self._states.write(after, state)
-                logits.append(_checked_logits(step_logits, size, self._width))
+                if step_logits.shape != (size, self._width):
+                    raise _explain_shape(step_logits, size, self._width)
+                logits.append(step_logits)
         finally:
             if logits:
                 joined = logits[0] if len(logits) == 1 else torch.cat(logits)
@@ -297,14 +301,12 @@ class OpenedNetwork(LanguageModel):
                 found.append((ids, values))
 
 
-def _checked_logits(logits: Tensor, count: int, width: int) -> Tensor:
-    """Return logits as they are; refuse those of another shape than they must have."""
-    if logits.shape != (count, width):
-        raise ModelError(
-            f"the network gives logits of shape {tuple(logits.shape)} for {count} words, not "
-            f"{(count, width)}: a row for each word, in it the terminal first, then every symbol"
-        )
-    return logits
+def _explain_shape(logits: Tensor, count: int, width: int) -> ModelError:
+    """Return the error for logits of another shape than they must have."""
+    return ModelError(
+        f"the network gives logits of shape {tuple(logits.shape)} for {count} words, not "
+        f"{(count, width)}: a row for each word, in it the terminal first, then every symbol"
+    )
 
 
 def _join(found: list[Found], width: int) -> tuple[Ids, Rows]:
@@ -318,13 +320,6 @@ def _join(found: list[Found], width: int) -> tuple[Ids, Rows]:
     return ids, Rows.dense(values)
 
 
-def _part_of(batch: Batch, places: NDArray[np.generic]) -> Batch:
-    """Return a batch of the words at some places, whether their parents are there or not."""
-    ids, parents = batch.ids[places], batch.parents[places]
-    symbols, wanted = batch.symbols[places], batch.wanted[places]
-    return Batch(ids, parents, symbols, wanted, batch.lineage, is_narrow=batch.is_narrow)
-
-
 def _group(levels: list[Places], most: int) -> Iterator[list[Places]]:
     """Put levels together as long as they have no more words than this."""
     together: list[Places] = []
@@ -336,20 +331,6 @@ def _group(levels: list[Places], most: int) -> Iterator[list[Places]]:
         together.append(level)
         count += len(level)
     yield together
-
-
-def _find_levels_of_few(batch: Batch, states: HiddenStates) -> list[Places] | None:
-    """Do what `Batch.levels` does, word by word; None if anything is missing on the way."""
-    levels: list[list[int]] = []
-    depths: dict[int, int] = {}
-    words = zip(batch.ids.tolist(), batch.parents.tolist(), strict=True)
-    for place, (word, parent) in enumerate(words):
-        depth = depths[word] = depths.get(parent, -1) + 1
-        if depth == len(levels):
-            levels.append([])
-        levels[depth].append(place)
-    is_whole = states.know_all(batch.parents[levels[0]])
-    return [np.array(level) for level in levels] if is_whole else None
 
 
 def _order_depth_first(batch: Batch, levels: list[Places]) -> Places:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pdfalearn.distilling.estimates import HeldOut, interval
+from pdfalearn.distilling.estimates import HeldOut, estimate_mean
 from pdfalearn.distilling.evidence import Floats
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.equivalence.relations import Tolerance
@@ -125,9 +125,9 @@ class SampledMeasure:
 
     def distance(self, pdfa: PDFA) -> Distance:
         """Measure an automaton."""
-        measured = self._held_out.measured(pdfa)
+        measured = self._held_out.measure(pdfa)
         losses, infinite = measured.losses, measured.infinite
-        estimate = interval(losses, self.lengths - infinite)
+        estimate = estimate_mean(losses, self.lengths - infinite)
         high = estimate.high + self._held_out.room
         share = float(infinite.sum() / self.lengths.sum())
         return Distance(estimate.mean, estimate.low, high, share, losses, infinite)

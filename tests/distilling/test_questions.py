@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.distilling import blind
-from pdfalearn.distilling.blind import blind_edges
-from pdfalearn.distilling.machines import fitted
+from pdfalearn.distilling import questions
+from pdfalearn.distilling.machines import fit_rows
+from pdfalearn.distilling.questions import blind_edges
 from tests.distilling.trees import PlainTree, Word, machines_over, state_after, trees, words_of
 from tests.support import examples
 
@@ -23,7 +23,7 @@ def test_flows_into_what_was_not_seen(
     data: st.DataObject, tree: PlainTree, sparse: bool, count: int
 ) -> None:
     evidence = tree.evidence(sparse=sparse)
-    fit = fitted(data.draw(machines_over(tree.width)), evidence)
+    fit = fit_rows(data.draw(machines_over(tree.width)), evidence)
     flows: dict[Edge, float] = defaultdict(float)
     seen: dict[Edge, float] = defaultdict(float)
     for word in tree.words:
@@ -34,7 +34,7 @@ def test_flows_into_what_was_not_seen(
             flows[state, symbol] += tree.weights[word] * tree.answers[word][symbol + 1]
     unseen = {edge: flow for edge, flow in flows.items() if seen[edge] < min(1.5, 0.5 * flow)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blind, "_SEEN", 1.5)
+        patch.setattr(questions, "_SEEN", 1.5)
         nodes, symbols, found = blind_edges(fit, evidence, count)
     assert len(nodes) == len(symbols) == min(count, len(unseen))
     words = words_of(evidence)

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.distilling import costs
-from pdfalearn.distilling.costs import subtree_costs
-from pdfalearn.distilling.machines import Machine, fitted
-from pdfalearn.distilling.polishing import Edges
+from pdfalearn.distilling import polishing
+from pdfalearn.distilling.machines import Machine, fit_rows
+from pdfalearn.distilling.polishing import Edges, subtree_costs
 from tests.distilling.trees import (
     PlainTree,
     Word,
@@ -39,15 +38,16 @@ def plain_cost(machine: Machine, tree: PlainTree, word: Word, state: int) -> flo
 @given(st.data(), trees(), st.booleans(), st.sampled_from([1, 10**9]))
 def test_costs_of_subtrees(data: st.DataObject, tree: PlainTree, sparse: bool, short: int) -> None:
     evidence = tree.evidence(sparse=sparse)
-    machine = data.draw(machines_over(tree.width))
-    groups = np.arange(len(evidence))[::-1] // 2
+    fit = fit_rows(data.draw(machines_over(tree.width)), evidence)
+    machine = fit.machine
+    groups = np.arange(evidence.size)[::-1] // 2
     count = int(groups.max()) + 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(costs, "_SHORT", short)
-        found = subtree_costs(machine, evidence, groups, count)
-    plain = np.zeros((count, len(machine)))
+        patch.setattr(polishing, "_SHORT", short)
+        found = subtree_costs(fit, evidence, groups, count)
+    plain = np.zeros((count, len(machine.rows)))
     for word, group in zip(words_of(evidence), groups.tolist(), strict=True):
-        for state in range(len(machine)):
+        for state in range(len(machine.rows)):
             plain[group, state] += plain_cost(machine, tree, word, state)
     assert found.shape == plain.shape
     assert found == pytest.approx(plain, rel=1e-4, abs=1e-3)
@@ -57,7 +57,7 @@ def test_costs_of_subtrees(data: st.DataObject, tree: PlainTree, sparse: bool, s
 @given(st.data(), trees())
 def test_edges_are_the_transitions_that_words_take(data: st.DataObject, tree: PlainTree) -> None:
     evidence = tree.evidence()
-    fit = fitted(data.draw(machines_over(tree.width)), evidence)
+    fit = fit_rows(data.draw(machines_over(tree.width)), evidence)
     edges = Edges(fit, evidence)
     machine = fit.machine
     plain: dict[int, list[Word]] = defaultdict(list)
@@ -69,7 +69,7 @@ def test_edges_are_the_transitions_that_words_take(data: st.DataObject, tree: Pl
     for place, number in enumerate(edges.numbers.tolist()):
         assert all(of_word[word] == place for word in plain[number])
         assert edges.weights[place] == sum(tree.weights[word] for word in plain[number])
-        for state in range(len(machine)):
+        for state in range(len(machine.rows)):
             expected = sum(plain_cost(machine, tree, word, state) for word in plain[number])
             assert edges.costs[place, state] == pytest.approx(expected, rel=1e-4, abs=1e-3)
         target = 0 if number < 0 else machine.transitions[divmod(number, tree.width)]
@@ -78,6 +78,6 @@ def test_edges_are_the_transitions_that_words_take(data: st.DataObject, tree: Pl
 
 def test_the_beginning_costs_the_whole_loss() -> None:
     tree = random_tree(5, 3, 200)
-    fit = fitted(random_machine(5, 6, 3), tree.evidence())
+    fit = fit_rows(random_machine(5, 6, 3), tree.evidence())
     beginning = Edges(fit, tree.evidence()).costs[0, 0]
     assert beginning == pytest.approx(fit.loss * tree.total, rel=1e-4)
