@@ -224,16 +224,12 @@ class Run:
                 raise
             self._notes.append(f"the store could not be closed: {error}")
         finally:
-            note = self._observations.close()
-            if note is not None:
-                self._notes.append(note)
+            self._notes += self._observations.close()
         return replace(self._frontier, notes=tuple(self._notes))
 
     def salvage(self) -> Frontier | None:
         """Return what was found until an interrupt, if there are words to measure it with."""
-        note = self._observations.close()
-        if note is not None:
-            self._notes.append(note)
+        self._notes += self._observations.close()
         self._progress = None  # it may have raised the interrupt, and would do so again
         if self._frontier is None:
             if self._sampling.held_out.word_count < 2:

@@ -120,18 +120,13 @@ class Run:
                 raise
             self._notes.append(f"the store could not be closed: {error}")
         finally:
-            self._close()
+            self._notes += self._observations.close()
         return replace(self._result, notes=tuple(self._notes)) if self._notes else self._result
-
-    def _close(self) -> None:
-        note = self._observations.close()
-        if note is not None:
-            self._notes.append(note)
 
     def salvage(self) -> Result | None:
         """Return what was learnt until an interrupt, if there is an automaton at all."""
         self._time(None)
-        self._close()
+        self._notes += self._observations.close()
         if self._result is None:
             # Half-made states, where a second Ctrl-C came in between, leave the newest one.
             with suppress(Exception):
@@ -272,13 +267,14 @@ class Run:
         words = findings.access_words
         if len(self._added):
             words = words.followed_by(observations.word_tree(self._added))
+        if counts.outside_known:
+            details = {**certificate.details, **counts.outside_details}
+            certificate = replace(certificate, details=details)
         return Result(
             pdfa=pdfa,
             statistics=statistics,
             history=History(self._history),
-            certificate=replace(
-                certificate, details={**certificate.details, **counts.outside_details}
-            ),
+            certificate=certificate,
             by=by,
             kept_words=words,
             kept_tree=findings.tree,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from functools import partial
 
 from pdfalearn.budgets import Budget
@@ -20,8 +21,9 @@ from pdfalearn.learners.protocol import Learner
 from pdfalearn.learners.quant import Quant
 from pdfalearn.learners.quant_paper import PaperQuant
 from pdfalearn.learning._run import Maker, Run
-from pdfalearn.models.automaton import as_model
+from pdfalearn.models.automaton import AutomatonModel, as_model
 from pdfalearn.models.constrained.product import wrapped_pdfa
+from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.models.opened import Interrupts, check_members
 from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
@@ -162,7 +164,11 @@ def learn(
 
         key = model_key(asked, model_id)
     is_endless = may_be_endless(check_members(asked).cost, oracle)
-    shown = show_progress(progress, "learning", may_be_endless=is_endless)
+    shown = (
+        nullcontext()
+        if progress is None
+        else show_progress(progress, "learning", may_be_endless=is_endless)
+    )
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
@@ -199,9 +205,10 @@ def default_oracle(model: PDFA | LanguageModel, by: Relation, seed: int) -> Equi
     """
     if isinstance(model, PDFA):
         return ExactOracle(model, by=by)
-    automaton = wrapped_pdfa(model)
-    if automaton is not None:
-        return ExactOracle(automaton, by=by)
+    if isinstance(model, AutomatonModel | Wrapper):
+        automaton = wrapped_pdfa(model)
+        if automaton is not None:
+            return ExactOracle(automaton, by=by)
     sampler = _WALKS if model.is_constrained else _UNIFORM
     sampling = PACOracle(epsilon=EPSILON, delta=DELTA, sampler=sampler, seed=seed)
     return ChainOracle(StoredAnswersOracle(), sampling)

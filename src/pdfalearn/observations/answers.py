@@ -61,7 +61,7 @@ class Answers:
         """
         if self._sparse is not None or rows.is_sparse:
             return self._add_sparse(rows)
-        table = rows.to_signed().values
+        table = rows.values if rows.impossible is None else rows.to_signed().values
         numbers = self._numbers.get_or_add(table)
         if self._numbers.size > self.size:
             self._keep(table, numbers)

@@ -105,10 +105,11 @@ class Asker:
                 self._interrupts.is_calling = False
         return self._opened
 
-    def close(self) -> str | None:
-        """Close the model, once; return a note if that went wrong."""
+    def close(self) -> list[str]:
+        """Close the model, once; return notes on what went wrong."""
         opened, self._opened = self._opened, None
-        return None if opened is None else close_quietly(opened)
+        note = None if opened is None else close_quietly(opened)
+        return [] if note is None else [note]
 
     def ask(self, nodes: Nodes) -> None:
         """Ask for those of the nodes that are not known, in batches."""

@@ -158,8 +158,8 @@ class ObservationTree:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> str | None:
-        """Close the model, after which nothing is asked; return a note if that went wrong."""
+    def close(self) -> list[str]:
+        """Close the model, after which nothing is asked; return notes on what went wrong."""
         self.meter.is_closed = True
         return self.asker.close()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import FunctionModel, Guided, InputError, memory
+from pdfalearn import FunctionModel, Guided, InputError, checks
 from tests.support import need_module
 
 
 def test_the_table_of_a_regular_expression_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     need_module("interegular")
-    monkeypatch.setattr(memory, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(checks, "available_memory", lambda: 2**20)
     model = FunctionModel(lambda words: [], map(str, range(1000)))
     with pytest.raises(
         InputError, match=r"301 states of '1\{300\}' and 1,000 symbols need .*; use a simpler"
