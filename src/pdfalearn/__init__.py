@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
     from pdfalearn.analysis.boxes import save_intervals as save_intervals
-    from pdfalearn.analysis.distances import Distances as Distances
-    from pdfalearn.analysis.distances import distances as distances
     from pdfalearn.analysis.entropies import Entropy as Entropy
     from pdfalearn.analysis.entropies import Visits as Visits
     from pdfalearn.analysis.entropies import entropy as entropy
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.scoring import Score as Score
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprises as surprises
+    from pdfalearn.analysis.word_distances import Distances as Distances
+    from pdfalearn.analysis.word_distances import distances as distances
     from pdfalearn.budgets import Budget as Budget
     from pdfalearn.distilling.fitting import fit as fit
     from pdfalearn.distilling.models import distill as distill
@@ -84,9 +84,9 @@ if TYPE_CHECKING:
     from pdfalearn.learners.lpstar import LPStar as LPStar
     from pdfalearn.learners.protocol import Learner as Learner
     from pdfalearn.learners.wlstar import WLStar as WLStar
+    from pdfalearn.learning.kappa_stability import Stability as Stability
+    from pdfalearn.learning.kappa_stability import stability as stability
     from pdfalearn.learning.loop import learn as learn
-    from pdfalearn.learning.stability import Stability as Stability
-    from pdfalearn.learning.stability import stability as stability
     from pdfalearn.metrics.distributions import distribution_differences as distribution_differences
     from pdfalearn.metrics.distributions import kl_divergences as kl_divergences
     from pdfalearn.metrics.distributions import l1_distances as l1_distances
@@ -159,7 +159,7 @@ if TYPE_CHECKING:
     from pdfalearn.viewing.drawing import Picture as Picture
     from pdfalearn.viewing.drawing import draw as draw
     from pdfalearn.viewing.page import Page as Page
-    from pdfalearn.viewing.view import view as view
+    from pdfalearn.viewing.views import view as view
     from pdfalearn.words import Words as Words
 
     __all__: list[str]

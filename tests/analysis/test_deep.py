@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.distances import distances
+from pdfalearn.analysis.word_distances import distances
 from pdfalearn.analysis.entropies import entropy
 from pdfalearn.analysis.likeliest import most_likely
 from pdfalearn.analysis.probabilities import condition, probability

@@ -101,17 +101,17 @@ class OracleChoice:
         return pdfalearn.ChainOracle(pdfalearn.StoredAnswersOracle(), self._asking(model, seed))
 
     def _asking(self, model: PDFA | LanguageModel, seed: int) -> EquivalenceOracle:
-        from pdfalearn.learning import loop
+        from pdfalearn.learning.loop import DELTA, EPSILON, MAX_LENGTH
 
-        length = loop.MAX_LENGTH if self.max_length is None else self.max_length
+        length = MAX_LENGTH if self.max_length is None else self.max_length
         if self.oracle == "words":
             return pdfalearn.AllWordsOracle(length)
         if self.oracle == "walks":
             walks = self.walks_per_state or _WALKS_PER_STATE
             return pdfalearn.StatePrefixOracle(walks_per_state=walks, walk_length=length, seed=seed)
         return pdfalearn.PACOracle(
-            epsilon=loop.EPSILON if self.epsilon is None else self.epsilon,
-            delta=loop.DELTA if self.delta is None else self.delta,
+            epsilon=EPSILON if self.epsilon is None else self.epsilon,
+            delta=DELTA if self.delta is None else self.delta,
             sampler=self._sampler(model, length),
             seed=seed,
         )

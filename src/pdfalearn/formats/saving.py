@@ -59,7 +59,7 @@ def _read_archive(stream: BinaryIO) -> Any:
 
 
 def _write_page(thing: Any, stream: BinaryIO) -> None:
-    from pdfalearn.viewing.view import view
+    from pdfalearn.viewing.views import view
 
     view(thing).write(stream)
 

@@ -89,7 +89,7 @@ def differing(
     return differs
 
 
-def comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
+def make_comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
     """Return a function that does what `differing` does; it is valid until more is asked.
 
     It is fast for many words, but has to look at every stored answer first.
@@ -179,7 +179,7 @@ def _contradictions(
     table, size = observations.nodes, observations.nodes.size
     above = table.parents[:size].astype(np.int64)
     last, classes = table.last_symbols[:size], table.classes[:size]
-    differ = comparison(hypothesis, observations)
+    differ = make_comparison(hypothesis, observations)
     states = np.full(size, hypothesis.initial, dtype=np.int32)
     is_open = np.ones(size, dtype=bool)
     found = [np.empty(0, dtype=np.int64)]

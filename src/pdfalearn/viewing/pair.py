@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis.distances import Distances, distances
 from pdfalearn.analysis.parting import Differences, PrefixDifference, WordDifference, differences
+from pdfalearn.analysis.word_distances import Distances, distances
 from pdfalearn.equivalence.pairs import in_order_of
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
