@@ -11,7 +11,7 @@ from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import comparison as comparing
-from pdfalearn.oracles.comparison import make_comparison, differing, first_differences
+from pdfalearn.oracles.comparison import differing, first_differences, make_comparison
 from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after

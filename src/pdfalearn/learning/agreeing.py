@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.observations.tree import UNDEFINED, UNKNOWN, Nodes, ObservationTree
-from pdfalearn.oracles.comparison import levels, make_comparison
+from pdfalearn.equivalence import Equivalence
+from pdfalearn.observations import UNDEFINED, UNKNOWN, Nodes, ObservationTree
+from pdfalearn.oracles import levels, make_comparison
 from pdfalearn.pdfa import PDFA
 
 Numbers = NDArray[np.int64]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.checks import checked_integer
-from pdfalearn.equivalence.relations import Tolerance, different_rows
+from pdfalearn.equivalence import Tolerance, different_rows
 from pdfalearn.errors import InputError
-from pdfalearn.observations.tree import UNDEFINED, UNKNOWN, Nodes, ObservationTree
+from pdfalearn.observations import UNDEFINED, UNKNOWN, Nodes, ObservationTree
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate
+from pdfalearn.results import Certificate
 from pdfalearn.rows import Rows
 from pdfalearn.words import NO_WORDS, Words, prefixes_of, visited_states
 
