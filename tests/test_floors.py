@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,3 +59,15 @@ def test_imports_lead_down_and_through_front_doors(path: Path) -> None:
             is_below = FLOOR_OF[other] < FLOOR_OF[room]
             assert is_below or (is_later and (room, other) in LATER), f"{other} is above {room}"
             assert len(inner) <= 1, f"{other} has a front door: import {inner[-1]} from it"
+
+
+def test_every_file_and_room_that_the_architecture_names_exists() -> None:
+    folder = Path(__file__).parents[1]
+    text = (folder / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+(?:/|\.(?:py|js|md|svg)))`", text))
+    paths = [
+        path for room in ("src", "tests", "tools", "docs") for path in (folder / room).rglob("*")
+    ]
+    known = {f"/{path.relative_to(folder)}{'/' * path.is_dir()}" for path in paths}
+    assert len(named) > 60
+    assert not [name for name in named if not any(path.endswith(f"/{name}") for path in known)]
