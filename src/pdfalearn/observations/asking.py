@@ -9,6 +9,7 @@ import numpy as np
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.arrays.passes import firsts
+from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import FEW, Batch
 from pdfalearn.models.opened import Interrupts, close_quietly, open_model
@@ -151,8 +152,12 @@ class Asker:
     def _send_allowed(self, nodes: Nodes) -> None:
         """Ask for nodes, as many at a time as the budget allows."""
         while len(nodes):
-            where = self._model.alphabet.decode(self._nodes.word(int(nodes[0])))
-            self._send(self._meter.allowed(nodes, where))
+            try:
+                allowed = self._meter.allowed(nodes)
+            except BudgetReached as reached:
+                reached.where = self._model.alphabet.decode(self._nodes.word(int(nodes[0])))
+                raise
+            self._send(allowed)
             nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
 
     def _send(self, nodes: Nodes) -> None:
