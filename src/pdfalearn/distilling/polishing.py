@@ -174,8 +174,8 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     sums, weights = evidence.sums(edges.of_node, len(edges.numbers))
     means = sums / weights[:, None]
     divergences = means * (np.log(np.where(means > 0, means, 1.0)) - fit.logs[edges.targets])
-    gains = np.bincount(owners, gains_after, len(edges.numbers))
-    gains += weights * divergences.sum(axis=1)
+    later = np.bincount(owners, gains_after, len(edges.numbers))
+    gains = weights * divergences.sum(axis=1) + later
     entering = np.bincount(edges.targets, minlength=size)
     gains[entering[edges.targets] == 1] = 0.0  # these have their state for themselves
     gains[0] = 0.0
