@@ -138,14 +138,14 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
     """
     ended = _by_size(sweep, [place for place, row in enumerate(sweep) if row.has_ended])
     if not ended:
-        return Recommendation(None, f"{_DISTILL}; {_unended(sweep)}")
+        return Recommendation(None, f"{_DISTILL}; {_explain_unended(sweep)}")
     best = min(ended, key=lambda place: _loss(sweep, place))
     chosen = next(place for place in ended if not _is_worse(sweep, place, best, errors=1))
     stopped = [place for place in range(len(sweep)) if place not in ended]
     return _why_not(sweep, chosen, ended, stopped) or _why(sweep, chosen, ended, stopped)
 
 
-def _unended(sweep: Sweep) -> str:
+def _explain_unended(sweep: Sweep) -> str:
     """Return a text: no run has ended; a larger budget may help, unless states kept growing."""
     if any(row.result.certificate.details.get("is_growing") for row in sweep):
         return "no run came to its end, and states kept growing with the questions"
