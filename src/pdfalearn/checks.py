@@ -113,9 +113,9 @@ def checked_generator(seed: object) -> np.random.Generator:
 
 def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.float64]:
     """Copy the probabilities into a read-only array, or name the value that is wrong."""
-    table = _table(given, "probabilities", "iuf")
+    columns, what = len(alphabet) + 1, "the terminal and every symbol"
+    table = _checked_table(given, "probabilities", "iuf", columns, what)
     rows: NDArray[np.float64] = np.add(table, 0.0, dtype=np.float64, order="C")  # no -0.0
-    _check_shape(rows, len(alphabet) + 1, "probabilities", "the terminal and every symbol")
     wrong = wrong_rows(rows, rounding=0.0)
     if wrong.any():
         raise _bad_state(rows, int(wrong.argmax()), alphabet)
@@ -142,8 +142,7 @@ def checked_transitions(
     given: ArrayLike, probabilities: NDArray[np.float64], alphabet: Alphabet
 ) -> NDArray[np.int32]:
     """Copy the transitions into a read-only array with a last row of -1, or name what is wrong."""
-    wide = _table(given, "transitions", "iu")
-    _check_shape(wide, len(alphabet), "transitions", "every symbol")
+    wide = _checked_table(given, "transitions", "iu", len(alphabet), "every symbol")
     states = len(probabilities)
     if len(wide) != states:
         raise InputError(
@@ -171,7 +170,10 @@ def checked_transitions(
     return table
 
 
-def _table(given: ArrayLike, name: str, kinds: str) -> NDArray[Any]:
+def _checked_table(
+    given: ArrayLike, name: str, kinds: str, columns: int, what: str
+) -> NDArray[Any]:
+    """Return a table of numbers of these kinds, with a column for each of what it is about."""
     wanted = "numbers" if "f" in kinds else "integers"
     try:
         table = np.asarray(given)
@@ -181,14 +183,11 @@ def _table(given: ArrayLike, name: str, kinds: str) -> NDArray[Any]:
         raise InputError(f"{name} are empty; a PDFA has at least one state")
     if table.dtype.kind not in kinds:
         raise InputError(f"{name} are not a table of {wanted}, but of {table.dtype}")
-    return table
-
-
-def _check_shape(array: NDArray[np.generic], columns: int, name: str, what: str) -> None:
-    if array.ndim != 2 or array.shape[1] != columns:
+    if table.ndim != 2 or table.shape[1] != columns:
         raise InputError(
-            f"{name} have shape {array.shape}, not (states, {columns}): a column for {what}"
+            f"{name} have shape {table.shape}, not (states, {columns}): a column for {what}"
         )
+    return table
 
 
 def check_fits(states: int, symbols: int) -> None:

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA
 from pdfalearn.distilling import futures
-from pdfalearn.distilling.futures import States, joined, merge_costs, merged, reduced, thinned
+from pdfalearn.distilling.futures import (
+    States,
+    merge_classes,
+    merge_costs,
+    merge_rare_states,
+    merge_states,
+    reduce_states,
+)
 from tests.metrics import slow
 from tests.strategies import pdfas
 
@@ -70,7 +77,9 @@ def test_merging_redirects_and_keeps_undefined(pdfa: PDFA, data: st.DataObject) 
     target_of = data.draw(st.lists(st.integers(0, count - 1), min_size=count, max_size=count))
     sources = [p for p, q in enumerate(target_of) if target_of[q] == q != p]
     targets = [target_of[p] for p in sources]
-    result = merged(states, np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64))
+    result = merge_states(
+        states, np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
+    )
     kept = [p for p in range(count) if p not in sources]
     place = {p: kept.index(target_of[p] if p in sources else p) for p in range(count)}
     assert result.initial == place[pdfa.initial]
@@ -91,11 +100,11 @@ def test_many_states_are_thinned_by_visits_and_joined_by_classes() -> None:
     rows = np.array([[0.1, 0.9], [0.9, 0.1], [0.15, 0.85], [0.8, 0.2], [0.5, 0.5]])
     visits = np.array([4.0, 5.0, 1.0, 2.0, 3.0])
     states = States(np.array([[1], [2], [3], [4], [-1]]), rows, visits, 2, np.arange(5))
-    two = thinned(states, 2)
+    two = merge_rare_states(states, 2)
     assert two.origins.tolist() == [0, 1, 0, 1, 1] or two.origins.tolist() == [0, 1, 0, 1, 0]
     assert two.initial == 0
     assert two.visits.sum() == visits.sum()
-    three = joined(states, np.array([7, 3, 7, 3, 1]))
+    three = merge_classes(states, np.array([7, 3, 7, 3, 1]))
     assert three.origins.tolist() == [0, 1, 0, 1, 2]
     assert three.transitions.tolist() == [[1], [0], [-1]]
 
@@ -108,5 +117,5 @@ def test_sizes_come_from_the_largest_to_the_smallest() -> None:
         random.integers(count, size=(count, 2)), rows, np.ones(count), 0, np.arange(count)
     )
     for tries in (0, 2):
-        found = reduced(states, [3, 150, 20], lambda one: (one, 0.0), tries=tries)
+        found = reduce_states(states, [3, 150, 20], lambda one: (one, 0.0), tries=tries)
         assert [len(one.rows) for one, _ in found] == [150, 20, 3]

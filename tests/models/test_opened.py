@@ -222,6 +222,13 @@ def test_members() -> None:
     assert members == (AB, "own-1", QueryCost(word=1, prefix=1))
 
 
+def test_a_fingerprint_is_read_once_at_opening() -> None:
+    read = iter(["own-1", "own-2"])
+    model = model_with(fingerprint=property(lambda _: next(read)))
+    assert open_model(model).fingerprint == "own-1"
+    assert next(read) == "own-2"
+
+
 def raising(error: Exception) -> property:
     def get(self: object) -> None:
         raise error

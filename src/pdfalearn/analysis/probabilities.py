@@ -116,7 +116,7 @@ class Successes:
             return cls(product, np.where(useful, 0.0, inf), values)
         steps, ends = minus_logs(product.weights), minus_logs(product.successes)
         costs = least_costs(walk.sources, walk.successors, steps, ends)
-        flow, gains = product.flow.restricted(useful), np.exp(costs[useful] - ends[useful])
+        flow, gains = product.flow.restrict_to(useful), np.exp(costs[useful] - ends[useful])
         factors = np.zeros(len(product))
         with np.errstate(over="ignore", invalid="ignore"):
             factors[useful] = flow.scaled_values(gains, costs[useful])

@@ -55,7 +55,7 @@ def least_reach(chain: IntervalChain) -> float:
     kept = ~avoiding_places(chain)
     if not kept[0]:
         return 0.0
-    simple = chain.restricted(kept)
+    simple = chain.restrict_to(kept)
     values = _extreme(simple, yes=1.0, greatest=False)
     steps = _checked_steps(simple)
     if steps is None or not np.isfinite(values).all():
@@ -155,7 +155,7 @@ def _extreme(
         weights = chain.best(nothing, greatest=greatest)[1]
     values = np.zeros(chain.size)
     for _ in range(_MOST_ROUNDS):
-        values = _evaluated(chain, weights, (gain, yes), values, accuracy)
+        values = _evaluate_choice(chain, weights, (gain, yes), values, accuracy)
         if not np.isfinite(values).all():
             break
         worth = np.append(values + gain, [yes, 0.0])
@@ -166,7 +166,7 @@ def _extreme(
     return values
 
 
-def _evaluated(
+def _evaluate_choice(
     chain: IntervalChain,
     weights: Floats,
     gain_and_yes: tuple[float, float],

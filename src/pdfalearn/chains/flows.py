@@ -71,7 +71,7 @@ class Flow:
         cost no digits; the solution is refined with residuals in extended precision.
         """
         if (self.leaving > 0).all():
-            return self._solved(gains)
+            return self._solve(gains)
         useful = reaching(self.sources, self.successors, gains > 0)
         lost = ~useful[self.successors]
         lost_weights = sums_by(self.sources[lost], self.weights[lost], len(self))
@@ -79,10 +79,10 @@ class Flow:
         endless = reaching(self.sources, self.successors, ~ends)
         values = np.where(endless, np.inf, 0.0)
         kept = useful & ~endless
-        values[kept] = self.restricted(kept)._solved(gains[kept])
+        values[kept] = self.restrict_to(kept)._solve(gains[kept])
         return values
 
-    def restricted(self, kept: Flags) -> Flow:
+    def restrict_to(self, kept: Flags) -> Flow:
         """Return the flow within some places; what leads to others leaves."""
         numbers = np.cumsum(kept) - 1
         inside = kept[self.sources] & kept[self.successors]
@@ -109,9 +109,9 @@ class Flow:
         costs : array of float
             Of no place more than those of a successor, minus the logarithm of the weight.
         """
-        return self._system.scaled(costs).solution(gains)
+        return self._system.scale(costs).solution(gains)
 
-    def _solved(self, gains: Floats) -> Floats:
+    def _solve(self, gains: Floats) -> Floats:
         if not gains.any():
             return np.zeros(len(self))
         return self._system.solution(gains)
@@ -142,18 +142,18 @@ class _System:
         sums = _sums(offsets, edges[2].astype(np.longdouble))
         return cls(*edges, offsets=offsets, diagonal=sums + flow.leaving)
 
-    def scaled(self, costs: Floats) -> _System:
+    def scale(self, costs: Floats) -> _System:
         """Return the system of the values times exp(costs)."""
         factors = np.exp(costs[self.sources] - costs[self.successors])
         return replace(self, weights=self.weights * factors)
 
     def solution(self, gains: Floats) -> Floats:
-        passed = None if len(gains) <= _FEW else self._passed(gains, _FEW_ROUNDS)
+        passed = None if len(gains) <= _FEW else self._pass_until_steady(gains, _FEW_ROUNDS)
         if passed is not None:
             return passed
         found = solver_of(self._matrix(), gains)
         if found is None:
-            passed = self._passed(gains, _MOST_ROUNDS)
+            passed = self._pass_until_steady(gains, _MOST_ROUNDS)
             if passed is None:
                 raise InputError("words are too long for an exact answer; draw words instead")
             return passed
@@ -202,7 +202,7 @@ class _System:
             blocks.append((slice(begin, end), csr_array(arrays, shape=(end - begin, size))))
         return blocks[::-1]
 
-    def _passed(self, gains: Floats, rounds: int) -> Floats | None:
+    def _pass_until_steady(self, gains: Floats, rounds: int) -> Floats | None:
         """Pass values back until they change no more; None if that takes too long.
 
         As in the iteration of Gauss and Seidel, blocks already see what later ones have come to.
@@ -224,7 +224,7 @@ class _System:
                 return None
             last = change
             if number < _LEAPS:
-                values = _leapt(earlier, before, values)
+                values = _leap(earlier, before, values)
         return None
 
     def _pass(self, values: Floats, at_once: Floats, times: int = 1) -> None:
@@ -233,7 +233,7 @@ class _System:
                 values[rows] = np.asarray(moves @ values) + at_once[rows]
 
 
-def _leapt(earlier: Floats, before: Floats, values: Floats) -> Floats:
+def _leap(earlier: Floats, before: Floats, values: Floats) -> Floats:
     """Add all changes to come, if they went on to shrink as the last two did.
 
     What shrinks most slowly is then gone, and the passes that follow deal with the rest.
@@ -313,7 +313,7 @@ class Reached:
             return float(endless[0])
         flow, into = self.flow, endless[self.flow.successors] & ~endless[self.flow.sources]
         gains = sums_by(flow.sources[into], flow.weights[into], len(flow))[~endless]
-        return float(flow.restricted(~endless).values(gains)[0])
+        return float(flow.restrict_to(~endless).values(gains)[0])
 
 
 def ending_probabilities(pdfa: PDFA) -> Floats:

@@ -83,9 +83,9 @@ class IntervalChain:
         """Places of about as many cells, and their cells in rows; missing ones have number -1."""
         counts = np.diff(self.begins)
         kinds = np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)
-        return list(self._grouped(counts, kinds))
+        return list(self._group_places(counts, kinds))
 
-    def _grouped(self, counts: Indices, kinds: Indices) -> Iterator[tuple[Indices, Indices]]:
+    def _group_places(self, counts: Indices, kinds: Indices) -> Iterator[tuple[Indices, Indices]]:
         for kind in np.unique(kinds):
             places = (kinds == kind).nonzero()[0]
             columns = np.arange(counts[places].max())
@@ -147,16 +147,16 @@ class IntervalChain:
         edges = self.sources[inner], self.targets[inner], weights[inner]
         return Flow(*edges, leaving=leaving)
 
-    def restricted(self, kept: Flags) -> IntervalChain:
+    def restrict_to(self, kept: Flags) -> IntervalChain:
         """Return the chain within some places; what leads to others leads to ``no``."""
-        return self._renumbered(kept, kept[self.sources])
+        return self._renumber_places(kept, kept[self.sources])
 
     def within(self, kept: Flags) -> IntervalChain:
         """Return the chain within some places; nothing leads to others any more."""
         targets = np.append(kept, [True, True])[self.targets]
-        return self._renumbered(kept, kept[self.sources] & targets)
+        return self._renumber_places(kept, kept[self.sources] & targets)
 
-    def _renumbered(self, kept: Flags, cells: Flags) -> IntervalChain:
+    def _renumber_places(self, kept: Flags, cells: Flags) -> IntervalChain:
         count = int(kept.sum())
         numbers = np.append(np.where(kept, np.cumsum(kept) - 1, count + 1), [count, count + 1])
         return IntervalChain.of_cells(
@@ -252,7 +252,7 @@ def collapse_components(chain: IntervalChain, components: Indices) -> tuple[Inte
 
 def avoiding_places(chain: IntervalChain) -> Flags:
     """Return for every place whether a way from it can be led past ``yes`` for sure."""
-    return _kept_inside(chain, np.ones(chain.size, dtype=bool), ends={chain.no})
+    return _keep_inside(chain, np.ones(chain.size, dtype=bool), ends={chain.no})
 
 
 def ending_places(chain: IntervalChain) -> tuple[Flags, Indices]:
@@ -262,7 +262,7 @@ def ending_places(chain: IntervalChain) -> tuple[Flags, Indices]:
     """
     kept = np.ones(chain.size, dtype=bool)
     while True:
-        kept = _kept_inside(chain, kept, ends={chain.yes, chain.no})
+        kept = _keep_inside(chain, kept, ends={chain.yes, chain.no})
         steps = _steps_to_end(chain, kept)
         if (steps[kept] >= 0).all():
             return kept, steps
@@ -282,7 +282,7 @@ def _steps_to_end(chain: IntervalChain, kept: Flags) -> Indices:
     return steps[:-2]
 
 
-def _kept_inside(chain: IntervalChain, kept: Flags, ends: set[int]) -> Flags:
+def _keep_inside(chain: IntervalChain, kept: Flags, ends: set[int]) -> Flags:
     """Return the largest part of some places from which ways can be kept in it, or led to ends."""
     inside = np.append(kept, [chain.yes in ends, chain.no in ends])
     cells = inside[chain.targets]

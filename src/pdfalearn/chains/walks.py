@@ -99,7 +99,7 @@ def walk_pairs(
                 f"({len(lefts_to) - 1:,} and {width - 1:,} states); {remedy}"
             )
         edges.append((begin + places, symbols, successors))
-        lefts, rights = _found(lefts, rights, successors, known, len(numbers))
+        lefts, rights = _take_new_pairs(lefts, rights, successors, known, len(numbers))
         pairs.append((lefts, rights))
     all_lefts, all_rights = map(np.concatenate, zip(*pairs, strict=True))
     return PairWalk(all_lefts, all_rights, *map(np.concatenate, zip(*edges, strict=True)))
@@ -132,7 +132,7 @@ class _Numbers:
         return np.asarray(self._cells[keys])
 
 
-def _found(
+def _take_new_pairs(
     lefts: Indices, rights: Indices, numbers: Indices, known: int, all_known: int
 ) -> tuple[Indices, Indices]:
     """Return the pairs that were not known before, in the order of their numbers."""
@@ -184,16 +184,16 @@ class Pairs:
     def common(cls, a: PDFA, b: PDFA, most: int = MOST_PAIRS) -> Pairs:
         """Follow the words that both automata find possible."""
         first, second = _sides(a, b)
-        return cls._walked(first, second, first.possible, second.possible, np.logical_and, most)
+        return cls._walk(first, second, first.possible, second.possible, np.logical_and, most)
 
     @classmethod
     def ending(cls, a: PDFA, b: PDFA, most: int = MOST_PAIRS) -> Pairs:
         """Follow the words that can still end in one of the automata at least."""
         first, second = _sides(a, b)
-        return cls._walked(first, second, first.ways, second.ways, np.logical_or, most)
+        return cls._walk(first, second, first.ways, second.ways, np.logical_or, most)
 
     @classmethod
-    def _walked(
+    def _walk(
         cls, first: Side, second: Side, ways: Flags, others: Flags, join: np.ufunc, most: int
     ) -> Pairs:
         walk = walk_pairs(

@@ -58,10 +58,10 @@ def least_costs(sources: Indices, successors: Indices, steps: Floats, ends: Floa
         if not better.any():
             return costs
         costs[moving[better]] = onwards[better]
-    return _settled(sources, successors, steps, ends)
+    return _search_backwards(sources, successors, steps, ends)
 
 
-def _settled(sources: Indices, successors: Indices, steps: Floats, ends: Floats) -> Floats:
+def _search_backwards(sources: Indices, successors: Indices, steps: Floats, ends: Floats) -> Floats:
     """Search backwards from one more place, which follows all ends, by Dijkstra's algorithm."""
     size = len(ends)
     ending = np.flatnonzero(ends < np.inf)

@@ -57,25 +57,25 @@ class Original:
         everything = np.arange(len(self.pdfa))
         transitions = self.pdfa.transitions.astype(np.int64)
         unknown = States(transitions, self.rows, np.ones(len(self.pdfa)), 0, everything)
-        return self.fitted(unknown)[0]
+        return self.fit_states(unknown)[0]
 
     def refit(self, states: States) -> tuple[States, float]:
-        """Do as `fitted` if words visit few pairs of states; else leave the states as they are."""
+        """Do as `fit_states` if words visit few pairs of states; else leave the states alone."""
         symbols = states.transitions.shape[1]
         most = max(1000, _MOST_WORK // symbols)
         try:
-            return self.fitted(states, most=most)
+            return self.fit_states(states, most=most)
         except InputError:  # there are more pairs
             self.work = most * symbols
             return states, inf
 
-    def fitted(self, states: States, *, most: int | None = None) -> tuple[States, float]:
+    def fit_states(self, states: States, *, most: int | None = None) -> tuple[States, float]:
         """Average the rows over the words that reach each state; leave out what none reaches.
 
         A missing transition that words need leads to what stands for the original's successor.
         Also return the divergence per symbol.
         """
-        states, chain = self.walked(states, most=most)
+        states, chain = self.walk(states, most=most)
         self.work = len(chain.sources)
         weights = self.weights(chain)
         flows = _make_flows(chain, weights)
@@ -84,11 +84,11 @@ class Original:
         np.add.at(visits, chain.rights, weights)
         rows = np.maximum(sums / np.maximum(visits, _LEAST)[:, None], self._least(chain, states))
         lost = weights @ self.negative_entropies[chain.lefts] - xlogy(sums, rows).sum()
-        transitions = np.where(self._defined(flows), states.transitions, -1)
+        transitions = np.where(self._find_defined(flows), states.transitions, -1)
         fitted = states._replace(transitions=transitions, rows=rows, visits=visits)
         return _take_reached(fitted, chain), max(float(lost / weights.sum()), 0.0)
 
-    def _defined(self, flows: csr_array[np.float64]) -> NDArray[np.bool_]:
+    def _find_defined(self, flows: csr_array[np.float64]) -> NDArray[np.bool_]:
         """Return what the original defines after some word that reaches a state."""
         reached = csr_array((np.ones(flows.nnz), flows.indices, flows.indptr), shape=flows.shape)
         return np.asarray(reached @ (self.pdfa.transitions >= 0).astype(np.float64)) > 0
@@ -101,7 +101,7 @@ class Original:
         least[chain.rights[ending], 0] = _LEAST
         return least
 
-    def walked(self, states: States, *, most: int | None = None) -> tuple[States, Chain]:
+    def walk(self, states: States, *, most: int | None = None) -> tuple[States, Chain]:
         """Walk through the pairs of states that words reach, and fill in what they lack."""
         states = _put_initial_first(states)
         while True:
@@ -224,7 +224,7 @@ def _find_moves(original: Original, states: States) -> tuple[Floats, Indices]:
 
     An undefined transition stays undefined.
     """
-    chain = original.walked(states)[1]
+    chain = original.walk(states)[1]
     flows = _make_flows(chain, original.weights(chain))
     costs = costs_to_go(original, states)
     gains, targets = np.zeros(states.transitions.shape), states.transitions.copy()
@@ -272,7 +272,7 @@ def split_states(original: Original, fit: Fit, count: int) -> Fit:
     It begins with a row between that of the state and that of the original's state that loses
     most in it.
     """
-    states, chain = original.walked(fit.states)
+    states, chain = original.walk(fit.states)
     lost = _compare_rows(original, states.rows, chain.lefts, chain.rights) * original.weights(chain)
     by_state = np.bincount(chain.rights, weights=lost, minlength=len(states.rows))
     chosen = np.argsort(-by_state)[:count]

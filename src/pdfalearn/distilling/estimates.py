@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from pdfalearn.distilling.evidence import Evidence, Floats, sum_weights
+from pdfalearn.distilling.evidence import Evidence, Floats
 from pdfalearn.distilling.machines import Fit, make_pdfa
 from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence
 from pdfalearn.observations import Nodes, ObservationTree
@@ -99,9 +99,11 @@ class HeldOut:
         divergences = np.where(is_finite, divergences, 0.0)
         weights = evidence.weights
         finite = float(weights[is_finite].sum())
+        losses = np.bincount(self._words, divergences[self._nodes], self.word_count)
+        infinite = np.bincount(self._words[~is_finite[self._nodes]], minlength=self.word_count)
         return Measured(
-            sum_weights(self._words, divergences[self._nodes], self.word_count),
-            sum_weights(self._words, 1.0 - is_finite[self._nodes], self.word_count),
+            losses.astype(np.float64),
+            infinite.astype(np.float64),
             float(weights @ distances / evidence.total),
             float(weights @ is_wrong / evidence.total),
             float(weights[is_finite] @ crossed[is_finite] / max(finite, 1e-300)),
@@ -124,13 +126,13 @@ def _compare(
         values = answers.data[answers.data != 0] if is_sparse else answers[nodes, columns]
         rows = pdfa.probabilities[states[part][nodes], columns]
         with np.errstate(divide="ignore"):
-            crossed[part] = -sum_weights(nodes, values * np.log(rows), len(part))
-        listed = sum_weights(nodes, np.abs(values - rows) - rows, len(part))
+            crossed[part] = -np.bincount(nodes, values * np.log(rows), len(part))
+        listed = np.bincount(nodes, np.abs(values - rows) - rows, len(part))
         distances[part] = np.maximum(1.0 + listed, 0.0)  # the automaton's rows sum up to 1
         best = np.zeros(len(part))
         np.maximum.at(best, nodes, values)
         is_best = columns == likeliest[states[part]][nodes]
-        is_wrong[part] = sum_weights(nodes, np.where(is_best, values, 0.0), len(part)) < best
+        is_wrong[part] = np.bincount(nodes, np.where(is_best, values, 0.0), len(part)) < best
     return crossed, distances, is_wrong
 
 
@@ -279,31 +281,29 @@ def _certify(
         )
     if is_interrupted:
         texts.append("stopped by hand")
-    return Certificate(
-        "distilled",
-        "; ".join(texts),
-        {
-            "words": name,
-            "words_drawn": sampling.words,
-            "words_cut": sampling.cut_words,
-            "held_out_words": words,
-            "held_out_positions": len(held_out.nodes),
-            "training_positions": len(sampling.training.nodes),
-            "answers": sampling.answered,
-            "words_asked": counts.words,
-            "symbols_asked": counts.symbols,
-            "cost": observations.meter.spent,
-            "stored_words": counts.stored,
-            "audited_words": counts.audited,
-            "largest_difference": counts.largest_difference,
-            "confidence": CONFIDENCE,
-            "best": best.states,
-            "divergence": best.divergence,
-            "interval": [best.low, best.high],
-            "infinite_share": best.infinite_share,
-            "knee": frontier.knee,
-            "seed": seed,
-            "interrupted": is_interrupted,
-            **counts.outside_details,
-        },
-    )
+    details: dict[str, object] = {
+        "words": name,
+        "words_drawn": sampling.words,
+        "words_cut": sampling.cut_words,
+        "held_out_words": words,
+        "held_out_positions": len(held_out.nodes),
+        "training_positions": len(sampling.training.nodes),
+        "answers": sampling.answered,
+        "words_asked": counts.words,
+        "symbols_asked": counts.symbols,
+        "cost": observations.meter.spent,
+        "stored_words": counts.stored,
+        "audited_words": counts.audited,
+        "largest_difference": counts.largest_difference,
+        "confidence": CONFIDENCE,
+        "best": best.states,
+        "divergence": best.divergence,
+        "interval": [best.low, best.high],
+        "infinite_share": best.infinite_share,
+        "knee": frontier.knee,
+        "seed": seed,
+        "interrupted": is_interrupted,
+    }
+    if counts.outside_known:
+        details |= counts.outside_details
+    return Certificate("distilled", "; ".join(texts), details)

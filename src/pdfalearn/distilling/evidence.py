@@ -122,7 +122,8 @@ class Evidence:
         sums = self.sum_answers(groups, count)
         dense = sums.toarray() if isinstance(sums, csr_array) else sums
         known = groups >= 0
-        return np.asarray(dense), sum_weights(groups[known], self.weights[known], count)
+        weights = np.bincount(groups[known], self.weights[known], count)
+        return np.asarray(dense), weights.astype(np.float64)
 
     def sum_answers(self, groups: NDArray[np.integer], count: int) -> Table:
         """Return the weighted sums of answers by group, sparse where answers are."""
@@ -131,13 +132,6 @@ class Evidence:
         choice = csr_array((self.weights[known], places), shape=(count, self.size))
         sums = choice @ self.answers
         return sums if isinstance(sums, csr_array) else np.asarray(sums)
-
-
-def sum_weights(
-    groups: NDArray[np.integer], weights: NDArray[np.floating], count: int = 0
-) -> Floats:
-    """Return the sums of weights by group."""
-    return np.bincount(groups, weights, count).astype(np.float64)
 
 
 def xlogx(values: Floats) -> Floats:

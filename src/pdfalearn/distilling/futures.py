@@ -48,7 +48,7 @@ Refit = Callable[[States], tuple[States, float]]
 """Computes rows, visits and missing transitions anew; also returns the loss."""
 
 
-def reduced(
+def reduce_states(
     states: States, sizes: Iterable[int], refit: Refit, *, tries: int = 8
 ) -> Iterator[tuple[States, float]]:
     """Merge states until each of some sizes is reached, from the largest to the smallest.
@@ -82,13 +82,13 @@ def _smaller(states: States, size: int, refit: Refit, tries: int) -> tuple[State
     """Merge the cheapest states: a batch of many, or the best of some tries."""
     count = len(states.rows)
     if count > MOST_COMPARED:
-        return refit(thinned(states, max(size, MOST_COMPARED)))
+        return refit(merge_rare_states(states, max(size, MOST_COMPARED)))
     costs = merge_costs(states)
     if count > FEW or not tries:
         most = min(max(1, int(count * _BATCH)), count - size)
-        return refit(merged(states, *cheapest(costs, most)))
+        return refit(merge_states(states, *cheapest(costs, most)))
     order = np.argsort(costs, axis=None)[: min(tries, count * (count - 1))]
-    trials = [refit(merged(states, *np.divmod(place[None], count))) for place in order]
+    trials = [refit(merge_states(states, *np.divmod(place[None], count))) for place in order]
     return min(trials, key=lambda trial: trial[1])
 
 
@@ -160,7 +160,7 @@ def cheapest(costs: Numbers, most: int) -> tuple[Indices, Indices]:
     return places, targets[places].astype(np.int64)
 
 
-def merged(states: States, sources: Indices, targets: Indices) -> States:
+def merge_states(states: States, sources: Indices, targets: Indices) -> States:
     """Lead all that enters the sources to their targets, which take the transitions they lack.
 
     No target may be a source. The rows are means by visits, and the visits are added up.
@@ -187,15 +187,15 @@ def merged(states: States, sources: Indices, targets: Indices) -> States:
     )
 
 
-def joined(states: States, classes: Indices) -> States:
+def merge_classes(states: States, classes: Indices) -> States:
     """Merge all states of each class into its most visited one."""
     order = np.lexsort((-states.visits, classes))
     first = np.append(True, np.diff(classes[order]) != 0)
     leaders = order[first][np.cumsum(first) - 1]
-    return merged(states, order[~first], leaders[~first])
+    return merge_states(states, order[~first], leaders[~first])
 
 
-def thinned(states: States, size: int) -> States:
+def merge_rare_states(states: States, size: int) -> States:
     """Merge each of the least visited states into the other state with the nearest row."""
     order = np.argsort(-states.visits, kind="stable")
     kept, others = order[:size], order[size:]
@@ -206,4 +206,4 @@ def thinned(states: States, size: int) -> States:
         (states.rows[others[begin : begin + part]] @ logs).argmax(axis=1)
         for begin in range(0, len(others), part)
     ]
-    return merged(states, others, kept[np.concatenate(nearest)])
+    return merge_states(states, others, kept[np.concatenate(nearest)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -38,7 +38,9 @@ _SAME = Tolerance(1e-3)
 _WORDS = 0.6
 """The share of the budget that is spent on words."""
 _QUESTIONS = (0.75, 0.9)
-"""How much is spent after each round of questions about automata on the way."""
+"""How much is spent after each round of questions about automata on the way.
+
+More words are drawn of what is left then."""
 _FINISHING = 0.97
 """How much is spent after questions about the automata found; the rest is for the audit."""
 _PROBED = (512, 256, 128, 64, 32, 16, 8)
@@ -127,7 +129,11 @@ def distill(
     wanted = None if sizes is None else checked_sizes(sizes)
     sampler = checked_sampler(words, checked_budget(budget, asked.cost), asked.cost)
     key = None if store is None else model_key(asked, model_id)
-    shown = show_progress(progress, "distilling", max_symbols=budget.max_symbols)
+    shown = (
+        nullcontext()
+        if progress is None
+        else show_progress(progress, "distilling", max_symbols=budget.max_symbols)
+    )
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
@@ -204,6 +210,8 @@ class Run:
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
                     raise InputError(self._explain_few_words())
                 self._ask()
+                self._phase = "words"
+                self._sampling.draw_until(_QUESTIONS[-1])
                 self._search()
                 self._polish_again()
                 unsteady: UnsteadyModelError | None = None
@@ -255,7 +263,7 @@ class Run:
         )
 
     def _ask(self) -> None:
-        """Ask where automata of several sizes are blind; draw more words of what is left."""
+        """Ask where automata of several sizes are blind."""
         for share in _QUESTIONS:
             self._phase = "automata"
             self._report()
@@ -265,8 +273,6 @@ class Run:
             self._interrupts.check()
             self._phase = "questions"
             ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, share)
-        self._phase = "words"
-        self._sampling.draw_until(_QUESTIONS[-1])
 
     def _search(self) -> None:
         """Find the automata."""

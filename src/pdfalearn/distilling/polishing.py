@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, Numbers, Singles, sum_weights
+from pdfalearn.distilling.evidence import Evidence, Numbers, Singles
 from pdfalearn.distilling.machines import Fit, Machine, States, fit_rows, redirect
 
 _SHORT = 500
@@ -98,7 +98,7 @@ class Edges:
         numbers[0] = -1  # the beginning is one too
         self.numbers, self.of_node = np.unique(numbers, return_inverse=True)
         """Transitions as state * symbols + symbol, first -1; and the place of each node's."""
-        self.weights = sum_weights(self.of_node, evidence.weights)
+        self.weights = np.bincount(self.of_node, evidence.weights)
         self.costs: Singles = subtree_costs(fit, evidence, self.of_node, len(self.numbers))
         self.targets = fit.machine.transitions.reshape(-1)[self.numbers]
         self.targets[0] = 0
@@ -174,8 +174,8 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     sums, weights = evidence.sums(edges.of_node, len(edges.numbers))
     means = sums / weights[:, None]
     divergences = means * (np.log(np.where(means > 0, means, 1.0)) - fit.logs[edges.targets])
-    gains = sum_weights(owners, gains_after, len(edges.numbers))
-    gains += weights * divergences.sum(axis=1)
+    later = np.bincount(owners, gains_after, len(edges.numbers))
+    gains = weights * divergences.sum(axis=1) + later
     entering = np.bincount(edges.targets, minlength=size)
     gains[entering[edges.targets] == 1] = 0.0  # these have their state for themselves
     gains[0] = 0.0

@@ -76,7 +76,7 @@ def _follow(
         for node, flow in zip(words.tolist(), flows.tolist(), strict=True):
             found[node] = max(found.get(node, 0.0), flow)
         if step < further and len(words):
-            rows = observations.rows(words)
+            rows = observations.answers.dense(observations.nodes.rows[words])
             likeliest = rows[:, 1:].argmax(axis=1)
             shares = rows[np.arange(len(words)), likeliest + 1]
             goes_on = shares > 0

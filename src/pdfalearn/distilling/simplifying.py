@@ -10,7 +10,7 @@ import numpy as np
 
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.distilling._original import Fit, Original, polish, split_states
-from pdfalearn.distilling.futures import FEW, MOST_COMPARED, joined, reduced
+from pdfalearn.distilling.futures import FEW, MOST_COMPARED, merge_classes, reduce_states
 from pdfalearn.equivalence import Exact, Quantization, quotient, state_classes
 from pdfalearn.errors import InputError
 from pdfalearn.metrics import directed_divergence
@@ -100,8 +100,8 @@ class Search:
         """Return an automaton of each size; a larger one never diverges more."""
         found, fit = {}, self._start()
         for size in sorted(set(sizes), reverse=True):
-            fit = self._reduced(fit, size)
-            found[size] = self._measured(fit)
+            fit = self._reduce(fit, size)
+            found[size] = self._measure(fit)
         best: Simplified | None = None
         for size in sorted(found):
             if best is None or found[size].divergence < best.divergence:
@@ -112,11 +112,11 @@ class Search:
     def within(self, bound: float) -> Simplified:
         """Return the smallest automaton found whose divergence is at most a bound."""
         fit = self._start()
-        best = self._measured(fit)
+        best = self._measure(fit)
         step = self._step(best.states)
         while step:
-            trial = self._reduced(fit, best.states - step, _HOPE * bound)
-            measured = self._measured(trial)
+            trial = self._reduce(fit, best.states - step, _HOPE * bound)
+            measured = self._measure(trial)
             if measured.divergence <= bound:
                 fit, best = trial, measured
                 step = self._step(best.states)
@@ -134,9 +134,9 @@ class Search:
         if len(states.rows) <= MOST_COMPARED:
             return Fit(states, 0.0)
         classes = state_classes(self._original.pdfa_of(states), by=Quantization(_KAPPA))
-        return Fit(joined(states, classes), inf)
+        return Fit(merge_classes(states, classes), inf)
 
-    def _measured(self, fit: Fit) -> Simplified:
+    def _measure(self, fit: Fit) -> Simplified:
         """Return a PDFA with its exact divergence; the quotient if nothing was merged."""
         pdfa = self._exact
         if len(fit.states.rows) < len(self._exact):
@@ -144,7 +144,7 @@ class Search:
         value = directed_divergence(self._given, pdfa).per_symbol
         return Simplified(len(pdfa), pdfa, value)
 
-    def _reduced(self, fit: Fit, size: int, most: float = inf) -> Fit:
+    def _reduce(self, fit: Fit, size: int, most: float = inf) -> Fit:
         """Reduce to a size, move transitions, and go through cycles while that helps.
 
         There are no cycles where more than ``most`` is lost.
@@ -166,8 +166,8 @@ class Search:
         for most in (FEW, size):
             tries = int(min(_TRIALS / self._original.work, _TRIES))
             if len(fit.states.rows) > most >= size:
-                (found,) = reduced(fit.states, [most], self._original.refit, tries=tries)
+                (found,) = reduce_states(fit.states, [most], self._original.refit, tries=tries)
                 fit = Fit(*found)
         if isinf(fit.loss):
-            fit = Fit(*self._original.fitted(fit.states))
+            fit = Fit(*self._original.fit_states(fit.states))
         return polish(self._original, fit)

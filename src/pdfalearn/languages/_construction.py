@@ -68,7 +68,7 @@ class Network:
     def _add(self, part: Any, after: int, flags: _Flags) -> int:
         """Add the nodes of a part that a node follows; return the first of them."""
         if hasattr(part, "options"):
-            flags = flags.changed(part.added_flags, part.removed_flags)
+            flags = flags.change(part.added_flags, part.removed_flags)
             return self._node(JUMP, [self._add(option, after, flags) for option in part.options])
         if hasattr(part, "parts"):
             for inner in reversed(part.parts):
@@ -138,7 +138,7 @@ class _Flags:
     ignore_case: bool = False
     dot_all: bool = False
 
-    def changed(self, added: Any, removed: Any) -> _Flags:
+    def change(self, added: Any, removed: Any) -> _Flags:
         """Return the flags inside a group that adds some and removes others."""
         from interegular.patterns import REFlags
 
@@ -177,7 +177,7 @@ class Subsets:
         self._sets: list[Nodes] = []
         self._numbers: dict[Nodes, int] = {}
         self._after: dict[frozenset[int], int] = {}
-        self._kind_of, self._kinds, self._kind_count = self._sorted_characters()
+        self._kind_of, self._kinds, self._kind_count = self._sort_characters()
 
     def tables(self) -> Tables:
         """Follow every kind of character from all sets that words lead to."""
@@ -185,7 +185,7 @@ class Subsets:
         self._number(frozenset([self._network.begin]))
         for nodes in self._sets:  # the list grows in front of the loop
             row = nowhere[:]
-            for kind, following in self._followed(nodes).items():
+            for kind, following in self._find_successors(nodes).items():
                 row[kind] = self._number(frozenset(following))
             successors += row
         states, kinds = len(self._sets), self._kind_count
@@ -194,7 +194,7 @@ class Subsets:
         accepting = np.array([nodes[:1] == (END,) for nodes in self._sets])
         return Tables(self._kind_of, table, accepting)
 
-    def _followed(self, nodes: Nodes) -> dict[int, set[int]]:
+    def _find_successors(self, nodes: Nodes) -> dict[int, set[int]]:
         """Return the nodes after each kind of character, before all jumps."""
         followed: dict[int, set[int]] = {}
         class_of, next_of = self._network.class_of, self._network.next_of
@@ -229,7 +229,7 @@ class Subsets:
         self._spend(len(waiting))
         return tuple(sorted(node for node in waiting if class_of[node] != JUMP or node == END))
 
-    def _sorted_characters(self) -> tuple[dict[str, int], list[list[int]], int]:
+    def _sort_characters(self) -> tuple[dict[str, int], list[list[int]], int]:
         """Put characters that are in the same classes into one kind.
 
         Returns

@@ -80,7 +80,7 @@ def _transitions(tables: Tables, texts: list[str]) -> NDArray[np.int32]:
 def _tables(pattern: str, characters: set[str]) -> Tables:
     """Make the tables of a DFA over characters; refuse an expression that is too large for it."""
     try:
-        return Subsets(Network(_parsed(pattern), characters)).tables()
+        return Subsets(Network(_parse(pattern), characters)).tables()
     except UnknownPartError as error:
         raise _unknown(pattern, error) from error
     except RecursionError as error:
@@ -92,7 +92,7 @@ def _tables(pattern: str, characters: set[str]) -> Tables:
         ) from error
 
 
-def _parsed(pattern: str) -> Any:
+def _parse(pattern: str) -> Any:
     """Parse a regular expression, first by Python, whose errors say best where it is wrong."""
     try:
         re.compile(pattern)

@@ -39,7 +39,7 @@ class Run:
         """The distributions, by their numbers."""
         return self._pdfa.probabilities
 
-    def drawn(self, count: int, max_length: int, random: np.random.Generator) -> Words:
+    def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
         """Draw words; those that do not end are cut at the length."""
         pdfa = self._pdfa
         rows, start = pdfa.probabilities, pdfa.initial
@@ -68,7 +68,7 @@ class Asked:
         """The different distributions seen so far, by their numbers."""
         return self._tree.answers.rows(np.arange(self._tree.answers.size)).to_dense()
 
-    def drawn(self, count: int, max_length: int, random: np.random.Generator) -> Words:
+    def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
         """Draw words; those that do not end are cut at the length."""
         return model_words(count, max_length, self._tree, random)
 
@@ -209,8 +209,8 @@ class Tally:
         pairs[:known] = self._pairs
         pairs[places] = codes
         self._pairs = pairs
-        self.over_prefixes = _counted(self.over_prefixes, places, size)
-        self.over_words = _counted(self.over_words, places[words.ends], size)
+        self.over_prefixes = _add_counts(self.over_prefixes, places, size)
+        self.over_words = _add_counts(self.over_words, places[words.ends], size)
 
     def figures(self, by: Equivalence | Tolerance, k: int) -> Floats:
         """Measure every pair, as `figures_of` does."""
@@ -223,7 +223,7 @@ class Tally:
         return figures
 
 
-def _counted(before: Floats, places: NDArray[np.int64], size: int) -> Floats:
+def _add_counts(before: Floats, places: NDArray[np.int64], size: int) -> Floats:
     """Add to counts how often each place is there."""
     counts = np.bincount(places, minlength=size).astype(np.float64)
     counts[: len(before)] += before

@@ -51,7 +51,7 @@ def word_errors(target: ArrayLike, candidate: ArrayLike) -> Floats:
         right = likeliest & (rows >= rows.max(axis=1, keepdims=True) - _ROUNDING)
         return np.asarray(1 - right.sum(axis=1) / likeliest.sum(axis=1))
 
-    return _measured(target, candidate, errors, agreed=0, apart=1)
+    return _measure_pairs(target, candidate, errors, agreed=0, apart=1)
 
 
 def ndcg_scores(target: ArrayLike, candidate: ArrayLike, k: int | None = None) -> Floats:
@@ -86,7 +86,7 @@ def ndcg_scores(target: ArrayLike, candidate: ArrayLike, k: int | None = None) -
         best = np.sort(rows, axis=1)[:, ::-1] @ discounts
         return np.minimum((_gains(rows, others) @ discounts) / best, 1.0)
 
-    return _measured(target, candidate, scores, agreed=1, apart=0)
+    return _measure_pairs(target, candidate, scores, agreed=1, apart=0)
 
 
 def checked_places(k: int | None, symbols: int) -> int:
@@ -118,7 +118,7 @@ def l1_distances(target: ArrayLike, candidate: ArrayLike) -> Floats:
     >>> l1_distances([[0.5, 0.5], [0.5, 0.5]], [[0.25, 0.75], [np.nan, np.nan]])
     array([0.5, 2. ])
     """
-    return _measured(target, candidate, _l1, agreed=0, apart=2)
+    return _measure_pairs(target, candidate, _l1, agreed=0, apart=2)
 
 
 def _l1(rows: Floats, others: Floats) -> Floats:
@@ -136,7 +136,7 @@ def kl_divergences(target: ArrayLike, candidate: ArrayLike) -> Floats:
     >>> kl_divergences([[0.0, 1.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]).round(4)
     array([0.6931,    inf])
     """
-    return _measured(target, candidate, _kl, agreed=0, apart=np.inf)
+    return _measure_pairs(target, candidate, _kl, agreed=0, apart=np.inf)
 
 
 def _kl(rows: Floats, others: Floats) -> Floats:
@@ -174,10 +174,10 @@ def distribution_differences(
         unequal = checked_keys(relation, rows) != checked_keys(relation, others)
         return np.asarray(unequal.any(axis=1), dtype=np.float64)
 
-    return _measured(target, candidate, differ, agreed=0, apart=1)
+    return _measure_pairs(target, candidate, differ, agreed=0, apart=1)
 
 
-def _measured(
+def _measure_pairs(
     target: ArrayLike,
     candidate: ArrayLike,
     measure: Callable[[Floats, Floats], Floats],
@@ -254,7 +254,7 @@ def figures_of(target: Floats, candidate: Floats, by: Equivalence | Tolerance, k
     return figures
 
 
-def weighted(figures: Floats, weights: Floats) -> Comparison:
+def average_figures(figures: Floats, weights: Floats) -> Comparison:
     """Average the figures of pairs by weights, which need not sum to 1."""
     counted = weights > 0
     means = np.average(figures[counted], axis=0, weights=weights[counted])

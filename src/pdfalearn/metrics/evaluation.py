@@ -13,7 +13,7 @@ from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence import Equivalence, Exact, Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.metrics._along_words import Asked, Floats, Rows, Run, Tally, asking, check_model
-from pdfalearn.metrics.distributions import checked_places, figures_of, weighted
+from pdfalearn.metrics.distributions import average_figures, checked_places, figures_of
 from pdfalearn.models import LanguageModel
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Evaluation
@@ -75,9 +75,9 @@ def evaluate(
     places = checked_places(k, len(codes))
     with asking(target) as asked:
         if words is None:
-            batch, cut = _drawn(asked, count, seed, max_length)
+            batch, cut = _draw_words(asked, count, seed, max_length)
         else:
-            batch, cut = _given(target.alphabet, words), 0
+            batch, cut = _encode_given(target.alphabet, words), 0
         numbers = asked.numbers_along(batch)
     with asking(candidate) as other:
         others = other.numbers_along(Words(codes[batch.symbols], batch.offsets))
@@ -90,8 +90,8 @@ def evaluate(
         mean_length=float(batch.lengths.mean()),
         by=by,
         k=places,
-        over_prefixes=weighted(figures, tally.over_prefixes),
-        over_words=weighted(figures, tally.over_words),
+        over_prefixes=average_figures(figures, tally.over_prefixes),
+        over_words=average_figures(figures, tally.over_words),
         log_probability_error=float(_log_errors(logs, other_logs).mean()),
         one_sided_words=float((np.isinf(logs) != np.isinf(other_logs)).mean()),
         target_perplexity=_perplexity(logs, len(numbers)),
@@ -99,14 +99,14 @@ def evaluate(
     )
 
 
-def _drawn(asked: Run | Asked, count: int, seed: int, max_length: int) -> tuple[Words, int]:
+def _draw_words(asked: Run | Asked, count: int, seed: int, max_length: int) -> tuple[Words, int]:
     count = checked_integer(count, "count", 1)
     max_length = checked_integer(max_length, "max_length", 0)
-    words = asked.drawn(count, max_length, checked_generator(seed))
+    words = asked.draw_words(count, max_length, checked_generator(seed))
     return words, int((words.lengths == max_length).sum())
 
 
-def _given(alphabet: Alphabet, words: Iterable[Word]) -> Words:
+def _encode_given(alphabet: Alphabet, words: Iterable[Word]) -> Words:
     batch = alphabet.encode_words(words)
     if not len(batch):
         raise InputError("there are no words to evaluate on; give one or more")
@@ -176,8 +176,8 @@ def evaluate_exactly(
         mean_length=prefixes - 1,
         by=by,
         k=places,
-        over_prefixes=weighted(figures, visits),
-        over_words=weighted(figures, ends),
+        over_prefixes=average_figures(figures, visits),
+        over_words=average_figures(figures, ends),
         log_probability_error=None,
         one_sided_words=_impossible(chain),
         target_perplexity=_expected_perplexity(chain.shares, rows, visits),

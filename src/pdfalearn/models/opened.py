@@ -73,14 +73,14 @@ def open_model(model: LanguageModel) -> LanguageModel:
     Wrappers open the model inside of them by this function, too: so a row is checked once, where
     it comes from code that is not ours, before anything is computed of it.
     """
-    check_members(model)
+    members = check_members(model)
     opened: object = model.open()
     if not isinstance(opened, LanguageModel):
         raise ModelError(
             f"{type(model).__name__}.open returned {_short(opened)}: it has to return a "
             "LanguageModel, such as the model itself"
         )
-    return opened if isinstance(opened, CheckedModel) else OpenedModel(opened, model)
+    return opened if isinstance(opened, CheckedModel) else OpenedModel(opened, model, members)
 
 
 class CheckedModel(LanguageModel):
@@ -96,18 +96,18 @@ class OpenedModel(CheckedModel):
         What answers.
     model : LanguageModel
         The model that was opened.
+    members : Members
+        What the model says about itself: a fingerprint may take a while, and is read once.
     """
 
-    def __init__(self, opened: LanguageModel, model: LanguageModel) -> None:
+    def __init__(self, opened: LanguageModel, model: LanguageModel, members: Members) -> None:
         self.model = opened
-        self.alphabet = model.alphabet
-        self.fingerprint = model.fingerprint
-        self.cost = model.cost
+        self.alphabet, self.fingerprint, self.cost = members
         self.full_support = bool(model.full_support)
         self.needs_prefixes = bool(model.needs_prefixes)
         self.answers_by_copy = model.answers_by_copy  # type: ignore[method-assign]
         self._is_own = opened is model
-        self._width = len(model.alphabet) + 1
+        self._width = len(self.alphabet) + 1
         self._table: Floats | None = None
         """The table of shared rows that was checked last, if all of it is right."""
 

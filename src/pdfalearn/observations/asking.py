@@ -9,6 +9,7 @@ import numpy as np
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.arrays import firsts
+from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import ModelError
 from pdfalearn.models import (
     FEW,
@@ -157,8 +158,12 @@ class Asker:
     def _send_allowed(self, nodes: Nodes) -> None:
         """Ask for nodes, as many at a time as the budget allows."""
         while len(nodes):
-            where = self._model.alphabet.decode(self._nodes.word(int(nodes[0])))
-            self._send(self._meter.allowed(nodes, where))
+            try:
+                allowed = self._meter.allowed(nodes)
+            except BudgetReached as reached:
+                reached.where = self._model.alphabet.decode(self._nodes.word(int(nodes[0])))
+                raise
+            self._send(allowed)
             nodes = nodes[self._nodes.classes[nodes] == UNKNOWN]
 
     def _send(self, nodes: Nodes) -> None:

@@ -55,9 +55,7 @@ class Counts:
 
     @property
     def outside_details(self) -> dict[str, object]:
-        """What a certificate says about the mass outside of the alphabet, if there is any."""
-        if not self.outside_known:
-            return {}
+        """What a certificate says about the mass outside of the alphabet where it is known."""
         return {
             "outside": {
                 "mean": self.outside / self.outside_known,
@@ -111,11 +109,11 @@ class Meter:
         """Whether the time is up, as it takes a while to make an automaton of what is known."""
         return time.monotonic() + _SECONDS_PER_NODE * self._nodes.size >= self._ends_at
 
-    def check_seconds(self, where: tuple[object, ...] | None = None) -> None:
+    def check_seconds(self) -> None:
         """Stop if the time is up."""
         limit = self.budget.max_seconds
         if limit is not None and self.is_late:
-            raise BudgetReached("max_seconds", limit, where)
+            raise BudgetReached("max_seconds", limit)
 
     def check_guard(self, guard: Budget, nbytes: int) -> None:
         """Stop if a limit is reached, given the bytes that the observations take."""
@@ -184,8 +182,8 @@ class Meter:
         )
         return int(min(max(left / 2, _FEW_WORDS), _MANY_WORDS))
 
-    def allowed(self, nodes: Nodes, where: tuple[object, ...]) -> Nodes:
-        """Return the nodes that may be asked now; stop at the first, whose word is given, if none.
+    def allowed(self, nodes: Nodes) -> Nodes:
+        """Return the nodes that may be asked now, from the first on; stop if there are none.
 
         What counts is what is planned, and not what a model has to compute again: so it is the same
         on every machine.
@@ -193,37 +191,31 @@ class Meter:
         if not self.counts.words and nodes[0] == 0:
             return nodes[:1]
         budget, table = self.budget, self._nodes
-        self.check_seconds(where)
+        self.check_seconds()
+        bound = ""  # the last one that was looked at: it is reached if it leaves no node
         if budget.max_word_length is not None:
-            fits = table.lengths[nodes] <= budget.max_word_length
-            nodes = _some(nodes[fits], "max_word_length", budget.max_word_length, where)
-        if budget.max_words is not None:
+            bound, nodes = "max_word_length", nodes[table.lengths[nodes] <= budget.max_word_length]
+        if budget.max_words is not None and len(nodes):
             left = budget.max_words - self.counts.words - self.counts.audited
-            nodes = _some(nodes[: max(left, 0)], "max_words", budget.max_words, where)
-        if budget.max_symbols is None and budget.max_cost is None:
-            return nodes
-        ways = _new_symbols(table, nodes)
-        if budget.max_symbols is not None:
-            left = budget.max_symbols - self.counts.symbols - self.counts.audited_symbols
-            nodes = _some(nodes[np.cumsum(ways) <= left], "max_symbols", budget.max_symbols, where)
-        if budget.max_cost is not None:
-            costs = self._cost.word + ways[: len(nodes)] * self._cost.symbol
-            if self._cost.cached_symbol:
-                cached = table.lengths[nodes] - ways[: len(nodes)]
-                costs = costs + cached * self._cost.cached_symbol
-            cost_left = budget.max_cost - self.spent - self._cost.call
-            nodes = _some(nodes[np.cumsum(costs) <= cost_left], "max_cost", budget.max_cost, where)
+            bound, nodes = "max_words", nodes[: max(left, 0)]
+        if (budget.max_symbols is not None or budget.max_cost is not None) and len(nodes):
+            ways = _count_new_symbols(table, nodes)
+            if budget.max_symbols is not None:
+                left = budget.max_symbols - self.counts.symbols - self.counts.audited_symbols
+                bound, nodes = "max_symbols", nodes[np.cumsum(ways) <= left]
+            if budget.max_cost is not None and len(nodes):
+                new = ways[: len(nodes)]
+                costs = self._cost.word + new * self._cost.symbol
+                if self._cost.cached_symbol:
+                    costs = costs + (table.lengths[nodes] - new) * self._cost.cached_symbol
+                cost_left = budget.max_cost - self.spent - self._cost.call
+                bound, nodes = "max_cost", nodes[np.cumsum(costs) <= cost_left]
+        if not len(nodes):
+            raise BudgetReached(bound, getattr(budget, bound))
         return nodes
 
 
-def _some(nodes: Nodes, bound: str, limit: float, where: tuple[object, ...]) -> Nodes:
-    """Return nodes if there are any; else the bound is reached."""
-    if not len(nodes):
-        raise BudgetReached(bound, limit, where)
-    return nodes
-
-
-def _new_symbols(table: NodeTable, nodes: Nodes) -> Nodes:
+def _count_new_symbols(table: NodeTable, nodes: Nodes) -> Nodes:
     """Return the number of symbols to each node from its nearest ancestor that was seen."""
     ways = np.zeros(len(nodes), dtype=np.int64)
     active, here = np.arange(len(nodes)), nodes

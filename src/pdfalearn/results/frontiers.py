@@ -135,17 +135,14 @@ class Frontier(ArrayValue):
         """
         return self.point(states).pdfa
 
-    @property
+    @cached_property
     def best(self) -> PDFA:
         """The smallest automaton that is not worse than the best by a standard error.
 
         The differences are taken word by word over the held-out words.
         """
-        return self.points[self._best_place].pdfa
-
-    @cached_property
-    def _best_place(self) -> int:
-        return smallest_good(comparable(self.kept_losses, self.kept_infinite), self.kept_lengths)
+        losses = comparable(self.kept_losses, self.kept_infinite)
+        return self.points[smallest_good(losses, self.kept_lengths)].pdfa
 
     @cached_property
     def knee(self) -> int | None:

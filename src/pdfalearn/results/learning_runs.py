@@ -87,7 +87,7 @@ class Statistics(Progress):
 
     def __repr__(self) -> str:
         values = vars(self) | {
-            "batches": _shown(self.batches),
+            "batches": _format_batches(self.batches),
             "counterexamples": sum(self.counterexamples),
             "longest_counterexamples": max(self.longest_counterexamples, default=0),
         }
@@ -95,7 +95,7 @@ class Statistics(Progress):
         return f"Statistics({', '.join(texts)})"
 
 
-def _shown(batches: tuple[int, ...]) -> str:
+def _format_batches(batches: tuple[int, ...]) -> str:
     """Sum up the sizes of batches: there may be millions."""
     return f"({len(batches)}, of at most {max(batches, default=0)})"
 

@@ -54,23 +54,22 @@ def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
     >>> knee([1, 2, 3, 4], [1, 0.8, 0.64, 0.51]) is None
     True
     """
+    if len(states) < 3:
+        return None
     sizes = np.asarray(states)
     logs = np.log(np.maximum(np.minimum.accumulate(losses), 1e-12))
-
-    def envelope(size: float) -> float:
-        return float(logs[max(0, int(np.searchsorted(sizes, size, "right")) - 1)])
-
-    best, place = _LEAST, None
-    for size in sizes[1:-1].tolist():
-        below, above = min(size - 1, size / _STEP), max(size + 1, size * _STEP)
-        bend = envelope(below) - 2 * envelope(size) + envelope(above)
-        if below >= sizes[0] and above <= sizes[-1] and bend > best:
-            best, place = bend, size
-    if place is None:
+    below, above = np.minimum(sizes - 1, sizes / _STEP), np.maximum(sizes + 1, sizes * _STEP)
+    inside = (below >= sizes[0]) & (above <= sizes[-1])
+    if not inside.any():
+        return None
+    places = np.searchsorted(sizes, (below[inside], sizes[inside], above[inside]), "right") - 1
+    before, here, after = logs[places]
+    bends = before - 2 * here + after
+    best = int(bends.argmax())
+    if not bends[best] > _LEAST:
         return None
     # Within the step the loss may have fallen earlier.
-    high, low = envelope(min(place - 1, place / _STEP)), envelope(place)
-    enough = low + _EARLIER * (high - low)
+    enough = here[best] + _EARLIER * (before[best] - here[best])
     return int(sizes[int((logs <= enough).argmax())])
 
 
@@ -139,14 +138,14 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
     """
     ended = _by_size(sweep, [place for place, row in enumerate(sweep) if row.has_ended])
     if not ended:
-        return Recommendation(None, f"{_DISTILL}; {_unended(sweep)}")
+        return Recommendation(None, f"{_DISTILL}; {_explain_unended(sweep)}")
     best = min(ended, key=lambda place: _loss(sweep, place))
     chosen = next(place for place in ended if not _is_worse(sweep, place, best, errors=1))
     stopped = [place for place in range(len(sweep)) if place not in ended]
     return _why_not(sweep, chosen, ended, stopped) or _why(sweep, chosen, ended, stopped)
 
 
-def _unended(sweep: Sweep) -> str:
+def _explain_unended(sweep: Sweep) -> str:
     """Return a text: no run has ended; a larger budget may help, unless states kept growing."""
     if any(row.result.certificate.details.get("is_growing") for row in sweep):
         return "no run came to its end, and states kept growing with the questions"

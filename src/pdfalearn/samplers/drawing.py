@@ -160,7 +160,7 @@ def model_words(
     steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
     while len(active) and len(steps) < max_length:
         observations.ask(nodes)
-        columns = _drawn(nodes, observations, random)
+        columns = _draw_columns(nodes, observations, random)
         going = columns > 0
         active, symbols = active[going], columns[going] - 1
         nodes = observations.nodes.step(nodes[going], symbols)
@@ -168,7 +168,7 @@ def model_words(
     return collected_words(steps, count)
 
 
-def _drawn(
+def _draw_columns(
     nodes: Nodes, observations: ObservationTree, random: np.random.Generator
 ) -> NDArray[np.int32]:
     """Draw a column after every word, from what its distribution lists."""

@@ -137,7 +137,7 @@ def sweep(
     shown = show_progress(progress, "sweeping", runs=len(relations))
     run: _Run | None = None
     try:
-        with shown as report, _shared(asked, store, model_id) as place:
+        with shown as report, _share_store(asked, store, model_id) as place:
             run = _Run(model, place, budget, relations, report)
             run.measure_by(words, seed)
             for by in relations:
@@ -150,10 +150,10 @@ def sweep(
 
 def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relation]:
     """Return κ from the smallest on, then tolerances from the largest on; each may come once."""
-    quantized = [Quantization(kappa) for kappa in _listed(kappas, "kappas")]
+    quantized = [Quantization(kappa) for kappa in _list_values(kappas, "kappas")]
     quantizations = sorted(quantized, key=lambda by: by.kappa)
     tolerant = sorted(
-        map(Tolerance, _listed(tolerances, "tolerances")), key=lambda by: by.tolerance
+        map(Tolerance, _list_values(tolerances, "tolerances")), key=lambda by: by.tolerance
     )
     relations: list[Relation] = [*quantizations, *tolerant[::-1]]
     if not relations:
@@ -164,7 +164,7 @@ def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relat
     return relations
 
 
-def _listed(values: Iterable[Value], name: str) -> list[Value]:
+def _list_values(values: Iterable[Value], name: str) -> list[Value]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"{name} {values!r} is not a list of numbers, such as [10, 100]")
     return list(values)
@@ -175,7 +175,7 @@ Place = tuple[str | os.PathLike[str], str | None]
 
 
 @contextmanager
-def _shared(
+def _share_store(
     model: LanguageModel, store: str | os.PathLike[str] | None, model_id: str | None
 ) -> Iterator[Place]:
     """Yield the store that all runs share; one of the sweep's own is deleted in the end."""
