@@ -283,8 +283,10 @@ def kept_tree(
     are_traces : bool
         Whether its labels are traces, or else classes.
     """
+    kept = np.arange(1, tree.size)
+    kept[:UNDEFINED_LEAF] = ROOT
     parents, arcs, suffixes, states = (
-        np.delete(column[: tree.size], UNDEFINED_LEAF).astype(np.int32)
+        column[kept].astype(np.int32)
         for column in (tree.parents, tree.labels, tree.suffixes, tree.states)
     )
     parents[parents > UNDEFINED_LEAF] -= 1
