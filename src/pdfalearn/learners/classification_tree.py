@@ -13,7 +13,7 @@ from pdfalearn.arrays.numbering import IntMap
 from pdfalearn.arrays.passes import firsts, grown
 from pdfalearn.models.protocol import QueryCost
 from pdfalearn.observations.nodes import Suffixes
-from pdfalearn.observations.tree import EMPTY, UNDEFINED, ObservationTree
+from pdfalearn.observations.tree import EMPTY, FEW, UNDEFINED, ObservationTree
 from pdfalearn.results.trees import Floats, KeptTree
 
 Numbers = NDArray[np.int64]
@@ -99,6 +99,9 @@ class ClassificationTree:
         at_root = nodes == ROOT
         if at_root.all():
             return self.children_of_root(labels)
+        if len(nodes) < FEW and not at_root.any():
+            arcs = zip(nodes.tolist(), labels.tolist(), strict=True)
+            return np.array([self.child(*arc) for arc in arcs], dtype=np.int64)
         children = np.empty(len(nodes), dtype=np.int64)
         if at_root.any():
             children[at_root] = self.children_of_root(labels[at_root])

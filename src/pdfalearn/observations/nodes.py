@@ -354,14 +354,16 @@ class NodeTable:
     def known_classes(self, node: int, suffix: int, table: Suffixes) -> list[int] | None:
         """Return the classes along a suffix, or the node's own if it is empty; None if unknown."""
         child, width, class_at = self._child, self.symbols, self.class_at
-        classes = [] if suffix else [class_at[node]]
-        for symbol in table.word(suffix):
-            is_dense = self._sparse is None
-            node = child[node * width + symbol] if is_dense else self._known_child(node, symbol)
-            class_ = class_at[node] if node >= 0 else UNKNOWN
-            if class_ == UNKNOWN:
+        codes, classes = table.word(suffix), [] if suffix else [class_at[node]]
+        for part in (codes[:_LONG], codes[_LONG:]):  # what is not known mostly shows soon
+            if self._sparse is None:  # behind the first -1 there is anything, as in `walk`
+                way = [node := child[node * width + symbol] for symbol in part]
+            else:
+                way = [node := self._known_child(node, s) if node >= 0 else -1 for s in part]
+            found = [class_at[node] for node in way]
+            if -1 in way or UNKNOWN in found:
                 return None
-            classes.append(class_)
+            classes += found
         return classes
 
     def mark_undefined(self, nodes: Nodes) -> None:

@@ -96,7 +96,7 @@ class BoundaryDistances(ArrayValue):
                 complete_to = float(distances[-1])
         if complete_to == LARGEST:
             return cls(distances, np.cumsum(counts), complete_to)
-        beyond = POWERS_OF_TEN > complete_to
+        beyond = complete_to < POWERS_OF_TEN
         return cls(
             np.concatenate((distances, POWERS_OF_TEN[beyond])),
             np.concatenate((np.cumsum(counts), within[beyond])),
