@@ -18,9 +18,10 @@ class Floor(NamedTuple):
 
 
 FLOORS = [
+    Floor(("doors",), "what a package exports, imported at first use"),
     Floor(
-        ("arrays", "doors", "errors", "frozen", "text", "words"),
-        "growing arrays, integer maps, union-find; front doors; errors; values that never change; "
+        ("arrays", "errors", "frozen", "text", "words"),
+        "growing arrays, integer maps, union-find; errors; values that never change; "
         "texts for people; many words in two arrays, and run over tables",
     ),
     Floor(

@@ -12,18 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from pdfalearn.equivalence.relations import relation_text
+from pdfalearn.equivalence import relation_text
 from pdfalearn.errors import InputError
-from pdfalearn.results.signs import StateGrowth
+from pdfalearn.results import StateGrowth
 from pdfalearn.text import LABELS, count_text, described
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from pdfalearn.results.frontiers import DistillingProgress
-    from pdfalearn.results.learning_runs import Progress
-    from pdfalearn.results.sweeps import SweepProgress
+    from pdfalearn.results import DistillingProgress, Progress, SweepProgress
 
 Update = Callable[..., None]
 News = TypeVar("News")

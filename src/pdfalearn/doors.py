@@ -17,6 +17,8 @@ def open_door(
     The package exports what its ``__init__.py`` imports ``if TYPE_CHECKING``: so type checkers and
     readers see plain imports, and a module is loaded only when somebody asks for a name of it.
     The command line's help does not wait for NumPy, nor a run for models that it does not use.
+    Where there is a second such block, what it imports is for other rooms of the package and not
+    in ``__all__``.
 
     Parameters
     ----------
@@ -32,17 +34,17 @@ def open_door(
     >>> "learn" in names, get("PDFA")
     (True, <class 'pdfalearn.pdfa.PDFA'>)
     """
-    [listed] = [
-        node
-        for node in ast.parse(Path(file).read_text(encoding="utf-8")).body
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    blocks = [
+        {
+            alias.name: str(node.module)
+            for node in block.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for block in ast.parse(Path(file).read_text(encoding="utf-8")).body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
     ]
-    modules = {
-        alias.name: node.module
-        for node in listed.body
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
+    modules = {name: module for block in blocks for name, module in block.items()}
 
     def get(name: str) -> object:
         if name not in modules:
@@ -51,4 +53,4 @@ def open_door(
         setattr(sys.modules[package], name, value)
         return value
 
-    return get, lambda: sorted(modules), list(modules)
+    return get, lambda: sorted(blocks[0]), list(blocks[0])

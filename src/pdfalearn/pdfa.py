@@ -117,7 +117,7 @@ class PDFA(Frozen):
         return f"PDFA({states}, alphabet={symbols}, initial={self.initial})"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
-        from pdfalearn.viewing.notebook_pictures import pdfa_bundle
+        from pdfalearn.viewing import pdfa_bundle
 
         return pdfa_bundle(self)
 
@@ -285,7 +285,7 @@ class PDFA(Frozen):
         MissingExtraError
             If networkx is not installed.
         """
-        from pdfalearn.formats.other_programs import to_networkx
+        from pdfalearn.formats import to_networkx
 
         return to_networkx(self)
 
@@ -303,7 +303,7 @@ class PDFA(Frozen):
         MissingExtraError
             If pandas is not installed.
         """
-        from pdfalearn.formats.other_programs import to_frame
+        from pdfalearn.formats import to_frame
 
         return to_frame(self)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.distances import distances
 from pdfalearn.analysis.entropies import entropy
 from pdfalearn.analysis.likeliest import most_likely
 from pdfalearn.analysis.probabilities import condition, probability
+from pdfalearn.analysis.word_distances import distances
 from pdfalearn.languages.kinds import EndsWith, HasLength
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from pdfalearn import PDFA, InputError, divergence, figure_1, figure_3, random_pdfa
-from pdfalearn.analysis.distances import distances
+from pdfalearn.analysis.word_distances import distances
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
 

@@ -11,7 +11,7 @@ from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence, Relation
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import comparison as comparing
-from pdfalearn.oracles.comparison import comparison, differing, first_differences
+from pdfalearn.oracles.comparison import differing, first_differences, make_comparison
 from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
 from tests.learners.checks import label_after
@@ -138,7 +138,7 @@ def test_words_are_compared_by_their_classes(
     path = np.unique(tree.ask_path(Words.of([[], *codes])))
     nodes = np.repeat(path, len(hypothesis) + 1)
     states = np.tile(np.arange(-1, len(hypothesis)), len(path))
-    found = comparison(hypothesis, tree)(nodes, states)
+    found = make_comparison(hypothesis, tree)(nodes, states)
     assert found.tolist() == differing(nodes, states, hypothesis, tree).tolist()
 
 

@@ -9,17 +9,19 @@ import numpy as np
 
 from pdfalearn.analysis.boxes import Boxes, interval_chain
 from pdfalearn.analysis.products import Product
-from pdfalearn.chains.extremes import greatest_reach, greatest_steps, least_reach, least_steps
-from pdfalearn.chains.intervals import IntervalChain, end_components
-from pdfalearn.equivalence.relations import Relation, check_relation
-from pdfalearn.equivalence.tolerance import Tolerance
+from pdfalearn.chains import (
+    IntervalChain,
+    end_components,
+    greatest_reach,
+    greatest_steps,
+    least_reach,
+    least_steps,
+)
+from pdfalearn.equivalence import Relation, Tolerance, check_relation
 from pdfalearn.errors import InputError
-from pdfalearn.languages.dfa import DFA, complement
-from pdfalearn.languages.kinds import HasLength, LanguageLike, intersection, language_dfa
+from pdfalearn.languages import DFA, HasLength, LanguageLike, complement, intersection, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.results.certificates import Bounds
-from pdfalearn.results.frontiers import Frontier
-from pdfalearn.results.learning_runs import Result
+from pdfalearn.results import Bounds, Frontier, Result
 from pdfalearn.text import described
 
 _NO_CLAIM = {

@@ -10,18 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.analysis.products import Product
-from pdfalearn.chains.intervals import IntervalChain
-from pdfalearn.equivalence.relations import (
-    Exact,
-    Quantization,
-    Relation,
-    Rounded,
-    check_relation,
-)
-from pdfalearn.equivalence.tolerance import Tolerance
+from pdfalearn.chains import IntervalChain
+from pdfalearn.equivalence import Exact, Quantization, Relation, Rounded, Tolerance, check_relation
 from pdfalearn.errors import InputError
-from pdfalearn.files.named import write_named
-from pdfalearn.formats.other_programs import write_intervals
+from pdfalearn.files import write_named
+from pdfalearn.formats import write_intervals
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 Floats = NDArray[np.float64]

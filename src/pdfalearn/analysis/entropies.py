@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from pdfalearn.analysis.products import Product
-from pdfalearn.chains.flows import Reached, sums_by
-from pdfalearn.chains.visits import Chain, visits_and_weights
-from pdfalearn.chains.walks import normalise_rows
-from pdfalearn.languages.kinds import LanguageLike, language_dfa
+from pdfalearn.chains import Chain, Reached, normalise_rows, sums_by, visits_and_weights
+from pdfalearn.languages import LanguageLike, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 Floats = NDArray[np.float64]

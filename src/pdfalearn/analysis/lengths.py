@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pdfalearn.chains.flows import Reached, sums_by
-from pdfalearn.chains.ways import least_costs
+from pdfalearn.chains import Reached, least_costs, sums_by
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, checked_pdfa

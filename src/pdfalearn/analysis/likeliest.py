@@ -10,9 +10,9 @@ import numpy as np
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis.products import Product
-from pdfalearn.chains.ways import WordGraph, heaviest_words
+from pdfalearn.chains import WordGraph, heaviest_words
 from pdfalearn.checks import checked_integer
-from pdfalearn.languages.kinds import HasLength, LanguageLike, language_dfa
+from pdfalearn.languages import HasLength, LanguageLike, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 

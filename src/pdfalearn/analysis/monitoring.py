@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import entr
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.chains.walks import normalise_rows
-from pdfalearn.chains.ways import minus_logs
+from pdfalearn.chains import minus_logs, normalise_rows
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 

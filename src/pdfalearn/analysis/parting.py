@@ -13,9 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis.distances import hellinger_flow
-from pdfalearn.chains.walks import MOST_PAIRS, Pairs, Side
-from pdfalearn.chains.ways import WordGraph, heaviest_words, least_costs, minus_logs
+from pdfalearn.analysis.word_distances import hellinger_flow
+from pdfalearn.chains import (
+    MOST_PAIRS,
+    Pairs,
+    Side,
+    WordGraph,
+    heaviest_words,
+    least_costs,
+    minus_logs,
+)
 from pdfalearn.checks import checked_integer
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import offsets_of

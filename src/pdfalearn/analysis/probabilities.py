@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.analysis.products import Product
-from pdfalearn.arrays.passes import reaching
-from pdfalearn.chains.flows import ending_probabilities
-from pdfalearn.chains.ways import least_costs, minus_logs
+from pdfalearn.arrays import reaching
+from pdfalearn.chains import ending_probabilities, least_costs, minus_logs
 from pdfalearn.checks import check_fits
 from pdfalearn.errors import InputError
-from pdfalearn.languages.dfa import DFA
-from pdfalearn.languages.kinds import LanguageLike, intersection, language_dfa
+from pdfalearn.languages import DFA, LanguageLike, intersection, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.reachability import reachable_part
 from pdfalearn.text import described

@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.chains.flows import Flow
-from pdfalearn.chains.walks import MOST_PAIRS, PairWalk, normalise_rows, walk_pairs
-from pdfalearn.languages.dfa import DFA
+from pdfalearn.chains import MOST_PAIRS, Flow, PairWalk, normalise_rows, walk_pairs
+from pdfalearn.languages import DFA
 from pdfalearn.pdfa import PDFA
 
 Floats = NDArray[np.float64]

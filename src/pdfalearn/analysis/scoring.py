@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
-from pdfalearn.chains.walks import normalise_rows
-from pdfalearn.chains.ways import minus_logs
-from pdfalearn.formats.word_files import encoded_lines
+from pdfalearn.chains import minus_logs, normalise_rows
+from pdfalearn.formats import encoded_lines
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.words import Words, visited_states
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.arrays.passes import reaching
+from pdfalearn.arrays import reaching
 from pdfalearn.chains.systems import solver_of
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import rel_entr
 
-from pdfalearn.arrays.passes import reaching
+from pdfalearn.arrays import reaching
 from pdfalearn.chains.systems import solve_system
 from pdfalearn.chains.walks import MOST_PAIRS, normalise_rows, walk_pairs
 from pdfalearn.errors import InputError

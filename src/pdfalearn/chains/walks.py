@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import IntMap
-from pdfalearn.arrays.passes import reaching
-from pdfalearn.equivalence.pairs import in_order_of
+from pdfalearn.arrays import IntMap, reaching
+from pdfalearn.equivalence import in_order_of
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, checked_pdfa
 

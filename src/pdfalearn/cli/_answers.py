@@ -13,7 +13,7 @@ from pdfalearn.text import are_characters, short_word_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA
-    from pdfalearn.languages.kinds import LanguageLike
+    from pdfalearn.languages import LanguageLike
 
 _FORMS = ("regex", "word", "begins", "ends", "contains")
 
@@ -41,7 +41,7 @@ def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
 
 def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:
     """Return the word of an argument, which is as 'pdfalearn sample' prints it."""
-    from pdfalearn.formats.word_files import WordNotation
+    from pdfalearn.formats import WordNotation
 
     try:
         return pdfa.alphabet.decode(WordNotation(pdfa.alphabet).codes(text))

@@ -44,7 +44,7 @@ class Output(NamedTuple):
 
     def check_symbols(self, alphabet: Alphabet) -> None:
         """Refuse before distilling symbols that a frontier's file cannot hold."""
-        from pdfalearn.formats.pdfa_files import check_symbols
+        from pdfalearn.formats import check_symbols
 
         if self.path is not None and self.path.name.lower().endswith(_ARCHIVE):
             check_symbols((*alphabet, alphabet.terminal))
@@ -89,8 +89,8 @@ class Output(NamedTuple):
 
 def print_frontier(title: str, frontier: Frontier) -> None:
     """Print the table of a frontier, and what it means in words."""
-    from pdfalearn.results.frontiers import FRONTIER_HEADER as HEADER
-    from pdfalearn.results.frontiers import frontier_cells as cells_of
+    from pdfalearn.results import FRONTIER_HEADER as HEADER
+    from pdfalearn.results import frontier_cells as cells_of
 
     print_figures(title, HEADER, cells_of(frontier))
     print_facts("in words", facts_of(frontier))

@@ -7,9 +7,15 @@ from typing import ParamSpec, TypeVar
 
 from pdfalearn.cli._importing import failure_text
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.batch import Batch
-from pdfalearn.models.opened import CheckedModel, check_members, open_model
-from pdfalearn.models.protocol import LanguageModel, attach_answers, attached_answers
+from pdfalearn.models import (
+    Batch,
+    CheckedModel,
+    LanguageModel,
+    attach_answers,
+    attached_answers,
+    check_members,
+    open_model,
+)
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
 

@@ -14,7 +14,7 @@ from pdfalearn.text import LABELS, shortened, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Certificate, Result, Statistics
-    from pdfalearn.equivalence.relations import Relation
+    from pdfalearn.equivalence import Relation
 
 _NEAR = 1e-6
 """By more than this a network in float32 hardly differs from one batch to the next."""
@@ -37,7 +37,7 @@ def title_of(target: str, by: Relation) -> str:
 
 def facts_of(result: Result) -> dict[str, str]:
     """Return the rows of the table."""
-    from pdfalearn.results.learning_runs import cost_texts
+    from pdfalearn.results import cost_texts
 
     statistics = result.statistics
     batches = _batches(statistics)

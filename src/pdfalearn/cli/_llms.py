@@ -107,7 +107,7 @@ def _address(name: str) -> tuple[str, str]:
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read the symbols of an LLM's words with their texts or tokens; empty lines are left out."""
-    from pdfalearn.formats.word_files import WordLines
+    from pdfalearn.formats import WordLines
 
     read = WordLines.read(path)
     symbols: Vocabulary = {}
@@ -187,7 +187,7 @@ def program(name: str, symbols: Iterable[str] | None) -> LanguageModel:
 
 
 def _end_with_programs(number: int, _frame: FrameType | None) -> None:
-    from pdfalearn.models.program.processes import end_all
+    from pdfalearn.models import end_all
 
     end_all()
     signal.signal(number, signal.SIG_DFL)

@@ -15,8 +15,8 @@ from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Corpus, EquivalenceOracle, LanguageModel
-    from pdfalearn.equivalence.relations import Relation
-    from pdfalearn.samplers.drawing import Sampler
+    from pdfalearn.equivalence import Relation
+    from pdfalearn.samplers import Sampler
 
 _OPTIONS = (
     click.option(
@@ -87,8 +87,8 @@ class OracleChoice:
 
     def make(self, model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
         """Make the oracle for a model."""
-        from pdfalearn.learning.loop import default_oracle
-        from pdfalearn.models.constrained.product import wrapped_pdfa
+        from pdfalearn.learning import default_oracle
+        from pdfalearn.models import wrapped_pdfa
 
         is_known = isinstance(model, pdfalearn.PDFA) or wrapped_pdfa(model) is not None
         if self.oracle == "exact" and not is_known:
@@ -101,17 +101,17 @@ class OracleChoice:
         return pdfalearn.ChainOracle(pdfalearn.StoredAnswersOracle(), self._asking(model, seed))
 
     def _asking(self, model: PDFA | LanguageModel, seed: int) -> EquivalenceOracle:
-        from pdfalearn.learning import loop
+        from pdfalearn.learning import DELTA, EPSILON, MAX_LENGTH
 
-        length = loop.MAX_LENGTH if self.max_length is None else self.max_length
+        length = MAX_LENGTH if self.max_length is None else self.max_length
         if self.oracle == "words":
             return pdfalearn.AllWordsOracle(length)
         if self.oracle == "walks":
             walks = self.walks_per_state or _WALKS_PER_STATE
             return pdfalearn.StatePrefixOracle(walks_per_state=walks, walk_length=length, seed=seed)
         return pdfalearn.PACOracle(
-            epsilon=loop.EPSILON if self.epsilon is None else self.epsilon,
-            delta=loop.DELTA if self.delta is None else self.delta,
+            epsilon=EPSILON if self.epsilon is None else self.epsilon,
+            delta=DELTA if self.delta is None else self.delta,
             sampler=self._sampler(model, length),
             seed=seed,
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pdfalearn.extras import new_figure
-from pdfalearn.files.named import check_can_write, write_named
+from pdfalearn.files import check_can_write, write_named
 
 
 def check_can_save_plot(path: Path) -> None:

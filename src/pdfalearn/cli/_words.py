@@ -14,7 +14,7 @@ from pdfalearn.errors import FileFormatError
 
 if TYPE_CHECKING:
     from pdfalearn import Corpus, Sampler
-    from pdfalearn.formats.word_files import WordLines
+    from pdfalearn.formats import WordLines
 
 STANDARD_INPUT = "-"
 _TAKEN = "pdfalearn.standard_input"
@@ -22,7 +22,7 @@ _TAKEN = "pdfalearn.standard_input"
 
 def word_lines(path: str | Path) -> WordLines:
     """Read all lines of a file of words, or of the standard input."""
-    from pdfalearn.formats.word_files import WordLines
+    from pdfalearn.formats import WordLines
 
     if str(path) != STANDARD_INPUT:
         return WordLines.read(path)

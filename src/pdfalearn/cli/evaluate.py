@@ -109,8 +109,8 @@ def evaluate(
         names = {"a": a, "b": b, "corpus": corpus, "kappa": kappa, "tolerance": tolerance}
         print_json({**names, **_object_of(fields)})
         return
-    from pdfalearn.results.evaluations import EVALUATION_HEADER as HEADER
-    from pdfalearn.results.evaluations import comparison_cells
+    from pdfalearn.results import EVALUATION_HEADER as HEADER
+    from pdfalearn.results import comparison_cells
 
     print_table(f"{b} against {a}", HEADER, comparison_cells(result), figures=True)
     print_facts("the words", _facts(fields))
@@ -167,7 +167,7 @@ def _object_of(fields: dict[str, object]) -> dict[str, object]:
 
 
 def _facts(fields: dict[str, object]) -> dict[str, str]:
-    from pdfalearn.results.evaluations import FACTS, figure
+    from pdfalearn.results import FACTS, figure
 
     labels = FACTS | {"words": "number", "kl_of_words": "KL of whole words"}
     labels |= {"target_perplexity": "perplexity of A", "perplexity": "perplexity of B"}

@@ -101,7 +101,7 @@ def run(
     marked in the report.
     """
     from pdfalearn.displays import RunsLine
-    from pdfalearn.experiments.definitions import title_of
+    from pdfalearn.experiments import title_of
 
     try:
         line = RunsLine(title_of(experiment))

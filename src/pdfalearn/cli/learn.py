@@ -21,8 +21,8 @@ from pdfalearn.cli._output import print_aside, print_facts, print_json
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel, Result
     from pdfalearn.displays import LearningLine
-    from pdfalearn.equivalence.relations import Relation
-    from pdfalearn.oracles.protocol import EquivalenceOracle
+    from pdfalearn.equivalence import Relation
+    from pdfalearn.oracles import EquivalenceOracle
 
 _LEARNERS = ("quant", "quant-classes", "quant-paper", "lpstar", "wlstar")
 _RIVALS = ("lpstar", "wlstar")
@@ -185,7 +185,7 @@ def _salvaged(interrupt: KeyboardInterrupt) -> Result | None:
 def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLine:
     """Make the line that tells of progress."""
     from pdfalearn.displays import LearningLine
-    from pdfalearn.learning.loop import may_be_endless
+    from pdfalearn.learning import may_be_endless
 
     if isinstance(model, pdfalearn.PDFA):
         return LearningLine(may_be_endless=False)

@@ -74,7 +74,7 @@ def sample(
         return
     if is_new:
         print_aside(f"drawn with --seed {seed}")
-    from pdfalearn.formats.word_files import WordNotation
+    from pdfalearn.formats import WordNotation
 
     notation = WordNotation(model.alphabet)
     marked = zip(words, cut.tolist(), strict=True)
@@ -88,9 +88,9 @@ def _drawn(model: Model, count: int, seed: int, max_length: int) -> Sample:
     Whether a word of the maximal length ends there is drawn as well, as from a PDFA.
     """
     from pdfalearn.checks import checked_generator, checked_integer
-    from pdfalearn.models.automaton import as_model
-    from pdfalearn.observations.tree import ObservationTree
-    from pdfalearn.samplers.drawing import model_words
+    from pdfalearn.models import as_model
+    from pdfalearn.observations import ObservationTree
+    from pdfalearn.samplers import model_words
 
     pdfa = looked_into(model)
     if pdfa is not None:

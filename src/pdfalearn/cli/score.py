@@ -97,7 +97,7 @@ def _word(pdfa: pdfalearn.PDFA, path: str, line: int) -> tuple[object, ...]:
     """Return the word of a line of a file, or of the standard input."""
     from itertools import islice
 
-    from pdfalearn.formats.word_files import encoded_lines
+    from pdfalearn.formats import encoded_lines
 
     given = _given(pdfa, path)
     lines: Iterator[tuple[object, ...]]

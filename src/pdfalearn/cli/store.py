@@ -165,7 +165,7 @@ def _stream(output: Path | None) -> Iterator[BinaryIO]:
     if output is None:
         yield sys.stdout.buffer
         return
-    from pdfalearn.files.named import replacing
+    from pdfalearn.files import replacing
 
     with replacing(output) as stream:
         yield stream

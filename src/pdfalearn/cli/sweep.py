@@ -97,7 +97,7 @@ def sweep(
     Ctrl-C stops and shows what has been learnt; the exit code is then 130.
     """
     from pdfalearn.displays import SweepLine
-    from pdfalearn.sweeping.running import DEFAULT_KAPPAS
+    from pdfalearn.sweeping import DEFAULT_KAPPAS
 
     _check_files(target, store, output, plot)
     bounds = {name: chosen.pop(name) for name in BOUNDS}
@@ -151,10 +151,10 @@ def _tell(
     target: str, found: Sweep, output: Path | None, plot: Path | None, *, as_json: bool
 ) -> None:
     """Print what was found, and write what was asked for."""
-    from pdfalearn.results.sweeps import SWEEP_HEADER as HEADER
-    from pdfalearn.results.sweeps import questions_text
-    from pdfalearn.results.sweeps import sweep_cells as cells_of
-    from pdfalearn.results.sweeps import sweep_records as records_of
+    from pdfalearn.results import SWEEP_HEADER as HEADER
+    from pdfalearn.results import questions_text
+    from pdfalearn.results import sweep_cells as cells_of
+    from pdfalearn.results import sweep_records as records_of
 
     if as_json:
         facts = {"words_asked": found.words_asked, "words_alone": found.words_alone}

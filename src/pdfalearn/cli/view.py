@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli import _options as options
 from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_aside, print_json, print_line
-from pdfalearn.files.named import check_can_write
+from pdfalearn.files import check_can_write
 
 if TYPE_CHECKING:
     from pdfalearn import Page

@@ -1,1 +1,17 @@
 """Distil automata of every size from a model, and make automata smaller."""
+
+from typing import TYPE_CHECKING
+
+from pdfalearn.doors import open_door
+
+if TYPE_CHECKING:
+    from pdfalearn.distilling.estimates import HeldOut as HeldOut
+    from pdfalearn.distilling.estimates import estimate_mean as estimate_mean
+    from pdfalearn.distilling.evidence import Floats as Floats
+    from pdfalearn.distilling.fitting import fit as fit
+    from pdfalearn.distilling.models import distill as distill
+    from pdfalearn.distilling.sampling import Sampling as Sampling
+    from pdfalearn.distilling.sampling import checked_sampler as checked_sampler
+    from pdfalearn.distilling.simplifying import simplify as simplify
+else:
+    __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.special import xlogy
 
-from pdfalearn.chains.visits import Chain, visits_and_weights
-from pdfalearn.chains.walks import normalise_rows
+from pdfalearn.chains import Chain, normalise_rows, visits_and_weights
 from pdfalearn.distilling.futures import States
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays

@@ -14,11 +14,17 @@ from scipy.special import stdtrit
 from pdfalearn.distilling.evidence import Evidence, Floats, sum_weights
 from pdfalearn.distilling.machines import Fit, make_pdfa
 from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence
-from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate
-from pdfalearn.results.frontiers import Frontier, Point
-from pdfalearn.results.recommendations import NOTHING, comparable, not_worse, standard_error
+from pdfalearn.results import (
+    NOTHING,
+    Certificate,
+    Frontier,
+    Point,
+    comparable,
+    not_worse,
+    standard_error,
+)
 
 CONFIDENCE = 0.95
 _AT_ONCE = 2**12

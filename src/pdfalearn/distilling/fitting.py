@@ -19,13 +19,12 @@ from pdfalearn.distilling.sampling import (
     checked_sampler,
     make_evidence,
 )
-from pdfalearn.equivalence.relations import Exact
+from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError
-from pdfalearn.models.automaton import as_model
-from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.models import LanguageModel, as_model
+from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.samplers import Sampler
 from pdfalearn.words import Words, visited_states
 
 _BUDGET = Budget(max_symbols=20_000)

@@ -24,18 +24,14 @@ from pdfalearn.distilling.sampling import (
     take_first_words,
 )
 from pdfalearn.distilling.searching import default_sizes, search
-from pdfalearn.equivalence.relations import Tolerance
+from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.models.automaton import as_model
-from pdfalearn.models.opened import Interrupts
-from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations.audits import UnsteadyModelError
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.models import Interrupts, LanguageModel, as_model
+from pdfalearn.observations import ObservationTree, UnsteadyModelError
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.frontiers import DistillingInterrupted, DistillingProgress, Frontier, Phase
-from pdfalearn.samplers.drawing import ModelWords, Sampler
-from pdfalearn.stores import AnswerStore
-from pdfalearn.stores.answer_store import model_key
+from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier, Phase
+from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.stores import AnswerStore, model_key
 
 _SAME = Tolerance(1e-3)
 """Answers to the same word that differ by more are not those of one model."""

@@ -11,7 +11,7 @@ from pdfalearn.budgets import BudgetReached
 from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
 from pdfalearn.distilling.machines import Fit
 from pdfalearn.distilling.sampling import Sampling
-from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.observations import Nodes, ObservationTree
 
 _FURTHER = 2
 """After a transition words go on by this many symbols, the likeliest each time."""

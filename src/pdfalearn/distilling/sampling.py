@@ -13,10 +13,10 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Table
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.protocol import QueryCost
-from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.models import QueryCost
+from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.samplers.drawing import ModelWords, Sampler
+from pdfalearn.samplers import ModelWords, Sampler
 from pdfalearn.words import Words
 
 _FIRST = 2

@@ -11,7 +11,7 @@ from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, fit_rows, prune, redirect
 from pdfalearn.distilling.merging import merge_prefixes
 from pdfalearn.distilling.polishing import grow, polish, reduce
-from pdfalearn.results.frontiers import EVERY
+from pdfalearn.results import EVERY
 
 LARGEST_SEARCHED = 1500
 """Larger automata are made of the most useful contexts, without a search."""

@@ -11,12 +11,11 @@ import numpy as np
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.distilling._original import Fit, Original, polish, split_states
 from pdfalearn.distilling.futures import FEW, MOST_COMPARED, joined, reduced
-from pdfalearn.equivalence.quotients import quotient, state_classes
-from pdfalearn.equivalence.relations import Exact, Quantization
+from pdfalearn.equivalence import Exact, Quantization, quotient, state_classes
 from pdfalearn.errors import InputError
-from pdfalearn.metrics.divergences import directed_divergence
+from pdfalearn.metrics import directed_divergence
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.results.frontiers import Simplified
+from pdfalearn.results import Simplified
 
 _SMALL = 64
 """Automata of at most this many states are split and reduced again."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.arrays.union_find import UnionFind
+from pdfalearn.arrays import UnionFind
 from pdfalearn.equivalence.pairs import Indices, Judge, Walk, in_order_of
 from pdfalearn.equivalence.relations import Relation, Tolerance, check_equivalence
 from pdfalearn.errors import InputError

@@ -12,7 +12,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import numbered_rows
+from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence
 from pdfalearn.pdfa import PDFA, checked_pdfa, renumbered
 from pdfalearn.reachability import reachable_part

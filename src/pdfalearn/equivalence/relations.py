@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn.arrays.numbering import numbered_rows
+from pdfalearn.arrays import numbered_rows
 from pdfalearn.checks import checked_integer
 from pdfalearn.equivalence.sparse import SparseKeys as SparseKeys
 from pdfalearn.equivalence.sparse import different_keys, keys_by_tables, pieces_of, without_zeros

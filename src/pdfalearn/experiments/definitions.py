@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pdfalearn.checks import checked_integer
-from pdfalearn.equivalence.relations import Tolerance
+from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError
 
 SYMBOL_OF_FIELD = {"states": "n", "symbols": "m", "kappa": "κ", "distributions": "d"}

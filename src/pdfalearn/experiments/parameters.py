@@ -19,7 +19,7 @@ from pdfalearn.experiments.definitions import SCALES, Experiment, experiments_na
 from pdfalearn.experiments.runs import LEARNER_NAMES, Task
 from pdfalearn.experiments.table import TABLE, Expected, expected_runs
 from pdfalearn.experiments.targets import Target, drawn_targets, given_targets
-from pdfalearn.files.named import replacing
+from pdfalearn.files import replacing
 
 
 @dataclass(frozen=True)

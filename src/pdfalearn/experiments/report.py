@@ -31,7 +31,7 @@ from pdfalearn.experiments.summaries import (
     metric_rows,
 )
 from pdfalearn.experiments.table import TABLE, read_failures, read_table
-from pdfalearn.files.named import replacing
+from pdfalearn.files import replacing
 
 PAGE = "report.html"
 _TITLE = "Active learning of PDFA: the experiments, run again"

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.alphabet import Word
-from pdfalearn.equivalence.differences import distinguish
-from pdfalearn.equivalence.relations import Quantization, Tolerance
+from pdfalearn.equivalence import Quantization, Tolerance, distinguish
 from pdfalearn.experiments.definitions import Setting
 from pdfalearn.experiments.targets import Target
 from pdfalearn.experiments.workers import UNDISTURBED
-from pdfalearn.generate.targets import random_pdfa
-from pdfalearn.learning.loop import LEARNERS, SIMILARITY_LEARNERS, learn
-from pdfalearn.metrics.evaluation import evaluate
+from pdfalearn.generate import random_pdfa
+from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS, learn
+from pdfalearn.metrics import evaluate
 from pdfalearn.pdfa import PDFA
 
 WORDS = 1000

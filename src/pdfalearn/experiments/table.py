@@ -18,7 +18,7 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, Experiment, Scale, Setting
 from pdfalearn.experiments.runs import LEARNER_NAMES, Key, Run
 from pdfalearn.experiments.targets import drawn_targets
-from pdfalearn.files.named import replacing
+from pdfalearn.files import replacing
 
 
 @dataclass(frozen=True)

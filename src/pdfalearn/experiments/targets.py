@@ -12,9 +12,9 @@ import numpy as np
 
 from pdfalearn.errors import InputError
 from pdfalearn.experiments.definitions import Experiment, Setting
-from pdfalearn.formats.saving import load_pdfa
-from pdfalearn.generate.targets import random_pdfa
-from pdfalearn.models.automaton import AutomatonModel
+from pdfalearn.formats import load_pdfa
+from pdfalearn.generate import random_pdfa
+from pdfalearn.models import AutomatonModel
 from pdfalearn.pdfa import PDFA
 
 

@@ -119,7 +119,7 @@ def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> byte
 
     Examples
     --------
-    >>> written({"a": [1, None]}, "a", "numbers only").decode().split()
+    >>> write_json_text({"a": [1, None]}, "a", "numbers only").decode().split()
     ['{', '"a":', '[', '1,', 'null', ']', '}']
     """
     try:

@@ -11,7 +11,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import SUM_TOLERANCE, check_fits, sums_to_one
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files.json_text import inflate_all, mebibytes, read_all
+from pdfalearn.files import inflate_all, mebibytes, read_all
 from pdfalearn.pdfa import PDFA
 
 TEXT_LIMIT = 256 * 2**20

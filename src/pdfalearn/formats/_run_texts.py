@@ -9,16 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence.relations import (
-    Equivalence,
-    Exact,
-    Quantization,
-    Relation,
-    Rounded,
-    Tolerance,
-)
+from pdfalearn.equivalence import Equivalence, Exact, Quantization, Relation, Rounded, Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.files.json_text import (
+from pdfalearn.files import (
     check_keys,
     check_kind,
     is_number,
@@ -28,14 +21,16 @@ from pdfalearn.files.json_text import (
     wrong,
 )
 from pdfalearn.formats.pdfa_files import DTYPES, arrays_of_pdfa
-from pdfalearn.results.certificates import (
+from pdfalearn.results import (
     Certificate,
+    KeptTree,
+    Progress,
+    Result,
+    Statistics,
     certificate_culprit,
     certificate_document,
     certificate_in,
 )
-from pdfalearn.results.learning_runs import Progress, Result, Statistics
-from pdfalearn.results.trees import KeptTree
 
 FORMAT = "pdfalearn run"
 VERSION = 2

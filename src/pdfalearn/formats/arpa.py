@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pdfalearn.files.named import read_named
+from pdfalearn.files import read_named
 from pdfalearn.formats._arpa_text import parsed
 from pdfalearn.formats._backoff import automaton_of
 from pdfalearn.formats._lines import inflate_lines, read_lines

@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeVar
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import FileFormatError, InputError, MissingExtraError
-from pdfalearn.files.named import check_name
+from pdfalearn.files import check_name
 from pdfalearn.formats._lines import read_bytes
 from pdfalearn.formats.pdfa_files import can_be_in_file, read_json, write_json
 from pdfalearn.pdfa import PDFA, checked_pdfa

@@ -10,32 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.archives import (
+from pdfalearn.files import (
     Arrays,
-    check_range,
-    check_shape,
-    text_and_arrays,
-    write_archive,
-)
-from pdfalearn.files.json_text import (
+    check_can_write,
     check_keys,
     check_kind,
+    check_name,
+    check_range,
+    check_shape,
     is_number,
     parsed_object,
+    show_name,
     strings,
+    text_and_arrays,
+    write_archive,
     write_json_text,
+    write_named,
     wrong,
 )
-from pdfalearn.files.named import check_can_write, check_name, show_name, write_named
 from pdfalearn.formats.pdfa_files import DTYPES, arrays_of_pdfa, pdfa_of
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import (
+from pdfalearn.results import (
     Certificate,
+    Frontier,
+    Point,
     certificate_culprit,
     certificate_document,
     certificate_in,
 )
-from pdfalearn.results.frontiers import Frontier, Point
 
 ENDING = ".zip"
 FORMAT = "pdfalearn frontier"

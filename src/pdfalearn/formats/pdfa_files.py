@@ -14,8 +14,17 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.archives import array_in, check_sizes, open_archive, write_archive
-from pdfalearn.files.json_text import PIECE, inflate_all, join_pieces, mebibytes, read_all
+from pdfalearn.files import (
+    PIECE,
+    array_in,
+    check_sizes,
+    inflate_all,
+    join_pieces,
+    mebibytes,
+    open_archive,
+    read_all,
+    write_archive,
+)
 from pdfalearn.pdfa import PDFA
 
 

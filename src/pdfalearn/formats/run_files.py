@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.archives import (
+from pdfalearn.files import (
     Array,
     Arrays,
+    check_can_write,
+    check_name,
     check_range,
     check_shape,
+    show_name,
     text_and_arrays,
     write_archive,
+    write_named,
 )
-from pdfalearn.files.named import check_can_write, check_name, show_name, write_named
 from pdfalearn.formats._run_texts import (
     NAME,
     PROGRESS,
@@ -30,9 +33,15 @@ from pdfalearn.formats._run_texts import (
     text_of,
 )
 from pdfalearn.formats.pdfa_files import pdfa_of
-from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
-from pdfalearn.results.signs import BoundaryDistances
-from pdfalearn.results.trees import NONE, KeptTree
+from pdfalearn.results import (
+    NONE,
+    BoundaryDistances,
+    History,
+    KeptTree,
+    Progress,
+    Result,
+    Statistics,
+)
 from pdfalearn.words import offsets_of
 
 ENDING = ".zip"

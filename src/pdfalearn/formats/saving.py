@@ -7,8 +7,14 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.archives import open_archive
-from pdfalearn.files.named import check_can_write, check_name, read_named, show_name, write_named
+from pdfalearn.files import (
+    check_can_write,
+    check_name,
+    open_archive,
+    read_named,
+    show_name,
+    write_named,
+)
 from pdfalearn.formats import arpa, pythautomata
 from pdfalearn.formats._run_texts import NAME as RUN_NAME
 from pdfalearn.formats.dot import check_can_draw, picture_writers, read_dot, write_dot
@@ -35,9 +41,7 @@ from pdfalearn.formats.run_files import check_can_save_run, save_run
 from pdfalearn.formats.run_files import read as read_run
 from pdfalearn.formats.tree_files import check_can_save_tree, save_tree
 from pdfalearn.pdfa import PDFA, pdfa_remedy
-from pdfalearn.results.frontiers import Frontier
-from pdfalearn.results.learning_runs import Result
-from pdfalearn.results.trees import TreeNode
+from pdfalearn.results import Frontier, Result, TreeNode
 from pdfalearn.text import described
 
 _ARCHIVE = ".zip"
@@ -59,13 +63,13 @@ def _read_archive(stream: BinaryIO) -> Any:
 
 
 def _write_page(thing: Any, stream: BinaryIO) -> None:
-    from pdfalearn.viewing.view import view
+    from pdfalearn.viewing import view
 
     view(thing).write(stream)
 
 
 def _draw(pdfa: PDFA, kind: str) -> bytes:
-    from pdfalearn.viewing.drawing import default_picture
+    from pdfalearn.viewing import default_picture
 
     return default_picture(pdfa).rendered(kind)
 

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
-from pdfalearn.files.named import check_can_write, write_named
+from pdfalearn.files import check_can_write, write_named
 from pdfalearn.formats.dot import (
     TIME_LIMIT,
     check_can_draw,
@@ -19,7 +19,7 @@ from pdfalearn.formats.dot import (
     short_symbol_label,
 )
 from pdfalearn.formats.pdfa_files import check_symbols
-from pdfalearn.results.trees import ArcLabel, NumberedNode, TreeNode, numbered_nodes
+from pdfalearn.results import ArcLabel, NumberedNode, TreeNode, numbered_nodes
 
 FORMAT = "classification tree"
 VERSION = 1

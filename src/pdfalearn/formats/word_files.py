@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files.named import check_name, show_name
+from pdfalearn.files import check_name, show_name
 from pdfalearn.text import are_characters, escaped, shortened, symbol_text
 from pdfalearn.words import Words
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word, shortened
-from pdfalearn.arrays.passes import reaching
+from pdfalearn.arrays import reaching
 from pdfalearn.checks import checked_integer, checked_transitions
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Word, shortened
-from pdfalearn.chains.walks import walk_pairs
+from pdfalearn.chains import walk_pairs
 from pdfalearn.checks import check_tables_fit, checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.languages.dfa import DFA, complement, over_alphabet, trim_dfa

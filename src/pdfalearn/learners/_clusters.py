@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import numbered_rows
-from pdfalearn.equivalence.quotients import refined
-from pdfalearn.equivalence.relations import Tolerance
+from pdfalearn.arrays import numbered_rows
+from pdfalearn.equivalence import Tolerance, refined
 from pdfalearn.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.observations.tree import FEW, ObservationTree
+from pdfalearn.models import FEW
+from pdfalearn.observations import ObservationTree
 from pdfalearn.words import Words, prefixes_of
 
 Numbers = NDArray[np.int64]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.passes import grown
+from pdfalearn.arrays import grown
 from pdfalearn.learners.classification_tree import UNDEFINED_LEAF
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations import ObservationTree
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]

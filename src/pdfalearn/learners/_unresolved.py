@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import WordTree
 from pdfalearn.learners._clusters import nearest
 from pdfalearn.learners.classification_tree import LEAF, ROOT, ClassificationTree
-from pdfalearn.observations.tree import UNKNOWN, ObservationTree
+from pdfalearn.observations import UNKNOWN, ObservationTree
 
 Numbers = NDArray[np.int64]
 

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import IntMap
-from pdfalearn.arrays.passes import firsts, grown
-from pdfalearn.models.protocol import QueryCost
-from pdfalearn.observations.nodes import Suffixes
-from pdfalearn.observations.tree import EMPTY, FEW, UNDEFINED, ObservationTree
-from pdfalearn.results.trees import Floats, KeptTree
+from pdfalearn.arrays import IntMap, firsts, grown
+from pdfalearn.models import FEW, QueryCost
+from pdfalearn.observations import EMPTY, UNDEFINED, ObservationTree, Suffixes
+from pdfalearn.results import Floats, KeptTree
 
 Numbers = NDArray[np.int64]
 

@@ -18,7 +18,7 @@ from pdfalearn.learners._clusters import (
     similar_pairs,
 )
 from pdfalearn.learners.table_learner import Places, TableLearner
-from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.observations import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 
 _MOST_DIFFERENCES = 2**22

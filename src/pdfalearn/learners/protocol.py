@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.trees import KeptTree
+from pdfalearn.results import KeptTree
 from pdfalearn.words import Words
 
 

@@ -23,7 +23,8 @@ from pdfalearn.learners.classification_tree import (
     told_bits,
 )
 from pdfalearn.learners.protocol import Findings
-from pdfalearn.observations.tree import FEW, UNDEFINED, UNKNOWN, ObservationTree
+from pdfalearn.models import FEW
+from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.words import Words, visited_states
 

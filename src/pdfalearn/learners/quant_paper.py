@@ -12,10 +12,9 @@ import numpy as np
 
 from pdfalearn.errors import OracleError
 from pdfalearn.learners.protocol import Findings
-from pdfalearn.observations.nodes import Suffixes
-from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.observations import UNDEFINED, ObservationTree, Suffixes
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.trees import NONE, KeptTree
+from pdfalearn.results import NONE, KeptTree
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
-from pdfalearn.arrays.numbering import numbered_rows
-from pdfalearn.equivalence.relations import check_tolerance
+from pdfalearn.arrays import numbered_rows
+from pdfalearn.equivalence import check_tolerance
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.protocol import Findings
-from pdfalearn.observations.tree import EMPTY, UNDEFINED, Nodes, ObservationTree
+from pdfalearn.observations import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.trees import Word
+from pdfalearn.results import Word
 from pdfalearn.words import Words, visited_states
 
 Places = NDArray[np.int64]

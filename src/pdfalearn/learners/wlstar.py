@@ -9,13 +9,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import numbered_rows
+from pdfalearn.arrays import numbered_rows
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import NOT_IN_P, WeissClusters, cluster_means
 from pdfalearn.learners.table_learner import Places, TableLearner
-from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.observations import UNDEFINED, ObservationTree
 from pdfalearn.words import Words
 
 _PATIENCE = 50

@@ -13,19 +13,23 @@ import numpy as np
 
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import OracleError, StoreError
-from pdfalearn.learners.protocol import Learner
+from pdfalearn.learners import Learner
 from pdfalearn.learning.agreeing import agreeing
-from pdfalearn.models.opened import Interrupts
-from pdfalearn.observations.audits import UnsteadyModelError
-from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
-from pdfalearn.oracles.protocol import EquivalenceOracle
+from pdfalearn.models import Interrupts
+from pdfalearn.observations import UNBOUNDED, ObservationTree, UnsteadyModelError
+from pdfalearn.oracles import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate, certify_interrupt, certify_stop
-from pdfalearn.results.learning_runs import History, Progress, Result, Statistics
-from pdfalearn.results.signs import (
+from pdfalearn.results import (
     WARN_STATES,
     BoundaryDistances,
+    Certificate,
+    History,
+    Progress,
+    Result,
     StateGrowth,
+    Statistics,
+    certify_interrupt,
+    certify_stop,
     coarseness_note,
     warn_of_growth,
 )

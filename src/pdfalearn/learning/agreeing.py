@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.observations.tree import UNDEFINED, UNKNOWN, Nodes, ObservationTree
-from pdfalearn.oracles.comparison import comparison, levels
+from pdfalearn.equivalence import Equivalence
+from pdfalearn.observations import UNDEFINED, UNKNOWN, Nodes, ObservationTree
+from pdfalearn.oracles import levels, make_comparison
 from pdfalearn.pdfa import PDFA
 
 Numbers = NDArray[np.int64]
@@ -93,7 +93,7 @@ def _words(hypothesis: PDFA, observations: ObservationTree) -> _Words:
         is_based[level] = is_based[above] & (has_row[level] | (states[level] >= 0))
     known = (classes != UNKNOWN).nonzero()[0]
     is_wrong = np.zeros(size, dtype=bool)
-    is_wrong[known] = comparison(hypothesis, observations)(known, states[known])
+    is_wrong[known] = make_comparison(hypothesis, observations)(known, states[known])
     # What is undefined needs no state, but the distribution before it.
     is_undefined = classes == UNDEFINED
     is_wrong &= np.where(is_undefined, is_based[parents] & has_row[parents], is_based)

@@ -9,7 +9,7 @@ from functools import partial
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
-from pdfalearn.equivalence.relations import (
+from pdfalearn.equivalence import (
     Quantization,
     Relation,
     check_equivalence,
@@ -17,23 +17,29 @@ from pdfalearn.equivalence.relations import (
     check_tolerance,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.learners.protocol import Learner
-from pdfalearn.learners.quant import Quant
-from pdfalearn.learners.quant_paper import PaperQuant
+from pdfalearn.learners import Learner, PaperQuant, Quant
 from pdfalearn.learning._run import Maker, Run
-from pdfalearn.models.automaton import AutomatonModel, as_model
-from pdfalearn.models.constrained.product import wrapped_pdfa
-from pdfalearn.models.constrained.wrapper import Wrapper
-from pdfalearn.models.opened import Interrupts, check_members
-from pdfalearn.models.protocol import LanguageModel, QueryCost
-from pdfalearn.observations.tree import UNBOUNDED, ObservationTree
-from pdfalearn.oracles.comparison import StoredAnswersOracle
-from pdfalearn.oracles.exact import ExactOracle
-from pdfalearn.oracles.protocol import ChainOracle, EquivalenceOracle
-from pdfalearn.oracles.random_words import PACOracle
+from pdfalearn.models import (
+    AutomatonModel,
+    Interrupts,
+    LanguageModel,
+    QueryCost,
+    Wrapper,
+    as_model,
+    check_members,
+    wrapped_pdfa,
+)
+from pdfalearn.observations import UNBOUNDED, ObservationTree
+from pdfalearn.oracles import (
+    ChainOracle,
+    EquivalenceOracle,
+    ExactOracle,
+    PACOracle,
+    StoredAnswersOracle,
+)
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
-from pdfalearn.samplers.drawing import HypothesisWords, UniformWords
+from pdfalearn.results import LearningInterrupted, Progress, Result
+from pdfalearn.samplers import HypothesisWords, UniformWords
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
 DEFAULT_LIMITS = Budget(max_words=10**6, max_bytes=2**30)
@@ -46,13 +52,13 @@ _UNIFORM, _WALKS = UniformWords(MAX_LENGTH), HypothesisWords(MAX_LENGTH)
 
 
 def _make_lpstar(observations: ObservationTree) -> Learner:
-    from pdfalearn.learners.lpstar import LPStar  # with SciPy's trees, which few runs need
+    from pdfalearn.learners import LPStar  # with SciPy's trees, which few runs need
 
     return LPStar(observations)
 
 
 def _make_wlstar(observations: ObservationTree) -> Learner:
-    from pdfalearn.learners.wlstar import WLStar
+    from pdfalearn.learners import WLStar
 
     return WLStar(observations)
 
@@ -160,7 +166,7 @@ def learn(
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
     key = None
     if store is not None:
-        from pdfalearn.stores.answer_store import model_key
+        from pdfalearn.stores import model_key
 
         key = model_key(asked, model_id)
     is_endless = may_be_endless(check_members(asked).cost, oracle)

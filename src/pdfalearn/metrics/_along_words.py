@@ -8,15 +8,14 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import IntMap
-from pdfalearn.equivalence.relations import Equivalence, Exact, Tolerance
+from pdfalearn.arrays import IntMap
+from pdfalearn.equivalence import Equivalence, Exact, Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.distributions import figures_of, rows_at_once
-from pdfalearn.models.automaton import AutomatonModel
-from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.models import AutomatonModel, LanguageModel
+from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_remedy
-from pdfalearn.samplers.drawing import model_words
+from pdfalearn.samplers import model_words
 from pdfalearn.text import described
 from pdfalearn.words import Words, sampled_words, visited_states
 

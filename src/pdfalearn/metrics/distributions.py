@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
 from pdfalearn.checks import checked_integer, row_fault, wrong_rows
-from pdfalearn.equivalence.relations import Equivalence, Tolerance, check_equivalence, checked_keys
+from pdfalearn.equivalence import Equivalence, Tolerance, check_equivalence, checked_keys
 from pdfalearn.errors import InputError
-from pdfalearn.results.evaluations import Comparison
+from pdfalearn.results import Comparison
 
 Floats = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from math import inf, isinf
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.chains.visits import Chain, visits_and_weights
+from pdfalearn.chains import Chain, visits_and_weights
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.results.evaluations import DirectedDivergence, Divergence
+from pdfalearn.results import DirectedDivergence, Divergence
 
 Floats = NDArray[np.float64]
 

@@ -8,15 +8,15 @@ import numpy as np
 from scipy.special import xlogy
 
 from pdfalearn.alphabet import Alphabet, Word, shortened
-from pdfalearn.chains.visits import Chain, expected_visits
+from pdfalearn.chains import Chain, expected_visits
 from pdfalearn.checks import checked_generator, checked_integer
-from pdfalearn.equivalence.relations import Equivalence, Exact, Tolerance
+from pdfalearn.equivalence import Equivalence, Exact, Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.metrics._along_words import Asked, Floats, Rows, Run, Tally, asking, check_model
 from pdfalearn.metrics.distributions import checked_places, figures_of, weighted
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models import LanguageModel
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.results.evaluations import Evaluation
+from pdfalearn.results import Evaluation
 from pdfalearn.words import Words
 
 EXACT = Exact()

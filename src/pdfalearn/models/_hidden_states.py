@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.passes import grown
+from pdfalearn.arrays import grown
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.batch import Flags, Ids
 

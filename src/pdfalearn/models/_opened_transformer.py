@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, shortened
-from pdfalearn.arrays.passes import grown
+from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
 from pdfalearn.models._causal_models import CausalModel, Limit
 from pdfalearn.models._token_tree import Nodes, Pass, PassPlanner, TokenTree

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.passes import grown
+from pdfalearn.arrays import grown
 from pdfalearn.models.spelling import Path
 
 Nodes = NDArray[np.int64]

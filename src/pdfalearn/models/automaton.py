@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.arrays.passes import grown
+from pdfalearn.arrays import grown
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch, Ids
 from pdfalearn.models.opened import CheckedModel

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.passes import spelled
+from pdfalearn.arrays import spelled
 from pdfalearn.words import Words
 
 FEW = 48

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import RowNumbers
-from pdfalearn.arrays.passes import grown
-from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
+from pdfalearn.arrays import RowNumbers, grown
+from pdfalearn.equivalence import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.observations.sparse_answers import NO_CLASS, SparseAnswers
 from pdfalearn.rows import Flags, Floats, Rows
 

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pdfalearn.alphabet import shortened
-from pdfalearn.arrays.passes import firsts
+from pdfalearn.arrays import firsts
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import FEW, Batch
-from pdfalearn.models.opened import Interrupts, close_quietly, open_model
-from pdfalearn.models.protocol import LanguageModel, attached_answers
+from pdfalearn.models import (
+    FEW,
+    Batch,
+    Interrupts,
+    LanguageModel,
+    attached_answers,
+    close_quietly,
+    open_model,
+)
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.audits import Audits
 from pdfalearn.observations.metering import Meter
@@ -22,7 +28,7 @@ from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Floats, Rows, SharedRows
 
 if TYPE_CHECKING:
-    from pdfalearn.stores.answers import ModelAnswers
+    from pdfalearn.stores import ModelAnswers
 
 _LARGEST_BATCH = 2**16
 """Batches have at most this many words."""

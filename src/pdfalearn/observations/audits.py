@@ -7,15 +7,21 @@ import math
 import numpy as np
 
 from pdfalearn.alphabet import shortened
-from pdfalearn.equivalence.relations import Relation, different_rows
+from pdfalearn.equivalence import Relation, different_rows
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import FEW, Batch, Lineage, number_words
-from pdfalearn.models.opened import BadAnswerError, ask_batch
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models import (
+    FEW,
+    BadAnswerError,
+    Batch,
+    LanguageModel,
+    Lineage,
+    ask_batch,
+    number_words,
+)
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.metering import Meter
 from pdfalearn.observations.nodes import NodeTable
-from pdfalearn.results.certificates import Certificate, certificate_document
+from pdfalearn.results import Certificate, certificate_document
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Floats, Rows
 from pdfalearn.words import Words

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.models.protocol import QueryCost
+from pdfalearn.models import QueryCost
 from pdfalearn.observations.nodes import Nodes, NodeTable
 from pdfalearn.rows import Floats
 

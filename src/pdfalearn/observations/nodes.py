@@ -8,8 +8,8 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.passes import firsts, grown, spelled
-from pdfalearn.models.batch import Lineage
+from pdfalearn.arrays import firsts, grown, spelled
+from pdfalearn.models import Lineage
 from pdfalearn.observations.sparse_children import SparseChildren
 from pdfalearn.words import Words
 

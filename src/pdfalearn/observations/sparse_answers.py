@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.passes import grown
-from pdfalearn.equivalence.relations import Equivalence, Relation
+from pdfalearn.arrays import grown
+from pdfalearn.equivalence import Equivalence, Relation
 from pdfalearn.packed_rows import packed, unpacked
 from pdfalearn.rows import Flags, Rows
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import IntMap
-from pdfalearn.arrays.passes import grown
+from pdfalearn.arrays import IntMap, grown
 
 Nodes = NDArray[np.int64]
 Symbols = NDArray[np.integer]

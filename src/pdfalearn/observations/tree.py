@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, WordTree, shortened
 from pdfalearn.budgets import Budget
-from pdfalearn.equivalence.relations import Equivalence, Exact, Relation, checked_keys
+from pdfalearn.equivalence import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import FEW
-from pdfalearn.models.opened import Interrupts, check_members
-from pdfalearn.models.protocol import LanguageModel, QueryCost
+from pdfalearn.models import FEW, Interrupts, LanguageModel, QueryCost, check_members
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.asking import Asker
 from pdfalearn.observations.audits import Audits

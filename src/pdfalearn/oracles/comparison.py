@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.checks import checked_integer
-from pdfalearn.equivalence.relations import Tolerance, different_rows
+from pdfalearn.equivalence import Tolerance, different_rows
 from pdfalearn.errors import InputError
-from pdfalearn.observations.tree import UNDEFINED, UNKNOWN, Nodes, ObservationTree
+from pdfalearn.observations import UNDEFINED, UNKNOWN, Nodes, ObservationTree
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate
+from pdfalearn.results import Certificate
 from pdfalearn.rows import Rows
 from pdfalearn.words import NO_WORDS, Words, prefixes_of, visited_states
 
@@ -89,7 +89,7 @@ def differing(
     return differs
 
 
-def comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
+def make_comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparison:
     """Return a function that does what `differing` does; it is valid until more is asked.
 
     It is fast for many words, but has to look at every stored answer first.
@@ -179,7 +179,7 @@ def _contradictions(
     table, size = observations.nodes, observations.nodes.size
     above = table.parents[:size].astype(np.int64)
     last, classes = table.last_symbols[:size], table.classes[:size]
-    differ = comparison(hypothesis, observations)
+    differ = make_comparison(hypothesis, observations)
     states = np.full(size, hypothesis.initial, dtype=np.int32)
     is_open = np.ones(size, dtype=bool)
     found = [np.empty(0, dtype=np.int64)]

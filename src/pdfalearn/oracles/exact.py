@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.arrays.numbering import RowNumbers
-from pdfalearn.equivalence.differences import Merging, Visiting
-from pdfalearn.equivalence.pairs import Indices, Judge, Walk, in_order_of
-from pdfalearn.equivalence.relations import (
+from pdfalearn.arrays import RowNumbers
+from pdfalearn.equivalence import (
     Equivalence,
+    Indices,
+    Judge,
+    Merging,
     Relation,
     Tolerance,
+    Visiting,
+    Walk,
     check_relation,
     checked_keys,
+    in_order_of,
 )
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, Floats, checked_pdfa
-from pdfalearn.results.certificates import Certificate
+from pdfalearn.results import Certificate
 from pdfalearn.words import Words
 
 _ENOUGH = 10

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from pdfalearn.errors import InputError
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate, Kind
+from pdfalearn.results import Certificate, Kind
 from pdfalearn.words import NO_WORDS, Words
 
 NOTHING_KNOWN = Certificate("tested", "nothing is known: no query has passed")

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Symbol, shortened
 from pdfalearn.checks import checked_generator, checked_integer, checked_share
 from pdfalearn.errors import InputError, OracleError
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations import ObservationTree
 from pdfalearn.oracles.comparison import differing, first_differences
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
-from pdfalearn.results.certificates import Certificate
-from pdfalearn.samplers.drawing import ModelWords, Sampler
+from pdfalearn.results import Certificate
+from pdfalearn.samplers import ModelWords, Sampler
 from pdfalearn.words import (
     NO_WORDS,
     Words,

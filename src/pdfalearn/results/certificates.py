@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.files.json_text import check_keys, wrong
+from pdfalearn.files import check_keys, wrong
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
 
@@ -50,7 +50,7 @@ class Certificate:
     """The figures in it, ready for JSON."""
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing.notebooks import certificate_html
+        from pdfalearn.viewing import certificate_html
 
         return certificate_html(self)
 
@@ -169,7 +169,7 @@ class Bounds:
     whose classes leave the most open."""
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing.notebooks import bounds_html
+        from pdfalearn.viewing import bounds_html
 
         return bounds_html(self)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence.relations import Equivalence, Quantization, Tolerance
+from pdfalearn.equivalence import Equivalence, Quantization, Tolerance
 from pdfalearn.extras import import_exchange
 
 Floats = NDArray[np.float64]
@@ -77,7 +77,7 @@ class Evaluation:
     """The same of the candidate."""
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing.notebooks import evaluation_html
+        from pdfalearn.viewing import evaluation_html
 
         return evaluation_html(self)
 
@@ -221,7 +221,7 @@ class Divergence:
     """KL(b ‖ a)."""
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing.notebooks import divergence_html
+        from pdfalearn.viewing import divergence_html
 
         return divergence_html(self)
 

@@ -104,7 +104,7 @@ class Frontier(ArrayValue):
         return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing.notebooks import frontier_html
+        from pdfalearn.viewing import frontier_html
 
         return frontier_html(self)
 
@@ -197,7 +197,7 @@ class Simplified(NamedTuple):
     """KL(original ‖ pdfa) per symbol, exact, in nats; see `divergence`."""
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing.notebooks import simplified_html
+        from pdfalearn.viewing import simplified_html
 
         return simplified_html(self)
 

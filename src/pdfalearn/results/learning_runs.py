@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
 from pdfalearn.checks import checked_number
-from pdfalearn.equivalence.relations import Relation
+from pdfalearn.equivalence import Relation
 from pdfalearn.errors import InputError
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes
 from pdfalearn.frozen import ArrayValue
@@ -160,7 +160,7 @@ class Result(ArrayValue):
         )
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing.notebooks import result_html
+        from pdfalearn.viewing import result_html
 
         return result_html(self)
 

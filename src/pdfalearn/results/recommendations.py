@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence.relations import relation_text
+from pdfalearn.equivalence import relation_text
 from pdfalearn.text import count_text
 
 if TYPE_CHECKING:

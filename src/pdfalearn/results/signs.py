@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence.relations import Quantization, Relation, Rounded
+from pdfalearn.equivalence import Quantization, Relation, Rounded
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import ArrayValue
 

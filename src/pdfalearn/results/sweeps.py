@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
+from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_exchange
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
@@ -194,7 +194,7 @@ class Sweep(ArrayValue):
         return plot_sweep(self, axes)
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing.notebooks import sweep_html
+        from pdfalearn.viewing import sweep_html
 
         return sweep_html(self)
 

@@ -51,7 +51,7 @@ class TreeNode:
         return f"TreeNode(suffix={self.suffix!r}, {len(self.children)} children)"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from pdfalearn.viewing.notebook_pictures import tree_bundle
+        from pdfalearn.viewing import tree_bundle
 
         return tree_bundle(self)
 

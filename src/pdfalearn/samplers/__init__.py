@@ -1,1 +1,18 @@
 """Where sampled words come from."""
+
+from typing import TYPE_CHECKING
+
+from pdfalearn.doors import open_door
+
+if TYPE_CHECKING:
+    from pdfalearn.samplers.corpus import Corpus as Corpus
+    from pdfalearn.samplers.drawing import HypothesisWords as HypothesisWords
+    from pdfalearn.samplers.drawing import Mixture as Mixture
+    from pdfalearn.samplers.drawing import ModelWords as ModelWords
+    from pdfalearn.samplers.drawing import Sampler as Sampler
+    from pdfalearn.samplers.drawing import UniformWords as UniformWords
+
+if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.samplers.drawing import model_words as model_words
+else:
+    __getattr__, __dir__, __all__ = open_door(__name__, __file__)

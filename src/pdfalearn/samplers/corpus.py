@@ -9,8 +9,8 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.errors import InputError
-from pdfalearn.formats.word_files import WordLines
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.formats import WordLines
+from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words, prefixes_of
 

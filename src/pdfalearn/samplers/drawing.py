@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.checks import checked_integer, checked_share
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.observations.tree import Nodes, ObservationTree
+from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words, collected_words, drawn_columns, offsets_of, prefixes_of
 

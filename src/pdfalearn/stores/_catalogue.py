@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.files.named import show_name
-from pdfalearn.formats.pdfa_files import check_symbols
+from pdfalearn.files import show_name
+from pdfalearn.formats import check_symbols
 from pdfalearn.stores._sqlite import make_damage_error
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 from pdfalearn.errors import DamagedStoreError, InputError, StoreError
-from pdfalearn.files.named import show_name
+from pdfalearn.files import show_name
 
 APPLICATION = int.from_bytes(b"PDFA", "big")
 VERSION = 3

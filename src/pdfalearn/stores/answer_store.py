@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.files.named import check_name, show_name
-from pdfalearn.models.opened import check_members
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.files import check_name, show_name
+from pdfalearn.models import LanguageModel, check_members
 from pdfalearn.stores._catalogue import check_key, find_model, read_models
 from pdfalearn.stores._sqlite import StoreFile, make_damage_error, read_snapshot
 from pdfalearn.stores.answers import ModelAnswers

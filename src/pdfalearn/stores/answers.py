@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
-from pdfalearn.equivalence.relations import Tolerance, different_rows
+from pdfalearn.equivalence import Tolerance, different_rows
 from pdfalearn.errors import DamagedStoreError, InputError, StoreError
-from pdfalearn.files.named import show_name
+from pdfalearn.files import show_name
 from pdfalearn.row_checks import BadRowError, UndecidedError
 from pdfalearn.rows import Rows
 from pdfalearn.stores._catalogue import ModelRow, add_model, find_model, write_alphabet

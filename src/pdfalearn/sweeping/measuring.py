@@ -7,15 +7,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pdfalearn.distilling.estimates import HeldOut, estimate_mean
-from pdfalearn.distilling.evidence import Floats
-from pdfalearn.distilling.sampling import Sampling
-from pdfalearn.equivalence.relations import Tolerance
+from pdfalearn.distilling import Floats, HeldOut, Sampling, estimate_mean
+from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.metrics.divergences import divergence
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.metrics import divergence
+from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.samplers.drawing import Sampler
+from pdfalearn.samplers import Sampler
 from pdfalearn.stores import AnswerStore
 
 SAME = Tolerance(1e-3)

@@ -15,21 +15,25 @@ import numpy as np
 from pdfalearn.budgets import Budget, Purse
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
-from pdfalearn.distilling.sampling import checked_sampler
-from pdfalearn.equivalence.relations import Quantization, Relation, Tolerance, relation_text
+from pdfalearn.distilling import checked_sampler
+from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
-from pdfalearn.learning.loop import default_oracle, learn
-from pdfalearn.models.automaton import as_model
-from pdfalearn.models.opened import Interrupts, check_members
-from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles.protocol import EquivalenceOracle
+from pdfalearn.learning import default_oracle, learn
+from pdfalearn.models import Interrupts, LanguageModel, as_model, check_members
+from pdfalearn.observations import ObservationTree
+from pdfalearn.oracles import EquivalenceOracle
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.learning_runs import LearningInterrupted, Progress, Result
-from pdfalearn.results.sweeps import Sweep, SweepInterrupted, SweepProgress, SweepRow
-from pdfalearn.samplers.drawing import Sampler
-from pdfalearn.stores import AnswerStore
-from pdfalearn.stores.answer_store import model_key
+from pdfalearn.results import (
+    LearningInterrupted,
+    Progress,
+    Result,
+    Sweep,
+    SweepInterrupted,
+    SweepProgress,
+    SweepRow,
+)
+from pdfalearn.samplers import Sampler
+from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.sweeping.measuring import SAME, Distance, ExactMeasure, Measure, SampledMeasure
 
 Value = TypeVar("Value", int, float)

@@ -1,5 +1,12 @@
-"""Try models of one's own: do they keep to what the protocol asks of them?"""
+"""For people who write models of their own: does a model keep what it promises?"""
 
-from pdfalearn.testing.model_checks import check_model as check_model
+from typing import TYPE_CHECKING
 
-__all__ = ["check_model"]
+from pdfalearn.doors import open_door
+
+if TYPE_CHECKING:
+    from pdfalearn.testing.model_checks import check_model as check_model
+
+    __all__: list[str]
+else:
+    __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -9,9 +9,15 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import Batch, Lineage
-from pdfalearn.models.opened import BadAnswerError, close_quietly, error_text, open_model
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models import (
+    BadAnswerError,
+    Batch,
+    LanguageModel,
+    Lineage,
+    close_quietly,
+    error_text,
+    open_model,
+)
 from pdfalearn.rows import Flags, Floats, Rows
 
 Word = tuple[int, ...]

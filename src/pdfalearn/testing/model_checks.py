@@ -8,9 +8,7 @@ import numpy as np
 
 from pdfalearn.checks import checked_generator, checked_integer, checked_number
 from pdfalearn.errors import ModelError
-from pdfalearn.models.automaton import as_model
-from pdfalearn.models.opened import check_members
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models import LanguageModel, as_model, check_members
 from pdfalearn.pdfa import PDFA
 from pdfalearn.testing._runs import Answer, Run, Word, column_name, word_name
 

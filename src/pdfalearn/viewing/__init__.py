@@ -1,1 +1,24 @@
 """What people look at: interactive pages, pictures for print, plots, and notebook output."""
+
+from typing import TYPE_CHECKING
+
+from pdfalearn.doors import open_door
+
+if TYPE_CHECKING:
+    from pdfalearn.viewing.drawing import Picture as Picture
+    from pdfalearn.viewing.drawing import default_picture as default_picture
+    from pdfalearn.viewing.drawing import draw as draw
+    from pdfalearn.viewing.notebook_pictures import pdfa_bundle as pdfa_bundle
+    from pdfalearn.viewing.notebook_pictures import tree_bundle as tree_bundle
+    from pdfalearn.viewing.notebooks import bounds_html as bounds_html
+    from pdfalearn.viewing.notebooks import certificate_html as certificate_html
+    from pdfalearn.viewing.notebooks import divergence_html as divergence_html
+    from pdfalearn.viewing.notebooks import evaluation_html as evaluation_html
+    from pdfalearn.viewing.notebooks import frontier_html as frontier_html
+    from pdfalearn.viewing.notebooks import result_html as result_html
+    from pdfalearn.viewing.notebooks import simplified_html as simplified_html
+    from pdfalearn.viewing.notebooks import sweep_html as sweep_html
+    from pdfalearn.viewing.page import Page as Page
+    from pdfalearn.viewing.views import view as view
+else:
+    __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.analysis.likeliest import most_likely
-from pdfalearn.formats.word_files import WordNotation
+from pdfalearn.analysis import most_likely
+from pdfalearn.formats import WordNotation
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.text import are_characters, shortened, symbol_text

@@ -15,8 +15,8 @@ import numpy as np
 from pdfalearn.alphabet import Word
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
-from pdfalearn.files.named import check_can_write, write_named
-from pdfalearn.formats.dot import (
+from pdfalearn.files import check_can_write, write_named
+from pdfalearn.formats import (
     TIME_LIMIT,
     check_can_draw,
     escaped_label,

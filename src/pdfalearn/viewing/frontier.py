@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from pdfalearn.results.frontiers import Frontier, Point
+from pdfalearn.results import Frontier, Point
 from pdfalearn.viewing.automaton import MOST_TRANSITIONS, automaton_data
 from pdfalearn.viewing.page import Part
 from pdfalearn.viewing.result import certificate_data

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.formats.tree_files import MOST_LEAVES as MOST_DRAWN_LEAVES
-from pdfalearn.formats.tree_files import render_tree
+from pdfalearn.formats import MOST_LEAVES as MOST_DRAWN_LEAVES
+from pdfalearn.formats import render_tree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.trees import TreeNode, numbered_nodes
+from pdfalearn.results import TreeNode, numbered_nodes
 from pdfalearn.text import escaped, shortened
 from pdfalearn.viewing.choosing import MOST_CORE_STATES, chosen
 from pdfalearn.viewing.drawing import Picture, Style, picture_text

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pdfalearn.results.certificates import Bounds, Certificate
-from pdfalearn.results.evaluations import EVALUATION_HEADER as EVALUATION_HEADER
-from pdfalearn.results.evaluations import Divergence, Evaluation, comparison_cells, fact_cells
-from pdfalearn.results.frontiers import FRONTIER_HEADER as HEADER
-from pdfalearn.results.frontiers import Frontier, Simplified
-from pdfalearn.results.frontiers import frontier_cells as cells_of
-from pdfalearn.results.learning_runs import Result, cost_texts
-from pdfalearn.results.sweeps import SWEEP_HEADER as SWEEP_HEADER
-from pdfalearn.results.sweeps import Sweep, questions_text
-from pdfalearn.results.sweeps import sweep_cells as sweep_cells
+from pdfalearn.results import EVALUATION_HEADER as EVALUATION_HEADER
+from pdfalearn.results import FRONTIER_HEADER as HEADER
+from pdfalearn.results import SWEEP_HEADER as SWEEP_HEADER
+from pdfalearn.results import (
+    Bounds,
+    Certificate,
+    Divergence,
+    Evaluation,
+    Frontier,
+    Result,
+    Simplified,
+    Sweep,
+    comparison_cells,
+    cost_texts,
+    fact_cells,
+    questions_text,
+)
+from pdfalearn.results import frontier_cells as cells_of
+from pdfalearn.results import sweep_cells as sweep_cells
 from pdfalearn.text import LABELS, described
 from pdfalearn.viewing.notebook_pictures import paragraph, pdfa_image, section, table
 

@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any, BinaryIO, NamedTuple
 
-from pdfalearn.files.named import write_named
+from pdfalearn.files import write_named
 from pdfalearn.text import escaped
 
 SCRIPTS = (

@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis.distances import Distances, distances
-from pdfalearn.analysis.parting import Differences, PrefixDifference, WordDifference, differences
-from pdfalearn.equivalence.pairs import in_order_of
+from pdfalearn.analysis import (
+    Differences,
+    Distances,
+    PrefixDifference,
+    WordDifference,
+    differences,
+    distances,
+)
+from pdfalearn.equivalence import in_order_of
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.text import are_characters, short_word_text, symbol_text

@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.results.certificates import Certificate
-from pdfalearn.results.learning_runs import Progress, Result, cost_texts
-from pdfalearn.results.trees import ArcLabel, NumberedNode, TreeNode, Word, numbered_nodes
+from pdfalearn.results import (
+    ArcLabel,
+    Certificate,
+    NumberedNode,
+    Progress,
+    Result,
+    TreeNode,
+    Word,
+    cost_texts,
+    numbered_nodes,
+)
 from pdfalearn.text import LABELS, are_characters, short_word_text
 from pdfalearn.viewing.automaton import automaton_data
 from pdfalearn.viewing.page import Part

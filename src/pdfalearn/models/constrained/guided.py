@@ -9,8 +9,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError
-from pdfalearn.languages.dfa import DFA, over_alphabet, trim_dfa
-from pdfalearn.languages.regex import regex_dfa
+from pdfalearn.languages import DFA, over_alphabet, regex_dfa, trim_dfa
 from pdfalearn.models.automaton import WordStates
 from pdfalearn.models.batch import Batch, Ids
 from pdfalearn.models.constrained._rows import SPARSE_ABOVE, refuse_undecided, spread_rows

@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays.numbering import IntMap
-from pdfalearn.languages.dfa import DFA
+from pdfalearn.arrays import IntMap
+from pdfalearn.languages import DFA
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.constrained._rows import UnchangeableError
 from pdfalearn.models.constrained.guided import Guided

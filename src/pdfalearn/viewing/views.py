@@ -7,8 +7,7 @@ from typing import Any
 
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, checked_pdfa, pdfa_remedy
-from pdfalearn.results.frontiers import Frontier
-from pdfalearn.results.learning_runs import Result
+from pdfalearn.results import Frontier, Result
 from pdfalearn.text import described
 from pdfalearn.viewing.automaton import automaton_parts, automaton_title
 from pdfalearn.viewing.frontier import frontier_parts, frontier_title

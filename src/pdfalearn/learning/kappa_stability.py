@@ -10,9 +10,7 @@ import numpy as np
 from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.automaton import as_model
-from pdfalearn.models.opened import ask_words
-from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.models import LanguageModel, as_model, ask_words
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Floats
 from pdfalearn.words import Words

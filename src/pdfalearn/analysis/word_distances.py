@@ -8,8 +8,7 @@ from math import inf, log1p, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.chains.flows import Flow, sums_by
-from pdfalearn.chains.walks import MOST_PAIRS, Pairs
+from pdfalearn.chains import MOST_PAIRS, Flow, Pairs, sums_by
 from pdfalearn.checks import checked_integer
 from pdfalearn.pdfa import PDFA
 
