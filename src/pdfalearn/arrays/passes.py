@@ -17,9 +17,12 @@ def grown(table: NDArray[Any], size: int, fill: int = -1) -> NDArray[Any]:
     """Return a table of at least a size; what is new in it is filled with a number."""
     if size <= len(table):
         return table
-    larger = np.empty((max(64, 2 * size), *table.shape[1:]), dtype=table.dtype)
+    shape = max(64, 2 * size), *table.shape[1:]
+    # Zeros take no memory until something is written there.
+    larger = np.empty(shape, table.dtype) if fill else np.zeros(shape, table.dtype)
     larger[: len(table)] = table
-    larger[len(table) :] = fill
+    if fill:
+        larger[len(table) :] = fill
     return larger
 
 

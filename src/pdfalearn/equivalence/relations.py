@@ -167,8 +167,8 @@ class Quantization(Equivalence):
         numbers = np.asarray(values, dtype=np.float64)
         if self.kappa == 1:
             return np.full(numbers.shape, np.inf)
-        boundaries = np.clip(np.rint(numbers * self.kappa), 1, self.kappa - 1) / self.kappa
-        return np.asarray(np.abs(numbers - boundaries))
+        nearest = np.maximum(np.minimum(np.rint(numbers * self.kappa), self.kappa - 1), 1)
+        return np.asarray(np.abs(numbers - nearest / self.kappa))
 
     def keys(self, rows: Floats) -> NDArray[np.generic]:
         """Return the quantization vectors, in the smallest type that holds them."""

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import IntMap, firsts, grown
-from pdfalearn.models import QueryCost
+from pdfalearn.models import FEW, QueryCost
 from pdfalearn.observations import EMPTY, UNDEFINED, ObservationTree, Suffixes
 from pdfalearn.results import Floats, KeptTree
 
@@ -97,6 +97,9 @@ class ClassificationTree:
         at_root = nodes == ROOT
         if at_root.all():
             return self.children_of_root(labels)
+        if len(nodes) < FEW and not at_root.any():
+            arcs = zip(nodes.tolist(), labels.tolist(), strict=True)
+            return np.array([self.child(*arc) for arc in arcs], dtype=np.int64)
         children = np.empty(len(nodes), dtype=np.int64)
         if at_root.any():
             children[at_root] = self.children_of_root(labels[at_root])
@@ -281,8 +284,10 @@ def kept_tree(
     are_traces : bool
         Whether its labels are traces, or else classes.
     """
+    kept = np.arange(1, tree.size)
+    kept[:UNDEFINED_LEAF] = ROOT
     parents, arcs, suffixes, states = (
-        np.delete(column[: tree.size], UNDEFINED_LEAF).astype(np.int32)
+        column[kept].astype(np.int32)
         for column in (tree.parents, tree.labels, tree.suffixes, tree.states)
     )
     parents[parents > UNDEFINED_LEAF] -= 1

@@ -157,14 +157,17 @@ class WordStates:
         """Do what `_run` does, word by word."""
         state_at, successors, width = self._state_at, self._flat, self._table.shape[1]
         steps = zip(batch.ids.tolist(), batch.parents.tolist(), batch.symbols.tolist(), strict=True)
+        before, state = -2, _UNKNOWN  # the last word, and the state after it
         for word, parent, symbol in steps:
-            if parent < 0:
-                continue
-            state = state_at[parent]
-            if state == _UNKNOWN:
-                self._run_few(batch.reaching(self._is_known))
-                return
-            state_at[word] = successors[state * width + symbol]
+            if parent != before:
+                if parent < 0:
+                    continue
+                state = state_at[parent]
+                if state == _UNKNOWN:
+                    self._run_few(batch.reaching(self._is_known))
+                    return
+            state_at[word] = state = successors[state * width + symbol]
+            before = word
 
 
 def as_model(given: PDFA | LanguageModel) -> LanguageModel:

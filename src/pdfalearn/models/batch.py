@@ -259,20 +259,22 @@ class Batch:
 
     def _climb_few(self, bases: Ids, is_known: Callable[[Ids], Flags]) -> Ids:
         """Do what `_climb` does, one after the other, on all that is above the bases."""
+        numbers, parent = self.lineage.ids, self.lineage.parents.data
         places = self.lineage.places(bases).tolist()
-        parent = self.lineage.parents.data
+        # What lies above a word of the batch is above one of the bases, too.
+        stops = set(self.lineage.places(self.ids).tolist())
         above = set(places)
         for place in places:
-            while place and (place := parent[place]) not in above:
+            while place and (place := parent[place]) not in above and place not in stops:
                 above.add(place)
         ordered = np.array(sorted(above), dtype=np.int64)
-        ids = ordered if self.lineage.ids is None else self.lineage.ids[ordered]
-        stops = set(ordered[is_known(ids) | np.isin(ids, self.ids)].tolist())
+        stops.update(ordered[is_known(ordered if numbers is None else numbers[ordered])].tolist())
         found = set(places)
         for place in places:
             while place and (place := parent[place]) not in found and place not in stops:
                 found.add(place)
-        return ids[np.isin(ordered, list(found))]
+        ordered = np.array(sorted(found), dtype=np.int64)
+        return ordered if numbers is None else numbers[ordered]
 
 
 def number_words(words: Words | Iterable[Sequence[int]]) -> tuple[Batch, Ids]:

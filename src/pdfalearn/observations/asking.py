@@ -244,6 +244,8 @@ class Asker:
             # Twice the largest batch so far: how much is listed may differ from word to word.
             row_bytes = max(64, 2 * rows.nbytes // max(1, len(rows)))
             self._at_once = max(1, _MOST_BYTES // row_bytes)
+        elif isinstance(rows, SharedRows) and self._stored is None:
+            self._at_once = _LARGEST_BATCH  # they are numbers, and a store would write them out
         symbols = len(ids) - int(np.count_nonzero(table.seen[ids]))
         lost = self._keep(answered, rows)
         words = len(asked)

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays import grown, spelled
+from pdfalearn.arrays import firsts, grown, spelled
 from pdfalearn.models import Lineage
 from pdfalearn.observations.sparse_children import SparseChildren
 from pdfalearn.words import Words
@@ -25,7 +25,7 @@ EMPTY = 0
 
 _DENSE = 32
 """Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
-_NODE_BYTES = 25
+_NODE_BYTES = 21
 """What the columns of a node take, and four bytes more for each symbol of a small alphabet."""
 _MOST_WRITTEN = 2**16
 """Suffixes are kept written out until they have this many symbols; then all are forgotten."""
@@ -138,8 +138,6 @@ class NodeTable:
         self.lengths: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self.seen: NDArray[np.bool_] = np.empty(0, dtype=bool)
         """Whether a word was in a batch that the model has answered."""
-        self.claims: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        """Scratch for telling who came first: -1 everywhere between uses."""
         width = symbols if symbols <= _DENSE else 0
         self.node_bytes = _NODE_BYTES + 4 * width
         """The bytes of memory that a node takes, but for room to grow and large alphabets."""
@@ -163,7 +161,6 @@ class NodeTable:
             self.classes = grown(self.classes, size, UNKNOWN)
             self.rows = grown(self.rows, size)
             self.seen = grown(self.seen, size, 0)
-            self.claims = grown(self.claims, size)
             self._children = grown(self._children, size)
             self.lineage = Lineage(self.parents, self.last_symbols)
             self.parent, self.last_symbol = self.parents.data, self.last_symbols.data
@@ -174,11 +171,12 @@ class NodeTable:
 
     def different(self, nodes: Nodes) -> Nodes:
         """Return the nodes without repetition, in the order of their first appearance."""
-        places = np.arange(len(nodes), dtype=np.int32)
-        self.claims[nodes[::-1]] = places[::-1]
-        firsts: Nodes = nodes[self.claims[nodes] == places]
-        self.claims[firsts] = -1
-        return firsts
+        if (nodes[1:] > nodes[:-1]).all():  # as new ones do
+            return nodes
+        before = self.rows[nodes]  # the column is scratch in between
+        different: Nodes = nodes[firsts(self.rows, nodes)]
+        self.rows[nodes] = before
+        return different
 
     def successors(self, nodes: Nodes) -> Nodes:
         """Return every node's successors: all of the first, then all of the second, and so on."""
@@ -356,14 +354,16 @@ class NodeTable:
     def known_classes(self, node: int, suffix: int, table: Suffixes) -> list[int] | None:
         """Return the classes along a suffix, or the node's own if it is empty; None if unknown."""
         child, width, class_at = self._child, self.symbols, self.class_at
-        classes = [] if suffix else [class_at[node]]
-        for symbol in table.word(suffix):
-            is_dense = self._sparse is None
-            node = child[node * width + symbol] if is_dense else self._known_child(node, symbol)
-            class_ = class_at[node] if node >= 0 else UNKNOWN
-            if class_ == UNKNOWN:
+        codes, classes = table.word(suffix), [] if suffix else [class_at[node]]
+        for part in (codes[:_LONG], codes[_LONG:]):  # what is not known mostly shows soon
+            if self._sparse is None:  # behind the first -1 there is anything, as in `walk`
+                way = [node := child[node * width + symbol] for symbol in part]
+            else:
+                way = [node := self._known_child(node, s) if node >= 0 else -1 for s in part]
+            found = [class_at[node] for node in way]
+            if -1 in way or UNKNOWN in found:
                 return None
-            classes.append(class_)
+            classes += found
         return classes
 
     def mark_undefined(self, nodes: Nodes) -> None:

@@ -26,7 +26,7 @@ MOST_DISTANCES = 2**16
 """At most this many of the smallest different distances are kept."""
 LARGEST = 1.0
 """No probability is farther from a boundary."""
-POWERS_OF_TEN = tuple(float(f"1e-{exponent}") for exponent in range(15, -1, -1))
+POWERS_OF_TEN = np.array([float(f"1e-{exponent}") for exponent in range(15, -1, -1)])
 """How many probabilities are that near is known whatever else is kept."""
 
 
@@ -94,9 +94,11 @@ class BoundaryDistances(ArrayValue):
                     within = np.append(0, np.cumsum(counts))[places]
                 distances, counts = distances[:MOST_DISTANCES], counts[:MOST_DISTANCES]
                 complete_to = float(distances[-1])
-        beyond = np.array(POWERS_OF_TEN) > complete_to
+        if complete_to == LARGEST:
+            return cls(distances, np.cumsum(counts), complete_to)
+        beyond = complete_to < POWERS_OF_TEN
         return cls(
-            np.concatenate((distances, np.array(POWERS_OF_TEN)[beyond])),
+            np.concatenate((distances, POWERS_OF_TEN[beyond])),
             np.concatenate((np.cumsum(counts), within[beyond])),
             complete_to,
         )
