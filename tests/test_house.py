@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
     "files": 254,
-    "lines in all": 45_900,
-    "lines of code": 29_800,
-    "files over 400 lines": 1,
+    "lines in all": 46_400,
+    "lines of code": 30_270,
+    "files over 400 lines": 2,
     "files under 60 lines": 6,
     "modules with one importer": 38,
     "names used for several modules": 15,

@@ -205,7 +205,7 @@ def _make_rows(given: object, width: int) -> Rows:
         place = _first_misshapen(given, width)
         raise BadRowError(f"it is not an array of numbers ({error})", place) from error
     if table.size and table.dtype.kind not in "iuf":
-        raise BadRowError(f"it is not an array of numbers, but of {table.dtype}")
+        raise BadRowError(f"it is not an array of numbers, but of {table.dtype}", _first_odd(given))
     if table.ndim != 2:
         raise BadRowError(
             f"it is an array of shape {table.shape}: it has to have a row for each word, in it the "
@@ -217,6 +217,14 @@ def _make_rows(given: object, width: int) -> Rows:
         return Rows(table.shape[1], table)
     undefined &= np.isnan(table).all(axis=1)
     return Rows(table.shape[1], table, undefined=undefined if undefined.any() else None)
+
+
+def _first_odd(given: object) -> int:
+    """Return the place of the first row that does not hold numbers; 0 if that cannot be said."""
+    for place, row in enumerate(given if isinstance(given, list) else []):
+        if np.asarray(row).dtype.kind not in "iuf":
+            return place
+    return 0
 
 
 def _first_misshapen(given: object, width: int) -> int:

@@ -109,7 +109,8 @@ class Rows:
         impossible : array of bool, shape (count, symbols), optional
             With which symbols, all of probability 0, no word goes on.
         """
-        width = values.shape[1]
+        values = np.asarray(values)
+        width = values.shape[1] if values.ndim == 2 else 0
         return cls(width, values, undefined=undefined, outside=outside, impossible=impossible)
 
     @classmethod

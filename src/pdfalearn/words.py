@@ -47,6 +47,11 @@ class Words:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def __getitem__(self, place: int) -> list[int]:
+        here = range(len(self))[place]
+        [word] = self.part(here, here + 1)
+        return word
+
     def __iter__(self) -> Iterator[list[int]]:
         """Iterate over the words as lists of codes."""
         symbols, offsets = self.symbols.tolist(), self.offsets.tolist()

@@ -100,15 +100,16 @@ class OpenedWatched(LanguageModel):
         assert batch.count == len(batch.words) == np.count_nonzero(batch.wanted) > 0
         assert (np.diff(batch.ids) > 0).all()
         assert (batch.parents < batch.ids).all()
+        ids = np.union1d(batch.ids, batch.parents[batch.parents >= 0])
+        spelling = dict(zip(ids.tolist(), map(tuple, batch.lineage.spell(ids)), strict=True))
         for place, word in enumerate(batch.ids.tolist()):
-            spelled = tuple(batch.spell(word))
+            spelled = spelling[word]
             if word not in self._words:
                 self._model.symbols += word > 0
             assert self._words.setdefault(word, spelled) == spelled, "an id of another word"
             if word:
                 assert spelled[-1] == batch.symbols[place]
-                parent = tuple(batch.spell(int(batch.parents[place])))
-                assert parent == spelled[:-1]
+                assert spelling[int(batch.parents[place])] == spelled[:-1]
             else:
                 assert batch.parents[place] == -1
 

@@ -48,7 +48,7 @@ audit_option = click.option(
     type=click.IntRange(min=0),
     default=16,
     metavar="N",
-    help="In the end ask N words again, to catch answers that change.",
+    help="Ask N words again in the end, and more on the way, to catch answers that change.",
 )
 seed_option = click.option(
     "--seed", type=SEED, default=0, metavar="S", help="Seed of all that is random."

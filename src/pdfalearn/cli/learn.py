@@ -189,7 +189,7 @@ def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLin
 
     if isinstance(model, pdfalearn.PDFA):
         return LearningLine(may_be_endless=False)
-    return LearningLine(may_be_endless=may_be_endless(model.cost, oracle))
+    return LearningLine(may_be_endless=may_be_endless(model, oracle))
 
 
 def _rounded(by: Relation, decimals: int | None) -> Relation:

@@ -26,7 +26,7 @@ from pdfalearn.distilling.sampling import (
 from pdfalearn.distilling.searching import default_sizes, search
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.models import Interrupts, LanguageModel, as_model
+from pdfalearn.models import Interrupts, LanguageModel, as_model, error_text
 from pdfalearn.observations import ObservationTree, UnsteadyModelError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier, Phase
@@ -205,7 +205,8 @@ class Run:
         try:
             with ExitStack() as stack:
                 if store is not None and key is not None:
-                    self._observations.record(stack.enter_context(AnswerStore(store)), key)
+                    kept = stack.enter_context(AnswerStore(store))
+                    self._observations.record(kept, key, audit)
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
                     raise InputError(self._explain_few_words())
@@ -219,6 +220,8 @@ class Run:
                     self._observations.audits.audit(audit, self._seed)
                 except UnsteadyModelError as error:
                     unsteady = error
+                except Exception as error:  # all has been asked
+                    self._notes.append(f"the last audit failed with {error_text(error)}")
                 self._frontier = self._measure(is_interrupted=False)
                 if unsteady is not None:
                     certificate = unsteady.certify(self._frontier.certificate)

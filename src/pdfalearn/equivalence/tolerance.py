@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -34,15 +34,13 @@ class Tolerance:
     """
 
     tolerance: float
+    limit: float = field(init=False, repr=False, compare=False)
+    """The largest difference of two floats: |x - y| ≤ t + 2⁻⁴⁹ decides as decimals would."""
 
     def __post_init__(self) -> None:
         tolerance = checked_number(self.tolerance, "tolerance", 0, 1)
         object.__setattr__(self, "tolerance", tolerance)
-
-    @property
-    def limit(self) -> float:
-        """The largest difference of two floats: |x - y| ≤ t + 2⁻⁴⁹ decides as decimals would."""
-        return self.tolerance + 2.0**-49
+        object.__setattr__(self, "limit", tolerance + 2.0**-49)
 
     def similar(self, rows: ArrayLike, others: ArrayLike) -> NDArray[np.bool_]:
         """Return for each pair of rows whether they are within the tolerance in every column."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.errors import OracleError, StoreError
+from pdfalearn.errors import InputError, OracleError, StoreError
 from pdfalearn.learners import Learner
 from pdfalearn.learning.agreeing import agreeing
-from pdfalearn.models import Interrupts
+from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UNBOUNDED, ObservationTree, UnsteadyModelError
-from pdfalearn.oracles import EquivalenceOracle
+from pdfalearn.oracles import NOTHING_KNOWN, EquivalenceOracle
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import (
     WARN_STATES,
@@ -102,15 +102,17 @@ class Run:
         observations = self._observations
         try:
             self._learner = maker(observations)
+            if not hasattr(self._learner, "hypothesis"):
+                raise InputError(f"{maker!r} made {self._learner!r}, which is not a learner")
             if self._progress is not None or self._growth is not None:
                 observations.asker.on_batch = self._after_batch
             observations.audits.plan(audit, seed)
             with nullcontext() if store is None else _open_store(store) as kept:
                 if kept is not None and key is not None:
-                    observations.record(kept, key)
+                    observations.record(kept, key, audit)
                 try:
                     self._learn()
-                    certificate = self._oracle.certificate
+                    certificate = getattr(self._oracle, "certificate", NOTHING_KNOWN)
                 except (BudgetReached, UnsteadyModelError) as end:
                     certificate = self._stop(end)
                 self._time(None)
@@ -118,6 +120,8 @@ class Run:
                     observations.audits.audit(audit, seed)
                 except UnsteadyModelError as found:
                     certificate = found.certify(certificate)
+                except Exception as error:  # all has been learnt
+                    self._notes.append(f"the last audit failed with {error_text(error)}")
                 self._result = self.result(certificate)
         except (StoreError, OSError) as error:
             if self._result is None:

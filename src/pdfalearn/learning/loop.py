@@ -23,7 +23,6 @@ from pdfalearn.models import (
     AutomatonModel,
     Interrupts,
     LanguageModel,
-    QueryCost,
     Wrapper,
     as_model,
     check_members,
@@ -169,7 +168,8 @@ def learn(
         from pdfalearn.stores import model_key
 
         key = model_key(asked, model_id)
-    is_endless = may_be_endless(check_members(asked).cost, oracle)
+    check_members(asked)
+    is_endless = may_be_endless(asked, oracle)
     shown = (
         nullcontext()
         if progress is None
@@ -220,10 +220,15 @@ def default_oracle(model: PDFA | LanguageModel, by: Relation, seed: int) -> Equi
     return ChainOracle(StoredAnswersOracle(), sampling)
 
 
-def may_be_endless(cost: QueryCost, oracle: EquivalenceOracle) -> bool:
+def may_be_endless(model: LanguageModel, oracle: EquivalenceOracle) -> bool:
     """Return whether a model may show ever more states: it is not known to be an automaton.
 
-    Asking costs something, and the oracle does not compare with an automaton.
+    It is not a PDFA in wrappers, and the oracle does not compare with one.
     """
-    certificate = getattr(oracle, "certificate", None)
-    return not cost.is_free and getattr(certificate, "kind", None) != "exact"
+    try:
+        kind = oracle.certificate.kind
+    except Exception:  # it may be known only after a query
+        kind = None
+    while isinstance(model, Wrapper):
+        model = model.model
+    return kind != "exact" and not isinstance(model, AutomatonModel)

@@ -51,7 +51,7 @@ class Trial:
     prompt : tuple of int
         The tokens before every word.
     memory, batch : int
-        As for a session.
+        As for `TransformerModel`.
     """
 
     def __init__(

@@ -108,6 +108,8 @@ class Batch:
         is_narrow: bool = False,
     ) -> None:
         self.is_narrow = is_narrow
+        self.are_possible = False
+        """Whether the rows before all of the words are known, and allow them."""
         self.ids = ids
         self.parents = parents
         self.symbols = symbols

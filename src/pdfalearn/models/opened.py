@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from copy import copy
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -80,6 +81,12 @@ def open_model(model: LanguageModel) -> LanguageModel:
             f"{type(model).__name__}.open returned {_short(opened)}: it has to return a "
             "LanguageModel, such as the model itself"
         )
+    alphabet = getattr(opened, "alphabet", members.alphabet)
+    if alphabet is not members.alphabet and alphabet != members.alphabet:
+        raise ModelError(
+            f"{type(model).__name__}.open returned a model over another alphabet: it has to be "
+            f"{_short(members.alphabet)}"
+        )
     return opened if isinstance(opened, CheckedModel) else OpenedModel(opened, model, members)
 
 
@@ -116,12 +123,15 @@ class OpenedModel(CheckedModel):
 
         What is right in an answer that is refused is attached to the error.
         """
+        if batch.are_possible:  # in the model of somebody else wrappers inside may cut more
+            batch = copy(batch)
+            batch.are_possible = False
         try:
             given: object = self.model.answer(batch)
         except BaseException as error:
             partial = attached_answers(error)
             if partial is not None:
-                self._attach_right(error, partial.ids, partial.rows)
+                self._attach_right(error, partial.ids, partial.rows, batch)
             raise
         try:
             if isinstance(given, SharedRows) and given.table is not self._table:
@@ -131,13 +141,19 @@ class OpenedModel(CheckedModel):
             word_id = int(batch.wanted_ids[error.place]) if batch.count else 0
             word = self.alphabet.decode(batch.spell(word_id))
             named = BadAnswerError(shortened(word), str(error), word_id)
-            self._attach_right(named, batch.wanted_ids, given)
+            self._attach_right(named, batch.wanted_ids, given, batch)
             raise named from error
 
-    def _attach_right(self, error: BaseException, ids: Ids, given: object) -> None:
+    def _attach_right(self, error: BaseException, ids: Ids, given: object, batch: Batch) -> None:
         """Attach to an error what is right of an answer: nothing that was paid for is lost."""
-        places, rows = right_rows(given, len(ids), self._width, self.alphabet)
-        attach_answers(error, np.asarray(ids)[places], rows)
+        kept = np.asarray(ids)
+        if kept.ndim != 1 or not np.isin(kept, batch.wanted_ids).all():
+            error.add_note(f"the answers to {_short(ids)} are lost: these are not ids of the batch")
+            kept = kept.reshape(-1)[:0]
+        places, rows = right_rows(given, len(kept), self._width, self.alphabet)
+        if len(places) < len(kept) and kept is not batch.wanted_ids:
+            error.add_note(f"of {len(kept)} answers that were attached {len(places)} are right")
+        attach_answers(error, kept[places], rows)
 
     def close(self) -> None:
         """Close what was opened, unless that is the model itself."""

@@ -50,7 +50,7 @@ _SAME = 1e-3
 
 
 class Asker:
-    """Asks a model for words; nothing else calls it.
+    """Asks a model for words; only audits ask it besides.
 
     Parameters
     ----------
@@ -208,7 +208,11 @@ class Asker:
                 ids = self._undefined.rule_out(ids)
             for begin in range(0, len(ids), self._at_once):
                 part = ids[begin : begin + self._at_once]
-                yield Batch.of_ids(part, np.ones(len(part), dtype=bool), batch.lineage)
+                above = self._nodes.rows[self._nodes.parents[part]]
+                level = Batch.of_ids(part, np.ones(len(part), dtype=bool), batch.lineage)
+                # What the rows before exclude is ruled out, also where a store has these rows.
+                level.are_possible = bool((above[part > 0] >= 0).all())
+                yield level
 
     def _salvage(self, error: BaseException, asked: Nodes) -> None:
         """Note what a batch that failed has answered; throw away the model's opened state."""
@@ -315,19 +319,24 @@ class Asker:
 
     # Answers that a store has
 
-    def record(self, stored: ModelAnswers, key: str) -> None:
+    def record(self, stored: ModelAnswers, key: str, *, may_ask: bool) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 
-        A few of the stored words are asked again, to catch a store of another model.
+        If that is allowed, a few of the stored words are asked again, to catch a store of another
+        model. One that does not agree with itself either is not another one.
         """
         self._stored = stored
         self._in_parts = True
         limit = self._meter.budget.max_words  # of which enough is left to go on
         count = _ASKED_AGAIN if limit is None else min(_ASKED_AGAIN, limit // 4)
+        if not may_ask:
+            return
         words, before = stored.sample(count, seed=0)
         try:
             self._audits.compare(words, before, _SAME)
         except ModelError as error:
+            if self._audits.is_restless(words, _SAME):
+                return
             raise ModelError(
                 f"{error}. The first are answers that the store holds under the key {key!r}: if "
                 "the model is another one, give it another model_id"

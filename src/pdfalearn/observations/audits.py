@@ -51,8 +51,8 @@ class UnsteadyModelError(ModelError):
     ----------
     word : tuple
         The word.
-    before, again : list of float, or None
-        The first answer and the second one; None if the word is undefined then.
+    before, again : list of float, or str
+        The first answer and the second one, or what is to be said of it.
     difference : float
         By how much a probability differs at most, as far as that can be said.
     more : str
@@ -62,15 +62,17 @@ class UnsteadyModelError(ModelError):
     def __init__(
         self,
         word: tuple[object, ...],
-        before: list[float],
+        before: list[float] | str,
         again: list[float] | str,
         difference: float,
         more: str = "",
     ) -> None:
-        then = again if isinstance(again, str) else shortened(again)
+        first, then = (
+            text if isinstance(text, str) else shortened(text) for text in (before, again)
+        )
         super().__init__(
             f"the model answers differently the second time to the word {shortened(word)}: "
-            f"{shortened(before)}, then {then}; {_REMEDY}{more}"
+            f"{first}, then {then}; {_REMEDY}{more}"
         )
         self.word = word
         self.before = before
@@ -145,7 +147,7 @@ class Audits:
         self.audit(max(self._count, share), self._seed)
 
     def audit(self, count: int, seed: int) -> None:
-        """Ask for a sample of words again, and refuse a model that answers differently.
+        """Ask for a sample of words again.
 
         Parameters
         ----------
@@ -153,6 +155,11 @@ class Audits:
             How many words, at most; they are counted apart. Undefined words are left alone.
         seed : int
             Seed of the sample.
+
+        Raises
+        ------
+        UnsteadyModelError
+            If an answer is not the same.
         """
         nodes, known = self._nodes, slice(0, self._nodes.size)
         asked = ((nodes.classes[known] >= 0) & (nodes.rows[known] >= 0)).nonzero()[0]
@@ -185,6 +192,12 @@ class Audits:
         order, symbols = np.argsort(ids), len(asked.symbols)
         return self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
 
+    def is_restless(self, words: Words, most: float) -> bool:
+        """Return whether a model that is asked twice for words, now, differs from itself."""
+        batch, _ = number_words(words.take(self._meter.affordable(words.lengths)))
+        first, second = ask_batch(self._model, batch), ask_batch(self._model, batch)
+        return _find_change(self._by, first, second, most)[0] is not None
+
     def _compare(
         self,
         ids: np.ndarray[tuple[int], np.dtype[np.int64]],
@@ -201,11 +214,9 @@ class Audits:
         try:
             again = ask_batch(self._model, batch)
         except BadAnswerError as error:
-            is_here = ids == error.word_id
-            if not is_here.any():  # it lies on the way to a word that is asked again
-                raise
+            here = (ids == error.word_id).nonzero()[0]  # none if it lies on the way to such a word
             word = self._model.alphabet.decode(batch.spell(error.word_id))
-            first = before.take(is_here.nonzero()[0]).to_dense()[0].tolist()
+            first = before.take(here).to_dense()[0].tolist() if len(here) else "nothing wrong"
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
         counts.audited += len(ids)
         counts.audited_symbols += symbols

@@ -116,7 +116,12 @@ class Meter:
             raise BudgetReached("max_seconds", limit)
 
     def check_guard(self, guard: Budget, nbytes: int) -> None:
-        """Stop if a limit is reached, given the bytes that the observations take."""
+        """Stop if a limit is reached, given the bytes that the observations take.
+
+        The empty word is always asked.
+        """
+        if not self.counts.words + self.counts.stored:
+            return
         is_default = self.budget.max_bytes is None
         if guard.max_words is not None and self.counts.words >= guard.max_words:
             raise BudgetReached("max_words", guard.max_words, is_default=is_default)

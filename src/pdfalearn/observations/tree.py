@@ -83,11 +83,11 @@ class Traces:
 
 
 class ObservationTree:
-    """The tree of words; nothing else asks the model.
+    """The tree of words; learners and oracles ask a model by nothing else.
 
     A node is a word; node 0 is the empty one. Nodes are made freely; the model is asked only for
-    classes, and for each word at most once. All its answers are checked here. A class is a number;
-    `UNDEFINED` is that of undefined words, `UNKNOWN` that of words that were not asked for.
+    classes, and for each word at most once. What is opened checks its answers. A class is a
+    number; `UNDEFINED` is that of undefined words, `UNKNOWN` that of words that were not asked for.
 
     The code that makes a tree closes it: ``with ObservationTree(…) as tree``.
 
@@ -357,9 +357,10 @@ class ObservationTree:
         self.ask(path)
         return path
 
-    def record(self, store: AnswerStore, key: str) -> None:
+    def record(self, store: AnswerStore, key: str, audit: int = 1) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 
-        A few of the stored words are asked again, to catch a store of another model.
+        A few of the stored words are asked again, to catch a store of another model; none if
+        ``audit`` is 0.
         """
-        self.asker.record(store.answers(key, self.alphabet), key)
+        self.asker.record(store.answers(key, self.alphabet), key, may_ask=audit > 0)

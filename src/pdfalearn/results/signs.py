@@ -6,6 +6,7 @@ and states may keep growing with the questions.
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from bisect import bisect_right
@@ -233,5 +234,13 @@ def warn_of_growth(states: int, words: int) -> None:
         "automaton of each size, a smaller kappa has fewer classes, and budget=Budget(…) bounds "
         "what is asked",
         EndlessLearningWarning,
-        stacklevel=2,
+        stacklevel=_count_own_frames(),
     )
+
+
+def _count_own_frames() -> int:
+    """Return how many calls of this package lie between here and the user's own code."""
+    frame, count = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("pdfalearn."):
+        frame, count = frame.f_back, count + 1
+    return count

@@ -131,7 +131,9 @@ class OpenedGuided(OpenedWrapper):
         places = asked.nonzero()[0]
         parts = [self._force_rows(states[forced])]
         if len(places):
-            parts.append(self._ask(batch.select(places)))
+            part = batch.select(places)
+            part.are_possible = batch.are_possible
+            parts.append(self._ask(part))
         return spread_rows(Rows.joined(parts), np.append(forced, places), batch.count)
 
     def _change(self, ids: Ids, rows: Rows) -> Rows:

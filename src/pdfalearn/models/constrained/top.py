@@ -104,10 +104,11 @@ class Selection(Wrapper):
 class TopK(Selection):
     """A language model that keeps only the k most probable symbols after each word.
 
-    The terminal is a symbol like the others. Of equal probabilities the first is kept: the
-    terminal, then the symbols in the order of the alphabet. What is kept is divided by its sum;
-    words through other symbols are undefined. If the model inside does not list all symbols, it has
-    to list k that are more probable than any other can be.
+    Symbols of probability 0 are never kept, so that there may be fewer than k. The terminal is a
+    symbol like the others. Of equal probabilities the first is kept: the terminal, then the symbols
+    in the order of the alphabet. What is kept is divided by its sum; words through other symbols
+    are undefined. If the model inside does not list all symbols, it has to list k that are more
+    probable than any other can be.
 
     Parameters
     ----------
@@ -235,6 +236,8 @@ class OpenedSelection(OpenedWrapper):
 
     def answer(self, batch: Batch) -> Rows:
         """Return the rows over what is kept; prefixes that are not known are asked for first."""
+        if batch.are_possible:
+            return self._ask_noting(batch)
         if self._supports.are_known(batch.parents).all():
             part = self._leave_out_cut(batch)
             rows = self._ask_noting(part) if part.count else None
