@@ -67,15 +67,24 @@ def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> R
     >>> rows.undefined
     array([False,  True])
     """
-    rows = given if isinstance(given, Rows) else _make_rows(given, width)
+    if type(given) is np.ndarray:
+        rows = Rows(width, given)
+    else:
+        rows = given if isinstance(given, Rows) else _make_rows(given, width)
     is_table = not (rows.is_sparse or isinstance(rows, SharedRows)) and rows.undefined is None
     if is_table and rows.outside is None and rows.impossible is None:
-        # Nearly always all is well, and one pass over the table tells: what is wrong is found out
-        # only if something is.
+        # Nearly always all is well, and this tells: what is wrong is found out only if something
+        # is. Numbers from 0 to 1 have sums without warnings.
         table = rows.values
         is_right = isinstance(table, np.ndarray) and table.dtype == np.float64
-        if is_right and table.shape == (count, width) and not wrong_rows(table).any():
-            return rows if table.min(initial=1.0) > 0 else Rows(width, _without_signs(table))
+        if is_right and table.shape == (count, width) and count:
+            least = np.minimum.reduce(table, axis=None)
+            if least >= 0 and np.maximum.reduce(table, axis=None) <= 1 + SUM_TOLERANCE:
+                errors = np.abs(table.dot(np.ones(width)) - 1)
+                if np.maximum.reduce(errors) <= SUM_TOLERANCE:
+                    return rows if least > 0 else Rows(width, _without_signs(table))
+    if type(given) is np.ndarray:
+        rows = _make_rows(given, width)
     return _check_rows(rows, count, width, alphabet)
 
 

@@ -17,7 +17,7 @@ _MANY = 256
 """From this many keys at once on, array passes beat a dictionary."""
 _FEW = 24
 """Below this many keys, one after the other is faster than array passes over a table."""
-_ROOMY = 2**21
+_ROOMY = 2**18
 """Tables of fewer slots grow by twice as much as they have to."""
 _SMALL_ROWS = 2**12
 """Up to this many rows are held by a dictionary of their bytes, which needs no setting up."""

@@ -65,6 +65,18 @@ def spelled(
     >>> spelled(parents, symbols, np.array([2, 0, 1]))
     (array([4, 5, 4], dtype=int32), array([0, 2, 2, 3]))
     """
+    parent_of, symbol_of = parents.data, symbols.data
+    if len(nodes) < _FEW:
+        codes: list[int] = []
+        ends = [0]
+        for node in nodes.tolist():
+            backwards = []
+            while node > 0:
+                backwards.append(symbol_of[node])
+                node = parent_of[node]
+            codes += reversed(backwards)
+            ends.append(len(codes))
+        return np.array(codes, dtype=np.int32), np.array(ends)
     lengths = np.zeros(len(nodes), dtype=np.int64)
     active = nodes.nonzero()[0]
     here = nodes[active]
@@ -77,7 +89,6 @@ def spelled(
             lengths[active[~onwards]] = len(steps)
             active, here = active[onwards], here[onwards]
     tails: list[list[int]] = []
-    parent_of, symbol_of = parents.data, symbols.data
     for place, node in zip(active.tolist(), here.tolist(), strict=True):
         tail = []
         while node > 0:

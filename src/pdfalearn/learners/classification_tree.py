@@ -69,16 +69,16 @@ class ClassificationTree:
     """The state of a leaf; -1 for inner nodes and for the leaf of undefined words."""
 
     def __init__(self) -> None:
-        self._from_root = np.empty(0, dtype=np.int64)
+        self._from_root = np.array([UNDEFINED_LEAF])
         """The child of the root by each label, at the label + 1; -1 where there is none."""
         self._arcs = IntMap()
         self._ends = np.empty(0, dtype=np.int64)
         """The child that each of the other arcs leads to."""
         self.size = 0
         self._columns = np.empty((5, 0), dtype=np.int64)
-        self._add(1)
+        self._add(2)
         self.suffixes[ROOT] = EMPTY
-        self.children_of_root(np.array([UNDEFINED]))
+        self._columns[:3, UNDEFINED_LEAF] = ROOT, UNDEFINED, 1
 
     def _add(self, more: int) -> None:
         """Make room for more nodes."""

@@ -75,7 +75,7 @@ class Quant:
         are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
         self._told_bits = bits if self._are_traces and not are_scarce else 0
         """If suffixes are lengthened, they could tell 2 to this many states apart."""
-        self._random = np.random.default_rng(0)
+        self._random = np.random.default_rng(0) if self._told_bits else None
         self._at_once = max(1, _LARGEST_FRONT // self._symbols)
         self._likely = LikelyFirst(observations) if budget.bounds_questions else None
         self.size = self._complete = 0
@@ -230,11 +230,11 @@ class Quant:
     def _lengthened(self, suffixes: Numbers) -> Numbers:
         """Lengthen short suffixes where that costs no words and may tell more states apart."""
         targets = self._targets[: self.size * self._symbols]
-        bits = self._told_bits
-        if not bits or (targets == UNDEFINED_LEAF).any():
+        random = self._random
+        if random is None or (targets == UNDEFINED_LEAF).any():
             return suffixes
         table, classes = self.observations.suffixes, self.observations.answers.class_count
-        return lengthened(table, suffixes, bits, classes, self._symbols, self._random)
+        return lengthened(table, suffixes, self._told_bits, classes, self._symbols, random)
 
     def _sift(self, front: Front, first_new: int, stop: int | None = None) -> None:
         """Sift a front of transitions, and those of all states from ``first_new`` on.

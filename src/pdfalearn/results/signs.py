@@ -85,7 +85,8 @@ class BoundaryDistances(ArrayValue):
             part = quantization.boundary_distances(table).ravel()
             if complete_to < LARGEST:
                 within += [np.count_nonzero(part <= power) for power in POWERS_OF_TEN]
-            new, times = np.unique(part[part <= complete_to], return_counts=True)
+            part = part[part <= complete_to]
+            new, times = np.unique(part, return_counts=True)
             if len(distances):
                 new, times = _add_counts(distances, counts, new, times)
             distances, counts = new, times
