@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn import Alphabet, LanguageModel, Rows
-from pdfalearn.models.batch import Batch, Flags, Ids
+from pdfalearn.models import Batch
 from pdfalearn.models.protocol import FREE
+from pdfalearn.typing import Flags, Integers
 
 ROWS = np.array([[0.4, 0.3, 0.3], [0.0, 0.5, 0.5]])
 
@@ -29,7 +30,7 @@ class OpenedParity(LanguageModel):
     def __init__(self) -> None:
         self.parities = {0: 0}
 
-    def is_known(self, ids: Ids) -> Flags:
+    def is_known(self, ids: Integers) -> Flags:
         return np.array([word in self.parities for word in ids.tolist()], dtype=bool)
 
     def answer(self, batch: Batch) -> Rows:

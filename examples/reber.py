@@ -34,7 +34,7 @@ from pdfalearn import (
     save,
 )
 from pdfalearn.alphabet import Word
-from pdfalearn.words import Codes
+from pdfalearn.typing import Codes
 
 KAPPAS = (2, 3, 5, 10)
 KEPT = 0.95

@@ -18,7 +18,9 @@ class Floor(NamedTuple):
 
 
 FLOORS = [
-    Floor(("doors",), "what a package exports, imported at first use"),
+    Floor(
+        ("doors", "typing"), "what a package exports, imported at first use; the types of arrays"
+    ),
     Floor(
         ("arrays", "errors", "frozen", "text", "words"),
         "growing arrays, integer maps, union-find; errors; values that never change; "

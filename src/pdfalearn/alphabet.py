@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import ArrayValue, Frozen
-from pdfalearn.words import Codes, Words, offsets_of
+from pdfalearn.typing import Codes
+from pdfalearn.words import Words, offsets_of
 
 Symbol = Hashable
 Word = Sequence[Hashable]

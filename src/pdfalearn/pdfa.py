@@ -20,9 +20,9 @@ from pdfalearn.checks import (
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.text import described
+from pdfalearn.typing import Floats
 from pdfalearn.words import Words, sampled_words, visited_states
 
-Floats = NDArray[np.float64]
 States = NDArray[np.int32]
 
 

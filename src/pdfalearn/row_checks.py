@@ -8,8 +8,9 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.checks import ROUNDING, SUM_TOLERANCE, row_fault, wrong_rows
-from pdfalearn.rows import Flags, Floats, Numbers, Rows, SharedRows
+from pdfalearn.rows import Rows, SharedRows
 from pdfalearn.text import described
+from pdfalearn.typing import Flags, Floats, Integers
 
 
 class BadRowError(ValueError):
@@ -88,7 +89,7 @@ def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> R
     return _check_rows(rows, count, width, alphabet)
 
 
-def right_rows(given: Any, count: int, width: int, alphabet: Alphabet) -> tuple[Numbers, Rows]:
+def right_rows(given: Any, count: int, width: int, alphabet: Alphabet) -> tuple[Integers, Rows]:
     """Return the places and the rows of what is right in an answer that was refused.
 
     Halves of what is wrong are checked by themselves, so that few wrong rows are found soon.
@@ -360,5 +361,5 @@ def check_sparse(rows: Rows) -> Rows:
     return kept
 
 
-def _any_in_row(flags: Flags, offsets: Numbers) -> Flags:
+def _any_in_row(flags: Flags, offsets: Integers) -> Flags:
     return np.logical_or.reduceat(flags, offsets[:-1])

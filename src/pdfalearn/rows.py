@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 from pdfalearn.words import offsets_of
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
-Columns = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 
 
 class Rows:
@@ -56,8 +52,8 @@ class Rows:
         self,
         width: int,
         values: Floats,
-        columns: Columns | None = None,
-        offsets: Numbers | None = None,
+        columns: Codes | None = None,
+        offsets: Integers | None = None,
         rest: Floats | None = None,
         ceiling: Floats | None = None,
         undefined: Flags | None = None,
@@ -117,7 +113,7 @@ class Rows:
     def shared(
         cls,
         table: Floats,
-        numbers: Numbers,
+        numbers: Integers,
         *,
         impossible: Flags | None = None,
         undefined: Flags | None = None,
@@ -221,12 +217,12 @@ class Rows:
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     @property
-    def row_numbers(self) -> Numbers:
+    def row_numbers(self) -> Integers:
         """The row of each value, for sparse rows."""
         return np.repeat(np.arange(len(self)), np.diff(self._offsets))
 
     @property
-    def _offsets(self) -> Numbers:
+    def _offsets(self) -> Integers:
         if self.offsets is None:
             raise TypeError("dense rows have no offsets")
         return self.offsets
@@ -361,7 +357,7 @@ class SharedRows(Rows):
     def __init__(
         self,
         table: Floats,
-        numbers: Numbers,
+        numbers: Integers,
         impossible: Flags | None = None,
         undefined: Flags | None = None,
     ) -> None:

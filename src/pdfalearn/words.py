@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-Codes = NDArray[np.int32]
+from pdfalearn.typing import Codes
 
 _FEW = 64
 """Below this many words at once, one word after the other is faster than array steps."""

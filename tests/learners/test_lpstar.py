@@ -23,8 +23,8 @@ from pdfalearn import (
     random_pdfa,
     tomita,
 )
-from pdfalearn.learners.table_learner import Places
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.typing import Integers
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.rounds import hypotheses
 from tests.learners.tables import (
@@ -166,7 +166,7 @@ def test_words_with_the_terminal_do() -> None:
 class AsPrinted(LPStar):
     """Consistent as in the paper: of equal rows, too, successors need only be similar."""
 
-    def _alike(self) -> tuple[Places, NDArray[np.float64]]:
+    def _alike(self) -> tuple[Integers, NDArray[np.float64]]:
         pairs, _ = super()._alike()
         return pairs, np.full(len(pairs), self.by.limit)
 

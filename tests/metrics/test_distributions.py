@@ -22,7 +22,7 @@ from pdfalearn import (
     ndcg_scores,
     word_errors,
 )
-from pdfalearn.rows import Floats
+from pdfalearn.typing import Floats
 from tests.metrics import slow
 from tests.strategies import distributions, equivalences
 

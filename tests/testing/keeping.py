@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pdfalearn import PDFA
-from pdfalearn.models.batch import Batch, Ids
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.rows import Flags, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Flags, Integers
 
 
 class Keeping(LanguageModel):
@@ -39,7 +40,7 @@ class OpenedKeeping(LanguageModel):
         """How many rows each batch wanted."""
         self.closed = 0
 
-    def is_known(self, ids: Ids) -> Flags:
+    def is_known(self, ids: Integers) -> Flags:
         return np.array([word in self.states for word in ids.tolist()], dtype=bool)
 
     def answer(self, batch: Batch) -> Rows:
@@ -72,7 +73,7 @@ class OpenedKeeping(LanguageModel):
         self.closed += 1
 
 
-def sparse_rows(pdfa: PDFA, states: Ids) -> Rows:
+def sparse_rows(pdfa: PDFA, states: Integers) -> Rows:
     """List the symbols whose transitions are defined, and the terminal."""
     listed = np.column_stack((np.ones(len(pdfa), dtype=bool), pdfa.transitions >= 0))[states]
     rows, columns = listed.nonzero()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.analysis.products import Product
 from pdfalearn.chains import IntervalChain
@@ -16,8 +15,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.files import write_named
 from pdfalearn.formats import write_intervals
 from pdfalearn.pdfa import PDFA, checked_pdfa
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 _MARGIN = 2.0**-49
 """More than the shift by 2⁻⁵⁰ and all rounding can move a probability across a boundary."""

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
 from pdfalearn.analysis.products import Product
 from pdfalearn.chains import Chain, Reached, normalise_rows, sums_by, visits_and_weights
 from pdfalearn.languages import LanguageLike, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

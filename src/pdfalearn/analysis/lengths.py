@@ -7,7 +7,6 @@ from functools import cached_property
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -15,8 +14,7 @@ from pdfalearn.chains import Reached, least_costs, sums_by
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, checked_pdfa
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 _STEPS = 2_000
 """Lengths up to this one are counted one by one, before powers of the moves are tried."""

@@ -25,9 +25,8 @@ from pdfalearn.chains import (
 )
 from pdfalearn.checks import checked_integer
 from pdfalearn.pdfa import PDFA
+from pdfalearn.typing import Floats
 from pdfalearn.words import offsets_of
-
-Floats = NDArray[np.float64]
 
 _MOST_STEPS = 50_000
 _ROUNDS = 200

@@ -17,8 +17,7 @@ from pdfalearn.languages import DFA, LanguageLike, intersection, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.reachability import reachable_part
 from pdfalearn.text import described
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 _SMALL = 1e-280
 """Probabilities above this one have all their digits."""

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn.chains import MOST_PAIRS, Flow, PairWalk, normalise_rows, walk_pairs
 from pdfalearn.languages import DFA
 from pdfalearn.pdfa import PDFA
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 _PART = 2**14
 """Rows are added up in parts of this many pairs."""

@@ -15,9 +15,8 @@ from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.chains import minus_logs, normalise_rows
 from pdfalearn.formats import encoded_lines
 from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.typing import Floats
 from pdfalearn.words import Words, visited_states
-
-Floats = NDArray[np.float64]
 
 _BATCH = 2**12
 """At most this many words are run through the automaton at once."""

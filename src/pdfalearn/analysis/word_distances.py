@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pdfalearn.chains import MOST_PAIRS, Flow, Pairs, sums_by
 from pdfalearn.checks import checked_integer
 from pdfalearn.pdfa import PDFA
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 _FAR = 1e-3
 """Sums of squares are subtracted from each other where more than this share of them is left."""

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Keys = NDArray[np.int64]
-Values = NDArray[np.int64]
+from pdfalearn.typing import Integers
+
 Words = NDArray[np.uint64]
 
 _SMALL = 2**16
@@ -49,7 +49,7 @@ class IntMap:
     def __len__(self) -> int:
         return self._size
 
-    def get_or_add(self, keys: Keys) -> Values:
+    def get_or_add(self, keys: Integers) -> Integers:
         """Return the number of every key; keys that are new get the next numbers."""
         if self._small is not None:
             if len(keys) < _MANY and self._size + len(keys) <= _SMALL:
@@ -64,7 +64,7 @@ class IntMap:
         self._reserve(len(keys))
         return self._placed(keys)
 
-    def get(self, keys: Keys) -> Values:
+    def get(self, keys: Integers) -> Integers:
         """Return the number of every key; -1 where it has none."""
         if self._small is not None:
             known = self._small
@@ -132,7 +132,7 @@ class IntMap:
             self._allocate(1 << needed.bit_length() + (needed < _ROOMY))
             self._fill(keys, values)
 
-    def _fill(self, keys: Keys, values: Values) -> None:
+    def _fill(self, keys: Integers, values: Integers) -> None:
         """Put different keys into an empty table."""
         slots = self._slots(keys)
         while len(keys):
@@ -142,17 +142,17 @@ class IntMap:
             lost = self._values[slots] != values
             keys, values, slots = keys[lost], values[lost], slots[lost] + 1 & self._mask
 
-    def _slots(self, keys: Keys) -> Values:
+    def _slots(self, keys: Integers) -> Integers:
         products = keys.view(np.uint64) * np.uint64(_MULTIPLIER)
         return (products >> np.uint64(self._shift)).view(np.int64)
 
-    def _placed(self, keys: Keys) -> Values:
+    def _placed(self, keys: Integers) -> Integers:
         """Find the slot of every key, taking empty ones for new keys; return its number."""
         slots = self._slots(keys)
         known = self._size
         numbers = np.empty(len(keys), dtype=np.int64)
         rest = np.arange(len(keys))
-        firsts: list[Keys] = []
+        firsts: list[Integers] = []
         while len(rest):
             here = slots[rest]
             empty = rest[self._values[here] < 0]
@@ -166,18 +166,18 @@ class IntMap:
             self._renumber(np.concatenate(firsts), known, slots, numbers)
         return numbers
 
-    def _take(self, places: Keys, slots: Values, keys: Keys) -> Keys:
+    def _take(self, places: Integers, slots: Integers, keys: Integers) -> Integers:
         """Put the keys at places into empty slots, the first key of each slot; return these."""
         self._values[slots[::-1]] = places[::-1]
         first = self._values[slots] == places
-        winners: Keys = places[first]
+        winners: Integers = places[first]
         slots = slots[first]
         self._keys[slots] = keys[winners]
         self._values[slots] = np.arange(self._size, self._size + len(winners))
         self._size += len(winners)
         return winners
 
-    def _renumber(self, firsts: Keys, known: int, slots: Values, numbers: Values) -> None:
+    def _renumber(self, firsts: Integers, known: int, slots: Integers, numbers: Integers) -> None:
         """Number new keys by their first places, not by the passes that found them slots."""
         is_first = np.zeros(len(slots), dtype=bool)
         is_first[firsts] = True
@@ -207,7 +207,7 @@ class RowNumbers:
         self._small: dict[bytes, int] | None = {}
         self._stored: Words = np.empty((0, 1), dtype=np.uint64)
 
-    def get_or_add(self, rows: NDArray[np.generic]) -> Values:
+    def get_or_add(self, rows: NDArray[np.generic]) -> Integers:
         """Return the number of every row; rows that are new get the next numbers."""
         if self._small is not None:
             width = rows.shape[1] * rows.itemsize
@@ -221,7 +221,7 @@ class RowNumbers:
             self._leave_dictionary(rows)
         return self._placed(as_words(rows))
 
-    def get(self, rows: NDArray[np.generic]) -> Values:
+    def get(self, rows: NDArray[np.generic]) -> Integers:
         """Return the number of every row; -1 where it has none."""
         if self._small is not None:
             known, width = self._small, rows.shape[1] * rows.itemsize
@@ -250,7 +250,7 @@ class RowNumbers:
                 for place in range(len(words)):
                     self._placed(words[place : place + 1])
 
-    def _placed(self, words: Words) -> Values:
+    def _placed(self, words: Words) -> Integers:
         """Return the numbers of rows by the map, after adding those that are new."""
         keys = row_hashes(words)
         known = len(self._map)
@@ -269,7 +269,7 @@ class RowNumbers:
         self.size = len(self._map)
         return numbers
 
-    def _store(self, words: Words, numbers: Values, known: int) -> None:
+    def _store(self, words: Words, numbers: Integers, known: int) -> None:
         size = len(self._map)
         if size == known:
             return
@@ -281,7 +281,7 @@ class RowNumbers:
         self._stored[numbers[new]] = words[new]
 
 
-def numbered_rows(rows: NDArray[np.generic]) -> Values:
+def numbered_rows(rows: NDArray[np.generic]) -> Integers:
     """Number the different rows of a table 0, 1, …: equal numbers iff equal bytes.
 
     Rows of up to 64 bits are sorted as they are. Wider ones are sorted by a 64-bit hash; should
@@ -303,7 +303,7 @@ def numbered_rows(rows: NDArray[np.generic]) -> Values:
     return numbers
 
 
-def row_hashes(words: Words) -> Values:
+def row_hashes(words: Words) -> Integers:
     """Return a 64-bit hash of every row; a row of one word is its own."""
     hashes = words[:, 0] if words.shape[1] == 1 else words @ _multipliers(words.shape[1])
     return hashes.view(np.int64)

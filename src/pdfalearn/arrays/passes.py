@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
+from pdfalearn.typing import Integers
 
 _FEW = 64
 """Below this many words at once, one word after the other is faster than array passes."""
@@ -26,7 +26,7 @@ def grown(table: NDArray[Any], size: int, fill: int = -1) -> NDArray[Any]:
     return larger
 
 
-def firsts(table: NDArray[Any], keys: NDArray[np.integer]) -> Numbers:
+def firsts(table: NDArray[Any], keys: NDArray[np.integer]) -> Integers:
     """Return the place of the first of each key.
 
     Parameters
@@ -43,13 +43,13 @@ def firsts(table: NDArray[Any], keys: NDArray[np.integer]) -> Numbers:
     """
     marks = np.arange(-2, -2 - len(keys), -1, dtype=table.dtype)
     table[keys[::-1]] = marks[::-1]
-    places: Numbers = np.flatnonzero(table[keys] == marks)
+    places: Integers = np.flatnonzero(table[keys] == marks)
     return places
 
 
 def spelled(
-    parents: NDArray[np.integer], symbols: NDArray[np.int32], nodes: Numbers
-) -> tuple[NDArray[np.int32], Numbers]:
+    parents: NDArray[np.integer], symbols: NDArray[np.int32], nodes: Integers
+) -> tuple[NDArray[np.int32], Integers]:
     """Return the symbols of nodes' words, one word after the other, and where each word begins.
 
     Parameters

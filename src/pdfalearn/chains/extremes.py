@@ -10,7 +10,6 @@ max xᵀ(V + δw) ≤ V + δ + δ(w - 1), as w ≥ 1 + max xᵀw.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from pdfalearn.chains.flows import sums_by
@@ -22,8 +21,7 @@ from pdfalearn.chains.intervals import (
     ending_places,
 )
 from pdfalearn.errors import InputError
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 _MOST_ROUNDS = 50
 _ENOUGH = 2.0**-50

@@ -18,11 +18,8 @@ from pdfalearn.chains.systems import solver_of
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import offsets_of
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
 
 _FEW = 3_000
 """Systems of up to this many places are solved for at once, others first passed through."""
@@ -48,8 +45,8 @@ class Flow:
     their sources.
     """
 
-    sources: Indices
-    successors: Indices
+    sources: Integers
+    successors: Integers
     weights: Floats
     leaving: Floats
 
@@ -125,10 +122,10 @@ class Flow:
 class _System:
     """The system without loops: diagonal · x = gains + others · x."""
 
-    sources: Indices
-    successors: Indices
+    sources: Integers
+    successors: Integers
     weights: Floats
-    offsets: Indices
+    offsets: Integers
     """Where the edges of every place begin, and where the last ones end."""
     diagonal: NDArray[np.longdouble]
 
@@ -245,12 +242,12 @@ def _leap(earlier: Floats, before: Floats, values: Floats) -> Floats:
     return np.asarray(values + change * (rate / (1 - rate)))
 
 
-def sums_by(places: Indices, values: Floats, size: int) -> Floats:
+def sums_by(places: Integers, values: Floats, size: int) -> Floats:
     """Add up values by places, which may come in any order."""
     return np.asarray(np.bincount(places, values, size), dtype=np.float64)
 
 
-def _sums(offsets: Indices, values: NDArray[np.longdouble]) -> NDArray[np.longdouble]:
+def _sums(offsets: Integers, values: NDArray[np.longdouble]) -> NDArray[np.longdouble]:
     """Add up the values of every place's edges."""
     sums = np.zeros(len(offsets) - 1, dtype=np.longdouble)
     moving = offsets[:-1] < offsets[1:]
@@ -267,9 +264,9 @@ class Reached:
     """
 
     pdfa: PDFA
-    states: Indices
+    states: Integers
     """The automaton's states; the first one is initial."""
-    symbols: Indices
+    symbols: Integers
     """The symbol of every edge of ``flow``."""
     flow: Flow
     """What leaves are words that end."""

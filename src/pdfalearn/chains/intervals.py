@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from pdfalearn.chains.flows import Flow, sums_by
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import offsets_of
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +29,8 @@ class IntervalChain:
     """
 
     size: int
-    sources: Indices
-    targets: Indices
+    sources: Integers
+    targets: Integers
     lows: Floats
     highs: Floats
 
@@ -42,8 +38,8 @@ class IntervalChain:
     def of_cells(
         cls,
         size: int,
-        sources: Indices,
-        targets: Indices,
+        sources: Integers,
+        targets: Integers,
         lows: Floats,
         highs: Floats,
         rounding: float = 0.0,
@@ -69,7 +65,7 @@ class IntervalChain:
         return self.size + 1
 
     @cached_property
-    def begins(self) -> Indices:
+    def begins(self) -> Integers:
         """Where the cells of every place begin, and where the last ones end."""
         return offsets_of(np.bincount(self.sources, minlength=self.size))
 
@@ -79,13 +75,15 @@ class IntervalChain:
         return int(np.diff(self.begins).max())
 
     @cached_property
-    def _groups(self) -> list[tuple[Indices, Indices]]:
+    def _groups(self) -> list[tuple[Integers, Integers]]:
         """Places of about as many cells, and their cells in rows; missing ones have number -1."""
         counts = np.diff(self.begins)
         kinds = np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)
         return list(self._group_places(counts, kinds))
 
-    def _group_places(self, counts: Indices, kinds: Indices) -> Iterator[tuple[Indices, Indices]]:
+    def _group_places(
+        self, counts: Integers, kinds: Integers
+    ) -> Iterator[tuple[Integers, Integers]]:
         for kind in np.unique(kinds):
             places = (kinds == kind).nonzero()[0]
             columns = np.arange(counts[places].max())
@@ -169,7 +167,7 @@ class IntervalChain:
         )
 
 
-def end_components(chain: IntervalChain) -> Indices:
+def end_components(chain: IntervalChain) -> Integers:
     """Return the number of each place's maximal end component; -1 for places in none.
 
     Once in an end component, a way can be kept in it for ever, and led to each of its places.
@@ -194,14 +192,14 @@ def end_components(chain: IntervalChain) -> Indices:
         active &= ~leaves
 
 
-def _inside(chain: IntervalChain, labels: Indices, active: Flags) -> Flags:
+def _inside(chain: IntervalChain, labels: Integers, active: Flags) -> Flags:
     """Mark the cells within one component of active places."""
     targets = np.minimum(chain.targets, chain.size - 1)
     same = (chain.targets < chain.size) & (labels[chain.sources] == labels[targets])
     return np.asarray(same & active[chain.sources] & active[targets])
 
 
-def _strong_components(chain: IntervalChain, cells: Flags) -> Indices:
+def _strong_components(chain: IntervalChain, cells: Flags) -> Integers:
     edges = (chain.sources[cells], chain.targets[cells])
     graph = csr_array((np.ones(len(edges[0])), edges), shape=(chain.size, chain.size))
     return np.asarray(connected_components(graph, connection="strong")[1], dtype=np.int64)
@@ -218,7 +216,9 @@ def _rounding(chain: IntervalChain) -> float:
     return (chain.most_cells + 4) * 2.0**-50
 
 
-def collapse_components(chain: IntervalChain, components: Indices) -> tuple[IntervalChain, Indices]:
+def collapse_components(
+    chain: IntervalChain, components: Integers
+) -> tuple[IntervalChain, Integers]:
     """Make one place of every end component, and return the chain and the number of each place.
 
     A way that may stay in a component may leave it when and where it is best: to every target
@@ -255,7 +255,7 @@ def avoiding_places(chain: IntervalChain) -> Flags:
     return _keep_inside(chain, np.ones(chain.size, dtype=bool), ends={chain.no})
 
 
-def ending_places(chain: IntervalChain) -> tuple[Flags, Indices]:
+def ending_places(chain: IntervalChain) -> tuple[Flags, Integers]:
     """Return whether a way from each place can be made to end for sure, and in how many steps.
 
     The steps are those of the shortest way, if choices are made such that it is possible.
@@ -269,7 +269,7 @@ def ending_places(chain: IntervalChain) -> tuple[Flags, Indices]:
         kept = steps >= 0
 
 
-def _steps_to_end(chain: IntervalChain, kept: Flags) -> Indices:
+def _steps_to_end(chain: IntervalChain, kept: Flags) -> Integers:
     """Return the steps of a shortest way through kept places to an end; -1 where there is none."""
     all_kept = np.append(kept, [True, True])
     backwards = _Backwards(chain, kept[chain.sources] & all_kept[chain.targets])
@@ -321,7 +321,7 @@ class _Backwards:
         places = np.arange(chain.size + 3)
         self._begins = np.searchsorted(chain.targets[self._cells], places)
 
-    def cells_into(self, places: Indices) -> Indices:
+    def cells_into(self, places: Integers) -> Integers:
         """Return the cells whose targets are among different places."""
         begins, counts = self._begins[places], np.diff(self._begins)[places]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import bicgstab, gmres, splu, spsolve_triangular
 
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
+
 Solver = Callable[[Floats], Floats]
 
 _ACCURACY = 1e-12

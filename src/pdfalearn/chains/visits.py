@@ -16,9 +16,7 @@ from pdfalearn.chains.systems import solve_system
 from pdfalearn.chains.walks import MOST_PAIRS, normalise_rows, walk_pairs
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from pdfalearn.typing import Floats, Integers
 
 _STEPS = 500
 """Probability is passed on symbol by symbol for this many steps; then the rest is solved for."""
@@ -41,12 +39,12 @@ class Chain:
     candidate: PDFA
     columns: NDArray[np.int32]
     """The place of each of the target's symbols among the candidate's."""
-    lefts: Indices
-    rights: Indices
+    lefts: Integers
+    rights: Integers
     """The states of every pair; -1 where the candidate is undefined."""
-    sources: Indices
-    symbols: Indices
-    successors: Indices
+    sources: Integers
+    symbols: Integers
+    successors: Integers
     """The transitions: from which pair, with which symbol, to which pair."""
 
     @classmethod
@@ -124,7 +122,7 @@ class Chain:
         return csr_array((self.probabilities[kept], places), shape=(len(self), len(self)))
 
     @cached_property
-    def components(self) -> Indices:
+    def components(self) -> Integers:
         """The number of every pair's component that words never leave nor end in; -1 for others."""
         ending = self.target.probabilities[self.lefts, 0] > 0
         if ending.all():

@@ -13,16 +13,13 @@ from pdfalearn.arrays import IntMap, reaching
 from pdfalearn.equivalence import in_order_of
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, checked_pdfa
-
-Indices = NDArray[np.int64]
+from pdfalearn.typing import Flags, Floats, Integers
 
 MOST_PAIRS = 4_000_000
 """Walks end here, unless something else is asked for."""
 _MOST_CELLS = 2**24
 """Up to this many possible pairs there is a cell for each."""
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 _CELLS = 2**20
 """Rows are compared in parts of about this many numbers."""
@@ -37,19 +34,19 @@ class PairWalk:
     symbols; the first into a pair is the one that it was found by.
     """
 
-    lefts: Indices
-    rights: Indices
+    lefts: Integers
+    rights: Integers
     """The states of every pair; -1 where an automaton is undefined."""
-    sources: Indices
-    symbols: Indices
-    successors: Indices
+    sources: Integers
+    symbols: Integers
+    successors: Integers
     """The transitions: from which pair, with which symbol, to which pair."""
 
 
 def walk_pairs(
     first: tuple[NDArray[np.int32], int],
     second: tuple[NDArray[np.int32], int],
-    followed: Callable[[Indices, Indices], NDArray[np.bool_]],
+    followed: Callable[[Integers, Integers], NDArray[np.bool_]],
     *,
     most: int = MOST_PAIRS,
     remedy: str = "draw words instead",
@@ -121,7 +118,7 @@ class _Numbers:
     def __len__(self) -> int:
         return self._size
 
-    def get_or_add(self, keys: Indices) -> Indices:
+    def get_or_add(self, keys: Integers) -> Integers:
         """Return the number of every key; keys that are new get the next numbers."""
         places = np.flatnonzero(self._cells[keys] < 0)
         new = keys[places]
@@ -133,8 +130,8 @@ class _Numbers:
 
 
 def _take_new_pairs(
-    lefts: Indices, rights: Indices, numbers: Indices, known: int, all_known: int
-) -> tuple[Indices, Indices]:
+    lefts: Integers, rights: Integers, numbers: Integers, known: int, all_known: int
+) -> tuple[Integers, Integers]:
     """Return the pairs that were not known before, in the order of their numbers."""
     new_lefts = np.empty(all_known - known, dtype=np.int64)
     new_rights = np.empty_like(new_lefts)

@@ -9,14 +9,11 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import offsets_of
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _MOST_ROUNDS = 64
 """After this many passes over all edges, places are settled one after the other instead."""
@@ -25,7 +22,7 @@ SAME = 1e-12
 _END = -1
 
 
-def least_costs(sources: Indices, successors: Indices, steps: Floats, ends: Floats) -> Floats:
+def least_costs(sources: Integers, successors: Integers, steps: Floats, ends: Floats) -> Floats:
     """Return the least cost of a way to an end, from every place.
 
     Parameters
@@ -61,7 +58,9 @@ def least_costs(sources: Indices, successors: Indices, steps: Floats, ends: Floa
     return _search_backwards(sources, successors, steps, ends)
 
 
-def _search_backwards(sources: Indices, successors: Indices, steps: Floats, ends: Floats) -> Floats:
+def _search_backwards(
+    sources: Integers, successors: Integers, steps: Floats, ends: Floats
+) -> Floats:
     """Search backwards from one more place, which follows all ends, by Dijkstra's algorithm."""
     size = len(ends)
     ending = np.flatnonzero(ends < np.inf)
@@ -88,9 +87,9 @@ class WordGraph:
     Edges stand in the order of their sources, and of their symbols.
     """
 
-    sources: Indices
-    symbols: Indices
-    successors: Indices
+    sources: Integers
+    symbols: Integers
+    successors: Integers
     weights: Floats
     """More than 0 and at most 1."""
     ends: Floats
@@ -116,7 +115,7 @@ class WordGraph:
         return least_costs(*edges, np.ones(len(edges[0])), np.where(reach < np.inf, ends, np.inf))
 
     @cached_property
-    def offsets(self) -> Indices:
+    def offsets(self) -> Integers:
         """Where the edges of every place begin, and where the last ones end."""
         return offsets_of(np.bincount(self.sources, minlength=len(self.ends)))
 

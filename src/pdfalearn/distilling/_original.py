@@ -14,9 +14,7 @@ from pdfalearn.chains import Chain, normalise_rows, visits_and_weights
 from pdfalearn.distilling.futures import States
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from pdfalearn.typing import Floats, Integers
 
 _LEAST = 1e-300
 _QUICK_ROUNDS = 25
@@ -170,7 +168,7 @@ def _take_reached(states: States, chain: Chain) -> States:
     return states if len(reached) == len(states.rows) else _take_states(states, reached)
 
 
-def _take_states(states: States, order: Indices) -> States:
+def _take_states(states: States, order: Integers) -> States:
     """Keep some states in a new order; a transition to another one becomes undefined."""
     numbers = np.full(len(states.rows) + 1, -1)
     numbers[order] = np.arange(len(order))
@@ -219,7 +217,7 @@ def _move_some(original: Original, fit: Fit) -> Fit | None:
     return None
 
 
-def _find_moves(original: Original, states: States) -> tuple[Floats, Indices]:
+def _find_moves(original: Original, states: States) -> tuple[Floats, Integers]:
     """Return what each transition would gain, and where it should lead.
 
     An undefined transition stays undefined.
@@ -288,7 +286,7 @@ def split_states(original: Original, fit: Fit, count: int) -> Fit:
     return Fit(*original.refit(wider._replace(transitions=targets)))
 
 
-def _compare_rows(original: Original, rows: Floats, lefts: Indices, rights: Indices) -> Floats:
+def _compare_rows(original: Original, rows: Floats, lefts: Integers, rights: Integers) -> Floats:
     """Return the divergence of a result's rows from the original's, pair by pair."""
     logs = np.log(np.maximum(rows, _LEAST))
     crossed = np.einsum("ij,ij->i", original.rows[lefts], logs[rights])

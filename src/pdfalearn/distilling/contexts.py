@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Table
+from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.distilling.machines import Machine, States
+from pdfalearn.typing import Floats, Integers
 
 _LONGEST = 10
 """Contexts have at most this many symbols, and the mark of the beginning."""
@@ -21,13 +22,13 @@ _PRIOR_WEIGHT = 0.2
 class _Level(NamedTuple):
     """Contexts of one length; numbers are those among all contexts."""
 
-    of_nodes: Numbers
+    of_nodes: Integers
     """The context of every node, counted from the first of this length; -1 if it has none."""
-    parents: Numbers
+    parents: Integers
     """Of each context, the one without its first symbol."""
-    prefixes: Numbers
+    prefixes: Integers
     """Of each, the one without its last symbol; -1 for the mark of the beginning."""
-    last_symbols: Numbers
+    last_symbols: Integers
     gains: Floats
     """What the answers gain in nats by the means of these contexts over those one shorter."""
 
@@ -73,7 +74,7 @@ class Contexts:
         places[order] = np.arange(len(chosen), dtype=np.int32)
         return Machine(places[transitions[order]], rows[order], rows[order])
 
-    def _rows(self, chosen: Numbers, parents: Numbers) -> Floats:
+    def _rows(self, chosen: Integers, parents: Integers) -> Floats:
         """Return the means of answers in contexts, drawn to those of contexts one shorter."""
         rows = np.zeros((len(chosen), self._evidence.width + 1))
         begin = 0
@@ -123,7 +124,7 @@ def _collect_levels(evidence: Evidence) -> list[_Level]:
     return levels
 
 
-def _compute_gains(sums: Table, above: Table, places: Numbers) -> Floats:
+def _compute_gains(sums: Table, above: Table, places: Integers) -> Floats:
     """Return Σ S·log(mean / mean one shorter) for every context, S its sums of answers."""
     weights = np.asarray(sums.sum(axis=1))
     weights_above = np.asarray(above.sum(axis=1))[places]
@@ -149,7 +150,7 @@ def _look_up(
     return np.asarray(table.data[np.searchsorted(keys, wanted)])
 
 
-def _choose_best_first(parents: Numbers, prefixes: Numbers, gains: Floats, most: int) -> Numbers:
+def _choose_best_first(parents: Integers, prefixes: Integers, gains: Floats, most: int) -> Integers:
     """Return contexts by their gains, each after its suffix and its prefix.
 
     The empty context comes first, then the mark of the beginning.
@@ -180,7 +181,7 @@ def _choose_best_first(parents: Numbers, prefixes: Numbers, gains: Floats, most:
     return np.array(order)
 
 
-def _find_transitions(parents: Numbers, prefixes: Numbers, lasts: Numbers, width: int) -> States:
+def _find_transitions(parents: Integers, prefixes: Integers, lasts: Integers, width: int) -> States:
     """Lead every context and symbol to the longest suffix that is a context."""
     transitions = np.zeros((len(parents), width), dtype=np.int32)
     by_prefix = np.argsort(prefixes, kind="stable")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from pdfalearn.distilling.evidence import Evidence, Floats
+from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, make_pdfa
 from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence
 from pdfalearn.observations import Nodes, ObservationTree
@@ -25,6 +25,7 @@ from pdfalearn.results import (
     not_worse,
     standard_error,
 )
+from pdfalearn.typing import Floats
 
 CONFIDENCE = 0.95
 _AT_ONCE = 2**12

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Numbers = NDArray[np.int64]
+from pdfalearn.typing import Floats, Integers, Singles
+
 Table = NDArray[np.float64] | csr_array[np.float64]
 
 
@@ -21,11 +20,11 @@ class Step(NamedTuple):
 
     above: slice
     below: slice
-    parents: Numbers
+    parents: Integers
     """The parent of every node below, counted from the first above."""
     sums: csr_array[np.float32] | None
     """The matrix that sums up children by their parent; None if none has more than one."""
-    symbols: Numbers
+    symbols: Integers
     """The last symbols of the nodes below."""
     runs: list[tuple[int, int, int]]
     """Which nodes below have the same last symbol: from where to where, and the symbol."""
@@ -55,11 +54,11 @@ class Evidence:
 
     def __init__(
         self,
-        parents: Numbers,
-        symbols: Numbers,
+        parents: Integers,
+        symbols: Integers,
         weights: Floats,
         answers: Table,
-        codes: Numbers | None = None,
+        codes: Integers | None = None,
     ) -> None:
         self.size, self.width = len(parents), int(answers.shape[1]) - 1
         """How many nodes and symbols there are."""
@@ -139,7 +138,7 @@ def xlogx(values: Floats) -> Floats:
     return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
 
 
-def _sort_by_length(parents: Numbers, symbols: Numbers) -> tuple[Numbers, list[slice]]:
+def _sort_by_length(parents: Integers, symbols: Integers) -> tuple[Integers, list[slice]]:
     """Return the order of nodes by length and symbol, and where each length is in it."""
     lengths = np.zeros(len(parents), dtype=np.int64)
     pending, above = np.arange(1, len(parents)), parents.copy()

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from pdfalearn.typing import Floats, Integers
+
 Numbers = NDArray[np.floating[Any]]
 
 _SWEEPS = 6
@@ -33,14 +33,14 @@ _LEAST = 1e-300
 class States(NamedTuple):
     """The states of an automaton; -1 is an undefined transition."""
 
-    transitions: Indices
+    transitions: Integers
     """Shape (states, symbols)."""
     rows: Floats
     """Their distributions, the terminal first."""
     visits: Floats
     """The share of positions in each state; they need not sum to 1."""
     initial: int
-    origins: Indices
+    origins: Integers
     """For every state of the automaton that was begun with, the state that stands for it now."""
 
 
@@ -109,7 +109,7 @@ def local_costs(rows: Numbers, visits: Numbers) -> Numbers:
     return np.maximum(costs, 0, out=costs)
 
 
-def future_costs(transitions: Indices, rows: Numbers, local: Numbers) -> Numbers:
+def future_costs(transitions: Integers, rows: Numbers, local: Numbers) -> Numbers:
     """Return D(p ‖ q) = local(p, q) + Σ row_p(a)·D(τ(p,a) ‖ τ(q,a)) for all pairs.
 
     Where q has no transition, it would take p's, and nothing more is lost.
@@ -144,7 +144,7 @@ def merge_costs(states: States) -> Numbers:
     return costs
 
 
-def cheapest(costs: Numbers, most: int) -> tuple[Indices, Indices]:
+def cheapest(costs: Numbers, most: int) -> tuple[Integers, Integers]:
     """Choose merges p into q by their costs so that no q is merged itself."""
     targets = costs.argmin(axis=1)
     removed, kept = np.zeros(len(costs), dtype=bool), np.zeros(len(costs), dtype=bool)
@@ -160,7 +160,7 @@ def cheapest(costs: Numbers, most: int) -> tuple[Indices, Indices]:
     return places, targets[places].astype(np.int64)
 
 
-def merge_states(states: States, sources: Indices, targets: Indices) -> States:
+def merge_states(states: States, sources: Integers, targets: Integers) -> States:
     """Lead all that enters the sources to their targets, which take the transitions they lack.
 
     No target may be a source. The rows are means by visits, and the visits are added up.
@@ -187,7 +187,7 @@ def merge_states(states: States, sources: Indices, targets: Indices) -> States:
     )
 
 
-def merge_classes(states: States, classes: Indices) -> States:
+def merge_classes(states: States, classes: Integers) -> States:
     """Merge all states of each class into its most visited one."""
     order = np.lexsort((-states.visits, classes))
     first = np.append(True, np.diff(classes[order]) != 0)

@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
+from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.pdfa import PDFA
+from pdfalearn.typing import Floats, Integers
 
 States = NDArray[np.int32]
 
@@ -89,7 +90,7 @@ def _find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
     return possible
 
 
-def widen(machine: Machine, codes: Numbers, wider: Numbers) -> Machine:
+def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
     """Return a machine over more symbols; what it does not know yet leads to the initial state.
 
     Parameters

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, xlogx
+from pdfalearn.distilling.evidence import Evidence, xlogx
 from pdfalearn.distilling.machines import Machine
+from pdfalearn.typing import Floats, Integers
 
 _MOST_NODES = 2**13
 """At most about this many prefixes are merged, the heaviest ones."""
@@ -66,7 +67,7 @@ class Folding:
         self.reds: list[int] = [0]
         self._tolerated = tolerated
 
-    def blues(self) -> tuple[Numbers, Numbers, Numbers]:
+    def blues(self) -> tuple[Integers, Integers, Integers]:
         """Return the heaviest blue prefixes, and the states and symbols that lead there."""
         reds = np.array(self.reds)
         found = self.children[reds]
@@ -76,7 +77,7 @@ class Folding:
         order = np.argsort(-self.weights[blues], kind="stable")[:_BLUES]
         return blues[order], reds[places[order]], symbols[order]
 
-    def scores(self, blues: Numbers, reds: Numbers) -> Scores:
+    def scores(self, blues: Integers, reds: Integers) -> Scores:
         """Compare the words after blue prefixes with those after red ones."""
         shape = (len(blues), len(reds))
         scores = Scores(np.zeros(blues.size * reds.size), np.zeros(blues.size * reds.size))
@@ -94,8 +95,8 @@ class Folding:
         return Scores(*(score.reshape(shape) for score in scores))
 
     def _add(
-        self, scores: Scores, lefts: Numbers, rights: Numbers, owners: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers]:
+        self, scores: Scores, lefts: Integers, rights: Integers, owners: Integers
+    ) -> tuple[Integers, Integers, Integers]:
         """Add what pairs of prefixes say to the scores; return the pairs one symbol longer."""
         left, right = self.weights[lefts], self.weights[rights]
         ours, theirs = self.sums[lefts], self.sums[rights]
@@ -132,7 +133,7 @@ class Folding:
             lefts, rights = left[~is_new], self.children[owner, symbols][~is_new]
 
 
-def _find_heaviest(evidence: Evidence) -> Numbers:
+def _find_heaviest(evidence: Evidence) -> Integers:
     """Return the heaviest nodes, each with all that lead to it, in their order."""
     least = float(np.partition(evidence.weights, -_MOST_NODES)[-_MOST_NODES])
     is_kept = evidence.weights >= least

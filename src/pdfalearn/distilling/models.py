@@ -13,7 +13,7 @@ from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
 from pdfalearn.distilling.estimates import HeldOut, estimate_mean, make_frontier
-from pdfalearn.distilling.evidence import Evidence, Numbers
+from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, prune, widen
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
@@ -32,6 +32,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier, Phase
 from pdfalearn.samplers import ModelWords, Sampler
 from pdfalearn.stores import AnswerStore, model_key
+from pdfalearn.typing import Integers
 
 _SAME = Tolerance(1e-3)
 """Answers to the same word that differ by more are not those of one model."""
@@ -190,7 +191,7 @@ class Run:
         self._progress = progress
         self._interrupts = interrupts
         self._sampling = Sampling(observations, sampler, seed, _HELD_OUT)
-        self._machines: dict[int, tuple[Machine, Numbers]] = {}
+        self._machines: dict[int, tuple[Machine, Integers]] = {}
         """By their sizes automata, and the symbols that they are over."""
         self._held_out: HeldOut | None = None
         """Words to report by; there once all words are drawn."""

@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, Numbers, Singles
+from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, States, fit_rows, redirect
+from pdfalearn.typing import Integers, Singles
 
 _SHORT = 500
 """Where nodes with the same last symbol have fewer costs than this, all are led in one pass."""
@@ -41,7 +42,7 @@ _SHARES = (0.08, 0.15)
 """With more states, this share is removed at a time: up to `_FEW` states, and beyond."""
 
 
-def subtree_costs(fit: Fit, evidence: Evidence, groups: Numbers, count: int) -> Singles:
+def subtree_costs(fit: Fit, evidence: Evidence, groups: Integers, count: int) -> Singles:
     """Return what nodes and all below them cost in every state, summed up by group.
 
     Parameters
@@ -141,7 +142,7 @@ def polish(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
     return fit
 
 
-def _find_moves(edges: Edges) -> tuple[Numbers, Numbers]:
+def _find_moves(edges: Edges) -> tuple[Integers, Integers]:
     """Return the transitions that are worth moving and their targets, the best first."""
     places = np.arange(len(edges.numbers))
     news = edges.costs.argmin(axis=1)
@@ -191,7 +192,9 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     return Machine(transitions, rows, np.concatenate((machine.priors, machine.rows[olds])))
 
 
-def _go_on(fit: Fit, edges: Edges, evidence: Evidence) -> tuple[Numbers, Numbers, Numbers, Singles]:
+def _go_on(
+    fit: Fit, edges: Edges, evidence: Evidence
+) -> tuple[Integers, Integers, Integers, Singles]:
     """Find where the words that take an edge should go on with every symbol that they have next.
 
     Return edges, symbols, the state that suits these words best, and what that gains in nats.

@@ -8,10 +8,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers
+from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations import Nodes, ObservationTree
+from pdfalearn.typing import Floats, Integers
 
 _FURTHER = 2
 """After a transition words go on by this many symbols, the likeliest each time."""
@@ -84,7 +85,7 @@ def _follow(
             words = observations.nodes.step(words[goes_on], likeliest[goes_on])
 
 
-def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Numbers, Numbers, Floats]:
+def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Integers, Integers, Floats]:
     """Return where words should go on to see transitions that hardly any word has taken.
 
     Parameters
@@ -114,7 +115,7 @@ def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Numbers, Numb
     return _find_likeliest(fit, evidence, states, symbols), symbols, flows[best]
 
 
-def _find_likeliest(fit: Fit, evidence: Evidence, states: Numbers, symbols: Numbers) -> Numbers:
+def _find_likeliest(fit: Fit, evidence: Evidence, states: Integers, symbols: Integers) -> Integers:
     """Return the node in each state after which a symbol is likeliest, its weight included."""
     order = np.argsort(fit.states, kind="stable")
     begins = np.searchsorted(fit.states[order], np.arange(len(fit.machine.rows) + 1))

@@ -11,12 +11,13 @@ from scipy.sparse import csr_array
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.distilling.evidence import Evidence, Floats, Numbers, Table
+from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import QueryCost
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
 _FIRST = 2
@@ -46,7 +47,7 @@ class Positions(NamedTuple):
 
     nodes: Nodes = np.empty(0, dtype=np.int64)
     """The node of every position, word after word."""
-    words: Numbers = np.empty(0, dtype=np.int64)
+    words: Integers = np.empty(0, dtype=np.int64)
     """The word that every position is of."""
     word_count: int = 0
 
@@ -241,8 +242,8 @@ def make_evidence(
 
 
 def _leave_out_unlisted(
-    table: csr_array[np.float64], symbols: Numbers
-) -> tuple[Table, Numbers, Numbers]:
+    table: csr_array[np.float64], symbols: Integers
+) -> tuple[Table, Integers, Integers]:
     """Keep the columns of symbols that are listed or taken; return which these are."""
     codes = np.union1d(table.indices[table.indices > 0] - 1, symbols[1:])
     columns = np.concatenate(([0], codes + 1))

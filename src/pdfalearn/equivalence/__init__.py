@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence.differences import Visiting as Visiting
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.functions import same_function as same_function
-    from pdfalearn.equivalence.pairs import Indices as Indices
     from pdfalearn.equivalence.pairs import Judge as Judge
     from pdfalearn.equivalence.pairs import Walk as Walk
     from pdfalearn.equivalence.pairs import in_order_of as in_order_of

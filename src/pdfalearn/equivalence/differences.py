@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.arrays import UnionFind
-from pdfalearn.equivalence.pairs import Indices, Judge, Walk, in_order_of
+from pdfalearn.equivalence.pairs import Judge, Walk, in_order_of
 from pdfalearn.equivalence.relations import Relation, Tolerance, check_equivalence
 from pdfalearn.errors import InputError
-from pdfalearn.pdfa import PDFA, Floats, States, checked_pdfa
+from pdfalearn.pdfa import PDFA, States, checked_pdfa
+from pdfalearn.typing import Floats, Integers
 
 _UNMET = -2
 """The partner of a left state that has none yet; -1 is undefined."""
@@ -86,7 +87,7 @@ class Merging(Judge):
         last one is -1, for undefined.
     """
 
-    def __init__(self, lefts: Indices, rights: Indices) -> None:
+    def __init__(self, lefts: Integers, rights: Integers) -> None:
         self._lefts = lefts
         self._rights = rights
         self._partners = np.full(len(lefts), _UNMET, dtype=np.int32)

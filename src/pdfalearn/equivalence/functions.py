@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdfalearn.equivalence.pairs import Indices, in_order_of
-from pdfalearn.pdfa import PDFA, Floats, checked_pdfa
+from pdfalearn.equivalence.pairs import in_order_of
+from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.typing import Floats, Integers
 
 _LOG_TOLERANCE = 1e-9
 """Weights count as equal when their logarithms differ by no more than this."""
@@ -138,7 +139,7 @@ class _Joint:
     then the states of the second.
     """
 
-    transitions: Indices
+    transitions: Integers
     probabilities: Floats
     """One row a state; that of undefined is arbitrary."""
     undefined: int

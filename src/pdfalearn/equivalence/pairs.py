@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.pdfa import PDFA, Floats, States
+from pdfalearn.pdfa import PDFA, States
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words, offsets_of
-
-Indices = NDArray[np.int64]
 
 _FEW = 16
 """Below this many words, one after the other is faster than array passes."""
@@ -70,7 +69,7 @@ class Walk:
         self._origins = array("q")
         self._rights = array("q")
 
-    def differences(self, left: int, right: int) -> Iterator[Indices]:
+    def differences(self, left: int, right: int) -> Iterator[Integers]:
         """Yield the pairs that differ, as the codes of the words that led there."""
         code = -1  # of the first pair of a level
         few_lefts, few_rights = [left], [right]
@@ -105,7 +104,7 @@ class Walk:
                 rights = self._second.take(rights, axis=0).ravel()
             few_lefts, few_rights = lefts.tolist(), rights.tolist()
 
-    def rights_before(self, codes: Indices) -> Indices:
+    def rights_before(self, codes: Integers) -> Integers:
         """Return the right states one symbol before pairs were reached; -1 where there is none."""
         before = np.full(len(codes), -1, dtype=np.int64)
         longer = codes >= 0
@@ -122,13 +121,13 @@ class Walk:
             code = self._origins[place]
         return word[::-1]
 
-    def words(self, codes: Indices) -> Words:
+    def words(self, codes: Integers) -> Words:
         """Return the words that led to many pairs."""
         if len(codes) < _FEW:
             return Words.of([self.word(code) for code in codes.tolist()])
         origins = np.frombuffer(self._origins, dtype=np.int64)
         lengths = np.zeros(len(codes), dtype=np.int64)
-        last_first: list[tuple[Indices, Indices]] = []
+        last_first: list[tuple[Integers, Integers]] = []
         active, here = np.arange(len(codes)), codes
         while len(active := active[here >= 0]):
             places, symbols = np.divmod(here[here >= 0], self._symbols)

@@ -16,8 +16,7 @@ from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence
 from pdfalearn.pdfa import PDFA, checked_pdfa, renumbered
 from pdfalearn.reachability import reachable_part
-
-Integers = NDArray[np.int64]
+from pdfalearn.typing import Integers
 
 _ROUNDS = 16
 """Rounds may look at this many rows for every state; then Hopcroft's refinement takes over."""

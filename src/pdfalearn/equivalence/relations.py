@@ -15,7 +15,8 @@ from pdfalearn.equivalence.sparse import different_keys, keys_by_tables, pieces_
 from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.row_checks import UndecidedError, check_decided
-from pdfalearn.rows import Flags, Floats, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Flags, Floats
 
 _LARGEST_KAPPA = 2**40
 """Beyond it the shift by 2⁻⁵⁰ is no longer small against an interval."""

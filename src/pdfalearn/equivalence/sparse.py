@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.rows import Columns, Flags, Numbers, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import offsets_of
 
 Keys = NDArray[np.generic]
@@ -23,9 +24,9 @@ class SparseKeys(NamedTuple):
     Two rows are in the same class iff their columns and their keys are the same, byte by byte.
     """
 
-    offsets: Numbers
+    offsets: Integers
     """Row i has the columns and keys from ``offsets[i]`` to ``offsets[i + 1]``."""
-    columns: Columns
+    columns: Codes
     """The columns of the keys, ascending in each row."""
     keys: Keys
     """What is not dropped, in a type that is the same for all rows."""

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn.checks import checked_number
 from pdfalearn.row_checks import check_decided
-from pdfalearn.rows import Flags, Floats, Numbers, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Flags, Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Tolerance:
 class _Ranges(NamedTuple):
     """How far apart probabilities of pairs of rows can be."""
 
-    places: Numbers
+    places: Integers
     """The pair."""
     least: Floats
     most: Floats
@@ -85,7 +86,7 @@ def _listed(rows: Rows, others: Rows) -> _Ranges:
     return _Ranges(places, least, differences.max(axis=0))
 
 
-def _cells(rows: Rows) -> Numbers:
+def _cells(rows: Rows) -> Integers:
     """Number the listed cells of a table that is not made."""
     cells = rows.row_numbers * rows.width
     return cells if rows.columns is None else cells + rows.columns

@@ -16,7 +16,8 @@ from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_fits
 from pdfalearn.formats._arpa_text import LARGEST_CORRECTION, Grams
 from pdfalearn.formats._lines import at_line
-from pdfalearn.pdfa import PDFA, Floats, States
+from pdfalearn.pdfa import PDFA, States
+from pdfalearn.typing import Floats
 
 Nodes = NDArray[np.int64]
 

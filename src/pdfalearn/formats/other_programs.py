@@ -15,8 +15,9 @@ from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError
 from pdfalearn.extras import import_exchange
 from pdfalearn.formats.pdfa_files import symbol_shown
-from pdfalearn.pdfa import PDFA, Floats
+from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
+from pdfalearn.typing import Floats
 
 _RESERVED = frozenset('%"\\{}[]<>@ ')
 _EMPTY = "%"

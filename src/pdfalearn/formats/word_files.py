@@ -17,6 +17,7 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
 from pdfalearn.text import are_characters, escaped, shortened, symbol_text
+from pdfalearn.typing import Bytes, Integers
 from pdfalearn.words import Words
 
 _LONGEST = 8
@@ -25,9 +26,6 @@ _MASKS = np.array([2 ** (8 * count) - 1 for count in range(_LONGEST + 1)], dtype
 _NEW_LINE, _BLANK = 10, 32
 _BITS, _MOST_SYMBOLS, _TRIALS = 16, 512, 200
 """A table of 2¹⁶ slots has one for each of at most 512 symbols; 200 multipliers are tried."""
-
-Bytes = NDArray[np.uint8]
-Indices = NDArray[np.int64]
 
 
 class PlainLines:
@@ -96,14 +94,14 @@ def _hash_without_collision(numbers: NDArray[np.uint64]) -> _Hash | None:
     return None
 
 
-def _tokens(characters: Bytes) -> tuple[Indices, Indices]:
+def _tokens(characters: Bytes) -> tuple[Integers, Integers]:
     """Return where what stands between blanks begins, and how long it is."""
     inside = (characters != _NEW_LINE) & (characters != _BLANK)
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
     return edges[::2], edges[1::2] - edges[::2]
 
 
-def _packed(characters: Bytes, begins: Indices, lengths: Indices) -> NDArray[np.uint64]:
+def _packed(characters: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
     """Put the bytes of every token into one integer, the first byte lowest."""
     padded = np.concatenate((characters, np.zeros(_LONGEST, dtype=np.uint8)))
     # Every eight bytes that follow each other, one integer for each place.

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.checks import checked_generator, checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in, reachable_part
-
-Floats = NDArray[np.float64]
-Table = NDArray[np.int32]
+from pdfalearn.typing import Codes, Floats
 
 _MOST_TRIES = 100_000
 """How many automata ``exact_size`` rejects before it gives up."""
@@ -91,7 +88,7 @@ def random_pdfa(
     )
 
 
-def _random_transitions(size: int, symbols: int, random: np.random.Generator) -> Table:
+def _random_transitions(size: int, symbols: int, random: np.random.Generator) -> Codes:
     """Draw transitions, all of whose states are reachable, breadth first from state 0."""
     if symbols == 1:
         tail = np.arange(1, size + 1, dtype=np.int32)
@@ -130,6 +127,6 @@ def _uniform_on_simplex(count: int, symbols: int, random: np.random.Generator) -
     return np.diff(cuts, axis=1)
 
 
-def _random_integers(bound: int, shape: tuple[int, ...], random: np.random.Generator) -> Table:
+def _random_integers(bound: int, shape: tuple[int, ...], random: np.random.Generator) -> Codes:
     """Draw integers below a bound from ``random.random`` alone, the same on every NumPy."""
     return (random.random(shape) * bound).astype(np.int32)

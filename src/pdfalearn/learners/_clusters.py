@@ -12,17 +12,16 @@ from numpy.typing import NDArray
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence import Tolerance, refined
 from pdfalearn.errors import MissingExtraError
+from pdfalearn.typing import Floats, Integers
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 NOT_IN_P = -1
 
 
-def nearest_similar(candidates: Floats, rows: Floats, by: Tolerance) -> Places:
+def nearest_similar(candidates: Floats, rows: Floats, by: Tolerance) -> Integers:
     """Return for each row the place of the nearest similar candidate; -1 if none is similar.
 
     Examples
@@ -36,7 +35,7 @@ def nearest_similar(candidates: Floats, rows: Floats, by: Tolerance) -> Places:
     return np.where(np.isinf(distances), -1, places).astype(np.int64)
 
 
-def similar_pairs(rows: Floats, by: Tolerance) -> Places:
+def similar_pairs(rows: Floats, by: Tolerance) -> Integers:
     """Return all pairs of similar rows, the earlier place first, sorted by the later one.
 
     Examples
@@ -49,7 +48,7 @@ def similar_pairs(rows: Floats, by: Tolerance) -> Places:
     return pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
 
 
-def chosen_apart(rows: Floats, by: Tolerance) -> Places:
+def chosen_apart(rows: Floats, by: Tolerance) -> Integers:
     """Choose rows in order: no two are similar, and every other row is similar to one of them.
 
     Examples
@@ -84,7 +83,7 @@ def nearest(candidates: Floats, rows: Floats) -> NDArray[np.int64]:
     return np.asarray(places, dtype=np.int64)
 
 
-def greedy_clusters(rows: Floats, by: Tolerance) -> Places:
+def greedy_clusters(rows: Floats, by: Tolerance) -> Integers:
     """Add each row in turn to a cluster whose rows are all similar to it, or to a new cluster.
 
     Of several clusters, the one with the nearest mean is chosen. Returns the number of every row's
@@ -110,7 +109,7 @@ def greedy_clusters(rows: Floats, by: Tolerance) -> Places:
     return clusters
 
 
-def _best_cluster(rows: Floats, place: int, similar: Places, members: list[list[int]]) -> int:
+def _best_cluster(rows: Floats, place: int, similar: Integers, members: list[list[int]]) -> int:
     """Return the nearest cluster in which all members are similar; a new one if there is none."""
     counts = zip(*np.unique(similar, return_counts=True), strict=True)
     options = [int(cluster) for cluster, count in counts if count == len(members[cluster])]
@@ -120,7 +119,7 @@ def _best_cluster(rows: Floats, place: int, similar: Places, members: list[list[
     return options[int(np.argmin(distances))]
 
 
-def deterministic(transitions: Places, clusters: Places) -> Places:
+def deterministic(transitions: Integers, clusters: Integers) -> Integers:
     """Split clusters until the successors of their members are in the same clusters.
 
     Parameters
@@ -145,7 +144,7 @@ def deterministic(transitions: Places, clusters: Places) -> Places:
     return ranks[numbers]
 
 
-def cluster_means(rows: Floats, clusters: Places) -> Floats:
+def cluster_means(rows: Floats, clusters: Integers) -> Floats:
     """Return the mean row of every cluster; where all rows of one are equal, it is that row."""
     _, firsts, counts = np.unique(clusters, return_index=True, return_counts=True)
     sums = np.zeros((len(firsts), rows.shape[1]))
@@ -177,7 +176,7 @@ class WeissClusters:
         When two rows are similar.
     """
 
-    def __init__(self, rows: Floats, children: Places, by: Tolerance) -> None:
+    def __init__(self, rows: Floats, children: Integers, by: Tolerance) -> None:
         self._rows = rows
         self._children = children
         self._by = by
@@ -189,17 +188,17 @@ class WeissClusters:
         _, firsts, numbers = np.unique(self.of, return_index=True, return_inverse=True)
         self.of = np.argsort(np.argsort(firsts))[numbers]
 
-    def members(self, cluster: int) -> Places:
+    def members(self, cluster: int) -> Integers:
         """Return the places of a cluster's prefixes in P."""
         return np.flatnonzero(self.of == cluster)
 
-    def first_members(self) -> Places:
+    def first_members(self) -> Integers:
         """Return the first member of every cluster."""
         return np.sort(np.unique(self.of, return_index=True)[1])
 
     def transitions(
-        self, successors: Places, rows: Floats, weights: Floats
-    ) -> tuple[Places, NDArray[np.bool_]]:
+        self, successors: Integers, rows: Floats, weights: Floats
+    ) -> tuple[Integers, NDArray[np.bool_]]:
         """Return to which cluster each symbol leads from each cluster.
 
         Parameters
@@ -231,7 +230,7 @@ class WeissClusters:
                 is_forced[cluster, symbol] = not match.is_full
         return targets, is_forced
 
-    def _clusters_of_successors_in_p(self) -> Places:
+    def _clusters_of_successors_in_p(self) -> Integers:
         targets = np.full((len(self.first_members()), self._children.shape[1]), NOT_IN_P)
         for member in range(len(self.of) - 1, -1, -1):  # so that the first member is written last
             is_known = self._children[member] != NOT_IN_P
@@ -304,16 +303,16 @@ class WeissClusters:
             has_split = True
         return has_split
 
-    def _are_similar(self, members: Places) -> bool:
+    def _are_similar(self, members: Integers) -> bool:
         return bool((np.ptp(self._rows[members], axis=0) <= self._by.limit).all())
 
-    def _numbers_for(self, cluster: int, parts: int) -> Places:
+    def _numbers_for(self, cluster: int, parts: int) -> Integers:
         """Return the numbers of a cluster's parts: its own, then new ones."""
         count = int(self.of.max()) + 1
         return np.append(cluster, np.arange(count, count + parts - 1))
 
 
-def _dbscan(rows: Floats, by: Tolerance) -> Places:
+def _dbscan(rows: Floats, by: Tolerance) -> Integers:
     try:
         from sklearn.cluster import DBSCAN
     except ImportError as error:

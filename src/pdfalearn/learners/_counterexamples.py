@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from pdfalearn.models import FEW
 from pdfalearn.observations import ObservationTree
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words, prefixes_of
-
-Numbers = NDArray[np.int64]
 
 _LONG = 24
 """From this length on, what follows in a counterexample is walked along word by word."""
@@ -20,14 +19,14 @@ _LONG = 24
 class Breaks(NamedTuple):
     """Where counterexamples show that transitions lead to the wrong states."""
 
-    befores: Numbers
+    befores: Integers
     """The states that the transitions leave."""
-    symbols: Numbers
-    afters: Numbers
+    symbols: Integers
+    afters: Integers
     """The states that they lead to, and should not."""
-    words: Numbers
+    words: Integers
     """The counterexamples."""
-    places: Numbers
+    places: Integers
     """The rest of the word from here tells the state after from the state that it should be."""
 
     def first_of_each_after(self, most: int) -> Breaks:
@@ -35,7 +34,7 @@ class Breaks(NamedTuple):
         _, firsts = np.unique(self.afters, return_index=True)
         return self.at(np.sort(firsts)[:most])
 
-    def at(self, chosen: Numbers) -> Breaks:
+    def at(self, chosen: Integers) -> Breaks:
         """Return the breaks at some places."""
         return Breaks(*(part[chosen] for part in self))
 
@@ -44,8 +43,8 @@ class Runs(NamedTuple):
     """The hypothesis's states along words: each has one more than symbols, -1 where undefined."""
 
     states: NDArray[np.int32]
-    begins: Numbers
-    ends: Numbers
+    begins: Integers
+    ends: Integers
     """Where each run begins, and where its last state stands."""
 
     @classmethod
@@ -78,11 +77,11 @@ class Counterexamples:
     def __len__(self) -> int:
         return len(self.words)
 
-    def at(self, places: Numbers) -> Words:
+    def at(self, places: Integers) -> Words:
         """Return the words at some places."""
         return prefixes_of(self.words, places, self.words.lengths[places])
 
-    def breaks(self, chosen: Numbers, runs: Runs, access: Numbers) -> Breaks:
+    def breaks(self, chosen: Integers, runs: Runs, access: Integers) -> Breaks:
         """Find a break in each of the chosen words, after which the hypothesis is wrong.
 
         α(i) is the class after access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the
@@ -115,7 +114,7 @@ class Counterexamples:
         found = (befores, symbols, afters, chosen, lows)
         return Breaks(*(part.astype(np.int64) for part in found))
 
-    def _classes(self, chosen: Numbers, starts: Numbers, places: Numbers) -> Numbers:
+    def _classes(self, chosen: Integers, starts: Integers, places: Integers) -> Integers:
         """Ask for the rests of words from some places on, each after another word."""
         observations, words = self._observations, self.words
         here, ends = words.offsets[chosen] + places, words.offsets[chosen + 1]
@@ -141,9 +140,9 @@ class Counterexamples:
         return self._observations.suffixes.add_word(codes)
 
 
-def _whole(words: Words, chosen: Numbers) -> Numbers:
+def _whole(words: Words, chosen: Integers) -> Integers:
     """Where the entries of words stand, when every word has one more than symbols."""
     lengths = words.lengths[chosen] + 1
     ends = np.cumsum(lengths)
-    shifts: Numbers = words.offsets[chosen] + chosen - (ends - lengths)
+    shifts: Integers = words.offsets[chosen] + chosen - (ends - lengths)
     return np.arange(int(ends[-1])) + np.repeat(shifts, lengths)

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from pdfalearn.arrays import grown
 from pdfalearn.learners.classification_tree import UNDEFINED_LEAF
 from pdfalearn.observations import ObservationTree
-
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats, Integers
 
 _A_BIT = 2
 """Words wait in queues, this many for each factor of two in their probability."""
@@ -42,11 +40,11 @@ class LikelyFirst:
         self._logs = np.zeros(1)
         """The logarithm of the probability of every state's access word, to the base 2."""
         self._lengths = np.zeros(1, dtype=np.int64)
-        self._queues: dict[int, deque[Numbers]] = {}
+        self._queues: dict[int, deque[Integers]] = {}
         """Transitions as state * symbols + symbol, and states as -1 - state, by their turn."""
         self._turns: list[int] = []
 
-    def note_states(self, first: int, places: Numbers, access: Numbers) -> None:
+    def note_states(self, first: int, places: Integers, access: Integers) -> None:
         """Note the transitions by which the states from a first one on were discovered."""
         befores, size = places // self._symbols, first + len(places)
         self._lengths = grown(self._lengths, size)
@@ -54,7 +52,7 @@ class LikelyFirst:
         self._logs = grown(self._logs, size)
         self._logs[first:size] = self._word_logs(places, access)
 
-    def _word_logs(self, places: Numbers, access: Numbers) -> Floats:
+    def _word_logs(self, places: Integers, access: Integers) -> Floats:
         """Return the logarithms of the probabilities of transitions' words."""
         befores, symbols = np.divmod(places, self._symbols)
         logs = self._logs[befores]
@@ -71,11 +69,11 @@ class LikelyFirst:
         """Let states wait, with all of their transitions."""
         self._add(-1 - np.arange(first, stop), self._logs[first:stop])
 
-    def add_transitions(self, places: Numbers, access: Numbers) -> None:
+    def add_transitions(self, places: Integers, access: Integers) -> None:
         """Let some transitions wait."""
         self._add(places, self._word_logs(places, access))
 
-    def _add(self, entries: Numbers, logs: Floats) -> None:
+    def _add(self, entries: Integers, logs: Floats) -> None:
         """Put entries into their queues, in the order of their probabilities."""
         if not len(entries):
             return
@@ -90,7 +88,7 @@ class LikelyFirst:
                 heapq.heappush(self._turns, turn)
             self._queues[turn].append(part.copy())
 
-    def take(self, count: int, access: Numbers, targets: NDArray[Any]) -> Numbers:
+    def take(self, count: int, access: Integers, targets: NDArray[Any]) -> Integers:
         """Return the next transitions, at most this many.
 
         Parameters
@@ -112,7 +110,7 @@ class LikelyFirst:
                 count -= len(entries)
         return np.concatenate(taken)
 
-    def _next(self, count: int) -> Numbers:
+    def _next(self, count: int) -> Integers:
         """Return at most this many of the entries whose turn it is: all are states, or none is."""
         turn = self._turns[0]
         queue = self._queues[turn]
@@ -123,7 +121,7 @@ class LikelyFirst:
             del self._queues[heapq.heappop(self._turns)]
         return entries[:count]
 
-    def _open(self, states: Numbers, access: Numbers, targets: NDArray[Any]) -> None:
+    def _open(self, states: Integers, access: Integers, targets: NDArray[Any]) -> None:
         """Let the transitions of states wait."""
         for part in self._parts(len(states)):
             here = states[part]

@@ -11,9 +11,7 @@ from pdfalearn.alphabet import WordTree
 from pdfalearn.learners._clusters import nearest
 from pdfalearn.learners.classification_tree import LEAF, ROOT, ClassificationTree
 from pdfalearn.observations import UNKNOWN, ObservationTree
-
-Numbers = NDArray[np.int64]
-
+from pdfalearn.typing import Integers
 
 _AT_ONCE = 2**20
 """At most this many transitions are looked at together."""
@@ -26,13 +24,13 @@ _MOST_CELLS = 2**25
 class Unresolved(NamedTuple):
     """Transitions without a state of their own, and what is known about them."""
 
-    transitions: Numbers
+    transitions: Integers
     """As state * symbols + symbol."""
     at: NDArray[Any]
     """The nodes of the classification tree that their words have reached."""
     tree: ClassificationTree
-    leaves: Numbers
-    access: Numbers
+    leaves: Integers
+    access: Integers
     """The leaf and the node of the access word of every state."""
     observations: ObservationTree
 
@@ -72,7 +70,7 @@ class Unresolved(NamedTuple):
             found[part] = suffix_matches(table, words, self.transitions[part])
         return found
 
-    def _taken_for(self, oldest: Numbers) -> Numbers:
+    def _taken_for(self, oldest: Integers) -> Integers:
         """Return the older state that each state was taken for; -1 where there is none.
 
         It is the oldest of the same inner node. Where that is the root, it is the state of the last
@@ -87,7 +85,7 @@ class Unresolved(NamedTuple):
             older[new] = nearest(rows, self.observations.rows(self.access[new]))
         return older
 
-    def _oldest(self) -> Numbers:
+    def _oldest(self) -> Integers:
         """Return the oldest state below every node of the tree."""
         tree = self.tree
         oldest = np.full(tree.size, len(self.leaves))
@@ -111,7 +109,9 @@ class Unresolved(NamedTuple):
             found[places[is_lost]] = nearest(rows, observations.rows(words[is_lost]))
 
 
-def answered_transitions(observations: ObservationTree, access: Numbers) -> tuple[Numbers, Numbers]:
+def answered_transitions(
+    observations: ObservationTree, access: Integers
+) -> tuple[Integers, Integers]:
     """Return the transitions, as state * symbols + symbol, whose words have answers; their nodes.
 
     Parameters
@@ -136,8 +136,8 @@ def _parts(count: int) -> list[slice]:
 
 
 def suffix_matches(
-    table: NDArray[np.integer], access_words: WordTree, transitions: Numbers
-) -> Numbers:
+    table: NDArray[np.integer], access_words: WordTree, transitions: Integers
+) -> Integers:
     """Return the state after the longest proper suffix of each transition's word that has one.
 
     Suffixes are run from state 0 on, all of one length at once, the shortest first. They have one

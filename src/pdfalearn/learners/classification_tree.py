@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from pdfalearn.arrays import IntMap, firsts, grown
 from pdfalearn.models import FEW, QueryCost
 from pdfalearn.observations import EMPTY, UNDEFINED, ObservationTree, Suffixes
-from pdfalearn.results import Floats, KeptTree
-
-Numbers = NDArray[np.int64]
+from pdfalearn.results import KeptTree
+from pdfalearn.typing import Floats, Integers
 
 ROOT = 0
 UNDEFINED_LEAF = 1
@@ -35,9 +33,9 @@ Measured on random targets: longer suffixes take fewer words and more symbols.""
 class Front(NamedTuple):
     """Transitions on their way down the tree: where each is noted, its word, the node it is at."""
 
-    places: Numbers
-    words: Numbers
-    at: Numbers
+    places: Integers
+    words: Integers
+    at: Integers
 
     def joined(self, added: Front) -> Front:
         """Put two fronts together."""
@@ -60,12 +58,12 @@ class ClassificationTree:
     Every column is there twice: as an array, and as a view of the same memory for single nodes.
     """
 
-    parents: Numbers
-    labels: Numbers
+    parents: Integers
+    labels: Integers
     """What stands on the arc from the parent."""
-    depths: Numbers
-    suffixes: Numbers
-    states: Numbers
+    depths: Integers
+    suffixes: Integers
+    states: Integers
     """The state of a leaf; -1 for inner nodes and for the leaf of undefined words."""
 
     def __init__(self) -> None:
@@ -92,7 +90,7 @@ class ClassificationTree:
             self.depth_of, self.suffix_of = self.depths.data, self.suffixes.data
             self.state_of = self.states.data
 
-    def children(self, nodes: Numbers, labels: Numbers) -> Numbers:
+    def children(self, nodes: Integers, labels: Integers) -> Integers:
         """Follow the arc of a label from every node; new arcs lead to new leaves."""
         at_root = nodes == ROOT
         if at_root.all():
@@ -115,7 +113,7 @@ class ClassificationTree:
         children[below] = self._ends[numbers]
         return children
 
-    def children_of_root(self, labels: Numbers) -> Numbers:
+    def children_of_root(self, labels: Integers) -> Integers:
         """Follow the arc of every label from the root."""
         keys = labels + 1
         self._from_root = grown(self._from_root, int(keys.max(initial=0)) + 1)
@@ -128,7 +126,7 @@ class ClassificationTree:
             children[missing] = self._from_root[keys]
         return children
 
-    def _new(self, parents: Numbers | int, labels: Numbers) -> Numbers:
+    def _new(self, parents: Integers | int, labels: Integers) -> Integers:
         """Make a leaf for each label."""
         first = self.size
         self._add(len(labels))
@@ -157,8 +155,8 @@ class ClassificationTree:
         return child
 
     def split(
-        self, leaves: Numbers, suffixes: Numbers, labels: Numbers, states: Numbers
-    ) -> Numbers:
+        self, leaves: Integers, suffixes: Integers, labels: Integers, states: Integers
+    ) -> Integers:
         """Make leaves inner nodes with suffixes, and return new leaves below each of them.
 
         Parameters
@@ -174,7 +172,7 @@ class ClassificationTree:
         self.states[children] = states
         return children
 
-    def meetings(self, lefts: Numbers, rights: Numbers) -> Numbers:
+    def meetings(self, lefts: Integers, rights: Integers) -> Integers:
         """Find the least common ancestor of every pair of nodes."""
         lefts, rights = lefts.copy(), rights.copy()
         while len(apart := (lefts != rights).nonzero()[0]):
@@ -185,8 +183,8 @@ class ClassificationTree:
 
 
 def parting_suffixes(
-    tree: ClassificationTree, table: Suffixes, lefts: Numbers, rights: Numbers
-) -> Numbers:
+    tree: ClassificationTree, table: Suffixes, lefts: Integers, rights: Integers
+) -> Integers:
     """Return for each pair of states a symbol and the suffix by which its successors part.
 
     Of several symbols, one with a shortest suffix is chosen; if no successors part, there is none.
@@ -232,12 +230,12 @@ def told_bits(cost: QueryCost) -> int:
 
 def lengthened(
     table: Suffixes,
-    suffixes: Numbers,
+    suffixes: Integers,
     bits: int,
     classes: int,
     symbols: int,
     random: Generator,
-) -> Numbers:
+) -> Integers:
     """Lengthen short suffixes by random symbols, so that their traces tell more states apart.
 
     Parameters

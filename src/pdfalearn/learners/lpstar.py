@@ -17,8 +17,9 @@ from pdfalearn.learners._clusters import (
     nearest_similar,
     similar_pairs,
 )
-from pdfalearn.learners.table_learner import Places, TableLearner
+from pdfalearn.learners.table_learner import TableLearner
 from pdfalearn.observations import UNDEFINED, ObservationTree
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 _MOST_DIFFERENCES = 2**22
@@ -83,7 +84,7 @@ class LPStar(TableLearner):
                     f"t={self.by.tolerance:g} is not transitive; try a smaller tolerance, or QuaNT"
                 )
 
-    def _make_red(self, places: Places) -> None:
+    def _make_red(self, places: Integers) -> None:
         """Make prefixes RED, and their continuations BLUE if they are not RED already."""
         new = np.setdiff1d(places, self._red)
         successors = self.table.successors(new)
@@ -117,7 +118,7 @@ class LPStar(TableLearner):
                 return
             self._make_red(new)
 
-    def _granted(self, places: Places) -> Places:
+    def _granted(self, places: Integers) -> Integers:
         """Return the new RED prefixes that may become states under the bound on states."""
         meter = self.observations.meter
         if meter.budget.max_states is None:
@@ -138,7 +139,7 @@ class LPStar(TableLearner):
                 return [divmod(place, self.table.width) for place in _cover(inconsistent)]
         return []
 
-    def _alike(self) -> tuple[Places, NDArray[np.float64]]:
+    def _alike(self) -> tuple[Integers, NDArray[np.float64]]:
         """Return pairs of RED prefixes with similar rows whose successors' rows are not equal.
 
         With each pair comes the largest difference that their successors may have.
@@ -166,7 +167,7 @@ class LPStar(TableLearner):
             unresolved=np.flatnonzero(is_lost[leads]),
         )
 
-    def _members(self) -> tuple[Places, Places, NDArray[np.bool_]]:
+    def _members(self) -> tuple[Integers, Integers, NDArray[np.bool_]]:
         """Return the members of clusters: the first RED prefix with each row.
 
         With them come the members that their continuations lead to, or -1 where undefined: those

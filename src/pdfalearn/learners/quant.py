@@ -26,10 +26,8 @@ from pdfalearn.learners.protocol import Findings
 from pdfalearn.models import FEW
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words, visited_states
-
-Numbers = NDArray[np.int64]
-
 
 _LARGEST_FRONT = 2**18
 """New states wait where their transitions would make the front larger than this."""
@@ -108,7 +106,7 @@ class Quant:
             self._complete = self.size
         return pdfa_of_arrays(observations.alphabet, table, observations.rows(access))
 
-    def unresolved(self) -> Numbers:
+    def unresolved(self) -> Integers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
         is_state = self._tree.states[: self._tree.size] >= 0
         is_state[UNDEFINED_LEAF] = True
@@ -215,8 +213,8 @@ class Quant:
             self._leaves[both] = self._tree.split(self._leaves[olds], suffixes, labels, both)
 
     def _distinguishing(
-        self, olds: Numbers, news: Numbers, given: Counterexamples, splits: Breaks
-    ) -> Numbers:
+        self, olds: Integers, news: Integers, given: Counterexamples, splits: Breaks
+    ) -> Integers:
         """Return for each two states of one leaf a suffix that tells them apart."""
         every = np.arange(self._symbols)
         lefts, rights = (
@@ -227,7 +225,7 @@ class Quant:
             suffixes[place] = given.suffix(int(splits.words[place]), int(splits.places[place]))
         return suffixes
 
-    def _lengthened(self, suffixes: Numbers) -> Numbers:
+    def _lengthened(self, suffixes: Integers) -> Integers:
         """Lengthen short suffixes where that costs no words and may tell more states apart."""
         targets = self._targets[: self.size * self._symbols]
         random = self._random
@@ -256,7 +254,7 @@ class Quant:
                 raise
 
     def _sift_likely(
-        self, likely: LikelyFirst, moved: Numbers, first_new: int, stop: int | None
+        self, likely: LikelyFirst, moved: Integers, first_new: int, stop: int | None
     ) -> None:
         """Do what `_sift` does, likely words first."""
         likely.add_transitions(moved, self._access)
@@ -349,7 +347,7 @@ class Quant:
             self._target_of[place] = node
         return Front(*np.array(on, dtype=np.int64).T) if on else EMPTY_FRONT
 
-    def _landed(self, places: Numbers, words: Numbers, known: int, at: Numbers) -> Front:
+    def _landed(self, places: Integers, words: Integers, known: int, at: Integers) -> Front:
         """Make states of the leaves from a known size of the tree on; return the next front."""
         tree = self._tree
         granted = self.observations.meter.grant_states(self.size, tree.size - known)

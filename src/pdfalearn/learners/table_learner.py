@@ -18,10 +18,8 @@ from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Word
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words, visited_states
-
-Places = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 UNDEFINED_CELL = -2.0
 """Stands where a word is undefined: farther from any probability than the largest tolerance."""
@@ -87,7 +85,7 @@ class ObservationTable:
         alphabet, (stem, last) = self.observations.alphabet, self._parts(number)
         return (*alphabet.decode(stem), alphabet.symbols[last - 1] if last else alphabet.terminal)
 
-    def suffix_probabilities(self, place: int, symbols: Places, suffixes: Places) -> Floats:
+    def suffix_probabilities(self, place: int, symbols: Integers, suffixes: Integers) -> Floats:
         """Return the probabilities of a symbol and a suffix, all their symbols, after a prefix."""
         step, start = self.observations.nodes.step_one, int(self._nodes[place])
         nodes: list[int] = []
@@ -108,11 +106,11 @@ class ObservationTable:
         stem = self.observations.suffixes.word(int(self._stems[number]))
         return stem, int(self._last_symbols[number])
 
-    def numbers(self) -> Places:
+    def numbers(self) -> Integers:
         """Number the different rows: by place, and -1 at place -1, that of undefined words."""
         return np.append(numbered_rows(self.rows[: self._size]), -1)
 
-    def add_prefixes(self, nodes: Nodes) -> Places:
+    def add_prefixes(self, nodes: Nodes) -> Integers:
         """Return the places of prefixes, adding those that are new; -1 where one is undefined."""
         self._reserve_nodes()
         new = nodes[self._place_of[nodes] == _UNKNOWN]
@@ -120,7 +118,7 @@ class ObservationTable:
             self._add(self.observations.nodes.different(new))
         return self._place_of[nodes]
 
-    def successors(self, places: Places) -> Places:
+    def successors(self, places: Integers) -> Integers:
         """Return the places of prefixes one symbol longer, a row of them for each prefix."""
         symbols = np.tile(np.arange(self._symbols), len(places))
         nodes = self.observations.nodes.step(np.repeat(self._nodes[places], self._symbols), symbols)
@@ -183,7 +181,7 @@ class _Proposal(NamedTuple):
     pdfa: PDFA
     access: Nodes
     """The node of every state's access word."""
-    unresolved: Places
+    unresolved: Integers
 
 
 class TableLearner(ABC):
@@ -219,7 +217,7 @@ class TableLearner(ABC):
         words = self.observations.word_tree(self._started(self._given).access)
         return Findings(words, structure_size=self.table.cell_count)
 
-    def unresolved(self) -> Places:
+    def unresolved(self) -> Integers:
         """Return the transitions that lead to the best match because their own state is missing.
 
         A transition is state * symbols + symbol.
@@ -242,10 +240,10 @@ class TableLearner(ABC):
 
     def _propose(
         self,
-        transitions: Places,
+        transitions: Integers,
         probabilities: NDArray[np.float64],
         access: Nodes,
-        unresolved: Places,
+        unresolved: Integers,
     ) -> None:
         """Put forward a hypothesis, unless it has more states than there may be."""
         states = len(probabilities)
@@ -279,9 +277,9 @@ class TableLearner(ABC):
             raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
         return ends
 
-    def _add_path(self, end: int) -> Places:
+    def _add_path(self, end: int) -> Integers:
         """Make a word and its prefixes, as far as it is defined, prefixes of the table."""
         path = self.observations.path(self.observations.nodes.words(np.array([end])))
         places = self.table.add_prefixes(path)
-        defined: Places = places[places != UNDEFINED]
+        defined: Integers = places[places != UNDEFINED]
         return defined

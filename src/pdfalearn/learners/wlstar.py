@@ -14,8 +14,9 @@ from pdfalearn.budgets import BudgetReached
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import NOT_IN_P, WeissClusters, cluster_means
-from pdfalearn.learners.table_learner import Places, TableLearner
+from pdfalearn.learners.table_learner import TableLearner
 from pdfalearn.observations import UNDEFINED, ObservationTree
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 _PATIENCE = 50
@@ -175,14 +176,14 @@ class WLStar(TableLearner):
         row = self.observations.rows(self.observations.nodes.parents[node])[0]
         return float(row[int(self.observations.nodes.last_symbols[node][0]) + 1])
 
-    def _similar_to(self, place: int) -> Places:
+    def _similar_to(self, place: int) -> Integers:
         """Return the prefixes in P whose rows are similar to that of a prefix."""
         rows = self.table.rows
-        found: Places = self._p[self.by.similar(rows[self._p], rows[place])]
+        found: Integers = self._p[self.by.similar(rows[self._p], rows[place])]
         return found
 
-    def _successors(self, place: int) -> Places:
-        successors: Places = self.table.successors(np.array([place]))[0]
+    def _successors(self, place: int) -> Integers:
+        successors: Integers = self.table.successors(np.array([place]))[0]
         return successors
 
     def _separating_suffix(self, place: int) -> tuple[int, int] | None:

@@ -11,9 +11,7 @@ from pdfalearn.equivalence import Equivalence
 from pdfalearn.observations import UNDEFINED, UNKNOWN, Nodes, ObservationTree
 from pdfalearn.oracles import levels, make_comparison
 from pdfalearn.pdfa import PDFA
-
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from pdfalearn.typing import Flags, Integers
 
 _MOST_WORDS = 2**21
 """This is skipped for trees of more words."""
@@ -27,7 +25,7 @@ class Agreeing(NamedTuple):
     pdfa: PDFA
     added: Nodes
     """The nodes of the words that the new states stand for, which are its last ones."""
-    unresolved: Numbers
+    unresolved: Integers
     """As state * symbols + symbol."""
 
 
@@ -45,7 +43,7 @@ class _Words(NamedTuple):
 
 
 def agreeing(
-    hypothesis: PDFA, unresolved: Numbers, observations: ObservationTree
+    hypothesis: PDFA, unresolved: Integers, observations: ObservationTree
 ) -> Agreeing | None:
     """Unfold a hypothesis along words that it contradicts, until it contradicts no answer.
 
@@ -133,7 +131,7 @@ def _shortest(words: _Words, ends: Nodes, room: int) -> Nodes:
 
 def _joined(
     hypothesis: PDFA,
-    unresolved: Numbers,
+    unresolved: Integers,
     observations: ObservationTree,
     words: _Words,
     nodes: Nodes,

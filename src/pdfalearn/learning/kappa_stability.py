@@ -12,7 +12,7 @@ from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import LanguageModel, as_model, ask_words
 from pdfalearn.pdfa import PDFA
-from pdfalearn.rows import Floats
+from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 
 _BATCHES = (1, 7)

@@ -17,10 +17,8 @@ from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.samplers import model_words
 from pdfalearn.text import described
+from pdfalearn.typing import Codes, Floats
 from pdfalearn.words import Words, sampled_words, visited_states
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int32]
 
 _MOST_PREFIXES = 2**20
 """At most this many prefixes of words are asked for at once."""
@@ -45,7 +43,7 @@ class Run:
         rows, start = pdfa.probabilities, pdfa.initial
         return sampled_words(pdfa.table, rows, start, count, max_length, random)[0]
 
-    def numbers_along(self, words: Words) -> Numbers:
+    def numbers_along(self, words: Words) -> Codes:
         """Return the number of the distribution after every prefix of every word.
 
         Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``; -1
@@ -72,7 +70,7 @@ class Asked:
         """Draw words; those that do not end are cut at the length."""
         return model_words(count, max_length, self._tree, random)
 
-    def numbers_along(self, words: Words) -> Numbers:
+    def numbers_along(self, words: Words) -> Codes:
         """Return what `Run.numbers_along` does, after asking for what is not known yet."""
         parts = [words.part(begin, end) for begin, end in words.parts(_MOST_PREFIXES)]
         nodes = np.concatenate([self._tree.ask_path(part) for part in parts])
@@ -142,7 +140,7 @@ class Rows:
         rows[numbers < 0] = np.nan
         return rows
 
-    def logs_at(self, numbers: Numbers, columns: NDArray[np.int32]) -> Floats:
+    def logs_at(self, numbers: Codes, columns: NDArray[np.int32]) -> Floats:
         """Return the logarithm of one probability of each distribution; -inf where undefined."""
         if self._columns is not None:
             columns = self._columns[columns]
@@ -170,7 +168,7 @@ class Tally:
         self.over_words: Floats = np.empty(0)
         """How often each pair came after a whole word."""
 
-    def add_all(self, words: Words, numbers: Numbers, others: Numbers) -> tuple[Floats, Floats]:
+    def add_all(self, words: Words, numbers: Codes, others: Codes) -> tuple[Floats, Floats]:
         """Count the pairs after all prefixes of words.
 
         Parameters
@@ -200,7 +198,7 @@ class Tally:
                 sums[begin:end] = np.add.reduceat(rows.logs_at(found, columns), begins)
         return logs, other_logs
 
-    def _add(self, words: Words, numbers: Numbers, others: Numbers) -> None:
+    def _add(self, words: Words, numbers: Codes, others: Codes) -> None:
         codes = (numbers.astype(np.int64) + 1) * (len(self._other_rows) + 1) + others + 1
         known = len(self._numbers)
         places = self._numbers.get_or_add(codes)

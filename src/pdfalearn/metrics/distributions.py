@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from pdfalearn.checks import checked_integer, row_fault, wrong_rows
 from pdfalearn.equivalence import Equivalence, Tolerance, check_equivalence, checked_keys
 from pdfalearn.errors import InputError
 from pdfalearn.results import Comparison
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 _ROUNDING = 2.0**-49
 """Probabilities that differ by no more are equal, as in `Tolerance`."""

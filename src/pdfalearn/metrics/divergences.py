@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import inf, isinf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.chains import Chain, visits_and_weights
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import DirectedDivergence, Divergence
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 
 def divergence(a: PDFA, b: PDFA) -> Divergence:

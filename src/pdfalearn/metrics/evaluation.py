@@ -12,11 +12,12 @@ from pdfalearn.chains import Chain, expected_visits
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence import Equivalence, Exact, Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.metrics._along_words import Asked, Floats, Rows, Run, Tally, asking, check_model
+from pdfalearn.metrics._along_words import Asked, Rows, Run, Tally, asking, check_model
 from pdfalearn.metrics.distributions import average_figures, checked_places, figures_of
 from pdfalearn.models import LanguageModel
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Evaluation
+from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 
 EXACT = Exact()

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays import grown
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.batch import Flags, Ids
+from pdfalearn.typing import Flags, Integers
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     State: TypeAlias = "Tensor | tuple[State, ...] | list[State] | dict[str, State]"
 
-Slots = NDArray[np.int64]
 
 _FIRST_SIZE = 256
 _LEAST_CAPACITY = 3
@@ -60,11 +59,11 @@ class HiddenStates:
             )
         axes = zip(tensors, self._axes, strict=True)
         self._tables = [tensor.narrow(axis, 0, 1).clone() for tensor, axis in axes]
-        self._words: Ids = np.zeros(1, dtype=np.int64)
+        self._words: Integers = np.zeros(1, dtype=np.int64)
         """The word of each slot; -1 if it has none."""
         self._used: NDArray[np.int64] = np.full(1, _ALWAYS)
         """When each slot was used last; 0 if it is free."""
-        self._free: Slots = np.empty(0, dtype=np.int64)
+        self._free: Integers = np.empty(0, dtype=np.int64)
         self._slots: NDArray[np.int32] = grown(np.zeros(1, dtype=np.int32), 2)
         """The slot of each word; the last entry stands for all ids beyond."""
         self._now = 0
@@ -77,11 +76,11 @@ class HiddenStates:
         self._words = self._used = self._free = self._words[:0]
         self._slots = self._slots[:0]
 
-    def know(self, ids: Ids) -> Flags:
+    def know(self, ids: Integers) -> Flags:
         """Return which words have a state here."""
         return np.asarray(self._slots.take(ids, mode="clip") >= 0)
 
-    def assign(self, ids: Ids, parents: Ids, known: int) -> tuple[Slots, Slots]:
+    def assign(self, ids: Integers, parents: Integers, known: int) -> tuple[Integers, Integers]:
         """Return slots for words, and those of their parents, which are not forgotten for them.
 
         Parameters

@@ -11,10 +11,11 @@ from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
 from pdfalearn.models._causal_models import CausalModel, Limit
 from pdfalearn.models._token_tree import Nodes, Pass, PassPlanner, TokenTree
-from pdfalearn.models.batch import Batch, Flags, Ids
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel, attach_answers
 from pdfalearn.models.spelling import Spelling
-from pdfalearn.rows import Floats, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class OpenedTransformer(LanguageModel):
         if too_long.any():
             self._refuse(batch, int(ids[too_long.argmax()]))
 
-    def _know(self, ids: Ids) -> Flags:
+    def _know(self, ids: Integers) -> Flags:
         """Return which words are noted down."""
         return np.asarray(self._nodes[ids] >= 0)
 

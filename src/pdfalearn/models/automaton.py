@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.arrays import grown
 from pdfalearn.errors import InputError
-from pdfalearn.models.batch import Batch, Ids
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import CheckedModel
 from pdfalearn.models.protocol import FREE, LanguageModel, QueryCost
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
+from pdfalearn.typing import Integers
 
 _UNKNOWN = -2
 """Stands where the state after a word has not been computed; -1 is undefined."""
@@ -118,7 +119,7 @@ class WordStates:
         self._flat = table.reshape(-1).data
         self._states: NDArray[np.int32] = np.empty(0, dtype=np.int32)
 
-    def at(self, ids: Ids) -> NDArray[np.int64]:
+    def at(self, ids: Integers) -> NDArray[np.int64]:
         """Return the states after words of earlier batches; -1 where one is undefined."""
         return self._states[ids].astype(np.int64)
 
@@ -137,7 +138,7 @@ class WordStates:
             self._run(batch)
         return self.at(batch.wanted_ids)
 
-    def _is_known(self, ids: Ids) -> NDArray[np.bool_]:
+    def _is_known(self, ids: Integers) -> NDArray[np.bool_]:
         return np.asarray(self._states[ids] != _UNKNOWN)
 
     def _run(self, batch: Batch) -> None:

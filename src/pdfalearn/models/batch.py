@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import spelled
+from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import Words
 
 FEW = 48
 """Below this many words, one after the other is faster than array passes: learning a chain or a
 lock, whose batches have a word or two with a long way to it, is 8 to 10 times as fast; all else
 takes the same time either way. This is the one border between few and many when asking."""
-
-Ids = NDArray[np.int64]
-Symbols = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 
 
 class Lineage(NamedTuple):
@@ -30,25 +27,25 @@ class Lineage(NamedTuple):
 
     parents: NDArray[np.integer]
     """The place of every word's parent; what stands at place 0 does not matter."""
-    symbols: Symbols
+    symbols: Codes
     """The last symbol of every word."""
-    ids: Ids | None = None
+    ids: Integers | None = None
     """The ids of the words at these places, ascending, if ids are not the places themselves."""
 
-    def places(self, ids: Ids) -> Ids:
+    def places(self, ids: Integers) -> Integers:
         """Return the places of words."""
         return ids if self.ids is None else np.searchsorted(self.ids, ids)
 
-    def parents_of(self, ids: Ids) -> Ids:
+    def parents_of(self, ids: Integers) -> Integers:
         """Return the parents of words that are not empty."""
         above = self.parents[self.places(ids)].astype(np.int64)
         return above if self.ids is None else self.ids[above]
 
-    def spell(self, ids: Ids) -> Words:
+    def spell(self, ids: Integers) -> Words:
         """Return the symbols of words."""
         return Words(*spelled(self.parents, self.symbols, self.places(ids)))
 
-    def above(self, ids: Ids) -> Lineage:
+    def above(self, ids: Integers) -> Lineage:
         """Return the lineage of some words, and no more of it than they need."""
         here = self.places(ids[ids > 0])
         needed = np.zeros(int(here.max(initial=0)) + 1, dtype=bool)  # parents stand before
@@ -99,9 +96,9 @@ class Batch:
 
     def __init__(
         self,
-        ids: Ids,
-        parents: Ids,
-        symbols: Symbols,
+        ids: Integers,
+        parents: Integers,
+        symbols: Codes,
         wanted: Flags,
         lineage: Lineage,
         *,
@@ -129,7 +126,9 @@ class Batch:
         return number_words(words)[0]
 
     @classmethod
-    def of_ids(cls, ids: Ids, wanted: Flags, lineage: Lineage, *, is_narrow: bool = False) -> Batch:
+    def of_ids(
+        cls, ids: Integers, wanted: Flags, lineage: Lineage, *, is_narrow: bool = False
+    ) -> Batch:
         """Make a batch of words that a lineage has; ids have to ascend."""
         places = lineage.places(ids)
         parents = lineage.parents[places].astype(np.int64)
@@ -176,7 +175,7 @@ class Batch:
         return ids[::-1], self.spell(int(self.ids[place]))
 
     @cached_property
-    def parent_places(self) -> Ids:
+    def parent_places(self) -> Integers:
         """The place of each word's parent in this batch; -1 where it is not in it."""
         places = np.searchsorted(self.ids, self.parents)
         found = self.ids[np.minimum(places, len(self.ids) - 1)] == self.parents
@@ -218,7 +217,7 @@ class Batch:
         parts = self.ids[kept], self.parents[kept], self.symbols[kept], wanted[kept]
         return Batch(*parts, self.lineage)
 
-    def reaching(self, is_known: Callable[[Ids], Flags]) -> Batch:
+    def reaching(self, is_known: Callable[[Integers], Flags]) -> Batch:
         """Return the batch with all words that lead to its words from words that are known.
 
         Parameters
@@ -249,7 +248,7 @@ class Batch:
         order = np.argsort(ids, kind="stable")
         return Batch.of_ids(ids[order], wanted[order], self.lineage, is_narrow=is_narrow)
 
-    def _climb(self, here: Ids, is_known: Callable[[Ids], Flags]) -> Ids:
+    def _climb(self, here: Integers, is_known: Callable[[Integers], Flags]) -> Integers:
         """Return words and those above them that are neither known nor in the batch."""
         found = here
         while len(here := here[here > 0]):
@@ -259,7 +258,7 @@ class Batch:
             found = np.union1d(found, here)
         return found
 
-    def _climb_few(self, bases: Ids, is_known: Callable[[Ids], Flags]) -> Ids:
+    def _climb_few(self, bases: Integers, is_known: Callable[[Integers], Flags]) -> Integers:
         """Do what `_climb` does, one after the other, on all that is above the bases."""
         numbers, parent = self.lineage.ids, self.lineage.parents.data
         places = self.lineage.places(bases).tolist()
@@ -279,7 +278,7 @@ class Batch:
         return ordered if numbers is None else numbers[ordered]
 
 
-def number_words(words: Words | Iterable[Sequence[int]]) -> tuple[Batch, Ids]:
+def number_words(words: Words | Iterable[Sequence[int]]) -> tuple[Batch, Integers]:
     """Make a batch of words, and say which of its rows is each word's.
 
     Examples

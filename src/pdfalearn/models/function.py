@@ -12,8 +12,9 @@ from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_WORD, LanguageModel, QueryCost, attach_answers
-from pdfalearn.rows import Floats, Rows
+from pdfalearn.rows import Rows
 from pdfalearn.text import described
+from pdfalearn.typing import Floats
 
 Word = tuple[Symbol, ...]
 FunctionOfWord = Callable[[Word], Mapping[Symbol, float] | None]

@@ -12,10 +12,11 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import Batch, Ids, number_words
+from pdfalearn.models.batch import Batch, number_words
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.row_checks import BadRowError, check_answer, check_table, right_rows
-from pdfalearn.rows import Floats, Rows, SharedRows
+from pdfalearn.rows import Rows, SharedRows
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
 _MOST_BYTES = 2**26
@@ -144,7 +145,9 @@ class OpenedModel(CheckedModel):
             self._attach_right(named, batch.wanted_ids, given, batch)
             raise named from error
 
-    def _attach_right(self, error: BaseException, ids: Ids, given: object, batch: Batch) -> None:
+    def _attach_right(
+        self, error: BaseException, ids: Integers, given: object, batch: Batch
+    ) -> None:
         """Attach to an error what is right of an answer: nothing that was paid for is lost."""
         kept = np.asarray(ids)
         if kept.ndim != 1 or not np.isin(kept, batch.wanted_ids).all():

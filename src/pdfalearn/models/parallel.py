@@ -7,7 +7,6 @@ from itertools import count as counting
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.checks import checked_integer, checked_number
@@ -19,10 +18,8 @@ from pdfalearn.models.process_copies import Copies, Outcomes, ProcessCopies
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
-
-Numbers = NDArray[np.int64]
-Costs = NDArray[np.float64]
 
 _LEAST_CALLS = 4.0
 """A part costs at least this many times what its call costs."""
@@ -138,7 +135,7 @@ class Replicas(LanguageModel):
         opened.close()
         return {by: _format_answer(outcome) for by, outcome in outcomes.values()}
 
-    def assign(self, batch: Batch) -> Numbers:
+    def assign(self, batch: Batch) -> Integers:
         """Return the copy to ask for each word: another one than answered it before."""
         words, copies = batch.words, self.count
         costs = word_costs(self.cost, words.lengths)
@@ -228,13 +225,13 @@ def _format_answer(outcome: Rows | Exception) -> str:
     return shortened(outcome.to_dense()[0].round(9).tolist())
 
 
-def word_costs(cost: QueryCost, lengths: Numbers) -> Costs:
+def word_costs(cost: QueryCost, lengths: Integers) -> Floats:
     """Return what words cost a copy that holds nothing of them; one each if nothing costs."""
     costs = cost.word + cost.symbol * lengths.astype(np.float64)
     return costs if costs.any() else np.ones(len(lengths))
 
 
-def part_count(costs: Costs, cost: QueryCost, copies: int) -> int:
+def part_count(costs: Floats, cost: QueryCost, copies: int) -> int:
     """Return how many parts pay: each costs some times what a call does.
 
     Examples
@@ -247,7 +244,7 @@ def part_count(costs: Costs, cost: QueryCost, copies: int) -> int:
     return max(1, min(paying, len(costs)))
 
 
-def split_evenly(costs: Costs, parts: int) -> Numbers:
+def split_evenly(costs: Floats, parts: int) -> Integers:
     """Return the part of each word: words stay in order, and parts cost about the same.
 
     Examples
@@ -256,16 +253,16 @@ def split_evenly(costs: Costs, parts: int) -> Numbers:
     [0, 0, 0, 1]
     """
     middles = np.cumsum(costs) - costs / 2
-    found: Numbers = np.minimum((middles * parts / costs.sum()).astype(np.int64), parts - 1)
+    found: Integers = np.minimum((middles * parts / costs.sum()).astype(np.int64), parts - 1)
     return found
 
 
-def _hash_words(words: Words) -> Numbers:
+def _hash_words(words: Words) -> Integers:
     """Return a number of 43 bits for every word, which depends on its symbols alone."""
     positions = np.arange(len(words.symbols)) - np.repeat(words.offsets[:-1], words.lengths)
     powers = np.cumprod(np.full(words.lengths.max(initial=0), 0x9E3779B97F4A7C15, dtype=np.uint64))
     terms = (words.symbols.astype(np.uint64) + np.uint64(1)) * powers[positions]
     sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(terms)))
     hashes = sums[words.offsets[1:]] - sums[words.offsets[:-1]]
-    mixed: Numbers = ((hashes * np.uint64(0xD6E8FEB86659FD93)) >> np.uint64(21)).astype(np.int64)
+    mixed: Integers = ((hashes * np.uint64(0xD6E8FEB86659FD93)) >> np.uint64(21)).astype(np.int64)
     return mixed

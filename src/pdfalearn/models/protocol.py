@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import checked_number
-from pdfalearn.models.batch import Batch, Ids
+from pdfalearn.models.batch import Batch
 from pdfalearn.rows import Rows
+from pdfalearn.typing import Integers
 
 
 @dataclass(frozen=True)
@@ -165,13 +166,13 @@ class LanguageModel:
 class PartialAnswers(NamedTuple):
     """Answers to some words of a batch that has failed."""
 
-    ids: Ids
+    ids: Integers
     """The numbers of the words."""
     rows: Rows
     """Their rows."""
 
 
-def attach_answers(error: BaseException, ids: Ids, rows: Rows) -> None:
+def attach_answers(error: BaseException, ids: Integers, rows: Rows) -> None:
     """Attach the answers that there are to an error that ends a batch.
 
     Parameters

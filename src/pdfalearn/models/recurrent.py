@@ -7,24 +7,23 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
 from pdfalearn.models._hidden_states import HiddenStates
 from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
-from pdfalearn.models.batch import Batch, Ids
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_STEP, LanguageModel, QueryCost, attach_answers
-from pdfalearn.rows import Floats, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Floats, Integers
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from pdfalearn.models._hidden_states import State
 
-Places = NDArray[np.int64]
-Found = tuple[Ids, Floats]
+Found = tuple[Integers, Floats]
 """Words and their rows."""
 
 _MEMORY = 2**30
@@ -235,7 +234,7 @@ class OpenedNetwork(LanguageModel):
             raise
         return _join(found, self._width)[1]
 
-    def _plan(self, batch: Batch) -> Iterator[tuple[Batch, list[Places]]]:
+    def _plan(self, batch: Batch) -> Iterator[tuple[Batch, list[Integers]]]:
         """Cut a batch into parts that begin at words which are known when their turn comes.
 
         No level of a part has more words than fit into the cache with their parents.
@@ -265,7 +264,7 @@ class OpenedNetwork(LanguageModel):
             part = part.reaching(know)
             yield part, part.levels()
 
-    def _take_steps(self, part: Batch, levels: list[Places], found: list[Found]) -> None:
+    def _take_steps(self, part: Batch, levels: list[Integers], found: list[Found]) -> None:
         """Compute words level by level; add the rows of the wanted ones, as far as it gets."""
         import torch
 
@@ -309,7 +308,7 @@ def _explain_shape(logits: Tensor, count: int, width: int) -> ModelError:
     )
 
 
-def _join(found: list[Found], width: int) -> tuple[Ids, Rows]:
+def _join(found: list[Found], width: int) -> tuple[Integers, Rows]:
     """Return ids and rows in the order of the ids."""
     if not found:
         return np.empty(0, dtype=np.int64), Rows.dense(np.empty((0, width)))
@@ -320,9 +319,9 @@ def _join(found: list[Found], width: int) -> tuple[Ids, Rows]:
     return ids, Rows.dense(values)
 
 
-def _group(levels: list[Places], most: int) -> Iterator[list[Places]]:
+def _group(levels: list[Integers], most: int) -> Iterator[list[Integers]]:
     """Put levels together as long as they have no more words than this."""
-    together: list[Places] = []
+    together: list[Integers] = []
     count = 0
     for level in levels:
         if count + len(level) > most:
@@ -333,7 +332,7 @@ def _group(levels: list[Places], most: int) -> Iterator[list[Places]]:
     yield together
 
 
-def _order_depth_first(batch: Batch, levels: list[Places]) -> Places:
+def _order_depth_first(batch: Batch, levels: list[Integers]) -> Integers:
     """Return the places of a batch so that all words below a word follow right after it."""
     above = batch.parent_places
     sizes = np.ones(len(above), dtype=np.int64)  # of each word with all below it

@@ -14,11 +14,11 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
-from pdfalearn.rows import Floats, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
 Path = tuple[int, ...]
-Ids = NDArray[np.int64]
 Ends: TypeAlias = tuple[int, ...] | Literal["rest"]
 Texts: TypeAlias = Iterable[str] | Mapping[Symbol, str | Sequence[int]]
 
@@ -47,11 +47,11 @@ class TokenTrie:
 
     prefixes: tuple[Path, ...]
     """The inner nodes, each after its parent, those of one parent side by side."""
-    symbols: tuple[Ids, ...]
+    symbols: tuple[Integers, ...]
     """Of every node the symbols whose last token stands behind it."""
     children: tuple[range, ...]
     """Of every node the nodes that are one token longer."""
-    tokens: tuple[Ids, ...]
+    tokens: tuple[Integers, ...]
     """Of every node the tokens behind it: those of its symbols, then those of its children."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -111,7 +111,7 @@ class Spelling(Frozen):
     """The tokens that end a word, or "rest"."""
     outside: Symbol | None
     """The symbol that has the mass outside; None if that stands beside the rows."""
-    wanted: tuple[Ids, ...]
+    wanted: tuple[Integers, ...]
     """Of every prefix the tokens whose log-probabilities `rows` needs; those at the root are at
     last the ends, unless these are "rest"."""
     _trie: TokenTrie

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from pdfalearn.arrays import RowNumbers, grown
 from pdfalearn.equivalence import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.observations.sparse_answers import NO_CLASS, SparseAnswers
-from pdfalearn.rows import Flags, Floats, Rows
-
-Numbers = NDArray[np.int64]
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Flags, Floats, Integers
 
 _WIDE = 2**12
 """Rows of this many numbers and more leave no room for as many again."""
@@ -37,7 +36,7 @@ class Answers:
         """The bytes of memory that the distributions take, about."""
         self.class_count = 0
         """How many classes have been seen."""
-        self.classes: Numbers = np.empty(64, dtype=np.int64)
+        self.classes: Integers = np.empty(64, dtype=np.int64)
         """The class of each distribution, and room for more."""
         self.exclude_some = False
         """Whether some rows say with which symbols no word goes on."""
@@ -50,7 +49,7 @@ class Answers:
         """Of every row, with which symbols no word goes on; None if no row says anything."""
         self._sparse: SparseAnswers | None = None
 
-    def add(self, rows: Rows) -> Numbers:
+    def add(self, rows: Rows) -> Integers:
         """Return the number of each distribution; those that are new are kept and classified.
 
         Raises
@@ -66,7 +65,7 @@ class Answers:
             self._keep(table, numbers)
         return numbers
 
-    def _keep(self, rows: Floats, numbers: Numbers) -> None:
+    def _keep(self, rows: Floats, numbers: Integers) -> None:
         """Keep and classify rows that are new, given the numbers of all."""
         known, size = self.size, self._numbers.size
         if size > len(self._rows):
@@ -101,7 +100,7 @@ class Answers:
         self._impossible[known : known + len(kept)] = signs
         self.exclude_some = True
 
-    def _add_sparse(self, rows: Rows) -> Numbers:
+    def _add_sparse(self, rows: Rows) -> Integers:
         if self._sparse is None:
             sparse = SparseAnswers(self._relation, self.width)
             if self.size:
@@ -125,7 +124,7 @@ class Answers:
         impossible = None if self._impossible is None else self._impossible[numbers]
         return Rows.dense(self._rows[numbers], impossible=impossible)
 
-    def excludes(self, numbers: Numbers, symbols: NDArray[np.integer]) -> Flags:
+    def excludes(self, numbers: Integers, symbols: NDArray[np.integer]) -> Flags:
         """Return for each row whether it says that no word goes on with a symbol."""
         if self._sparse is not None:
             return self._sparse.excludes(numbers, symbols)
@@ -133,7 +132,7 @@ class Answers:
             return np.zeros(len(numbers), dtype=bool)
         return np.asarray(self._impossible[numbers, symbols])
 
-    def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
+    def possible_symbols(self, numbers: Integers) -> tuple[Integers, Integers] | None:
         """Return what may follow rows, as pairs of a place and a symbol; None if all may."""
         if self._sparse is not None:
             return self._sparse.possible_symbols(numbers)

@@ -26,7 +26,8 @@ from pdfalearn.observations.metering import Meter
 from pdfalearn.observations.nodes import UNKNOWN, Nodes, NodeTable
 from pdfalearn.observations.undefined import UndefinedWords
 from pdfalearn.row_checks import UndecidedError
-from pdfalearn.rows import Floats, Rows, SharedRows
+from pdfalearn.rows import Rows, SharedRows
+from pdfalearn.typing import Floats
 
 if TYPE_CHECKING:
     from pdfalearn.stores import ModelAnswers

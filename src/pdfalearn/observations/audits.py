@@ -23,7 +23,8 @@ from pdfalearn.observations.metering import Meter
 from pdfalearn.observations.nodes import NodeTable
 from pdfalearn.results import Certificate, certificate_document
 from pdfalearn.row_checks import UndecidedError
-from pdfalearn.rows import Floats, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 
 _FIRST = 4096

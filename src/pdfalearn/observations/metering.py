@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.models import QueryCost
 from pdfalearn.observations.nodes import Nodes, NodeTable
-from pdfalearn.rows import Floats
+from pdfalearn.typing import Floats
 
 _SECONDS_PER_NODE = 4e-7
 """What it takes to make an automaton of what is known, about, for each word."""

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from pdfalearn.arrays import grown
 from pdfalearn.equivalence import Equivalence, Relation
 from pdfalearn.packed_rows import packed, unpacked
-from pdfalearn.rows import Flags, Rows
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Flags, Floats, Integers
 
 _AT_ONCE = 64
 """This many dense rows are made sparse at once."""
@@ -38,7 +36,7 @@ class SparseAnswers:
         self._number_of: dict[bytes, int] = {}
         self._rows: list[bytes] = []
         self._class_of: dict[bytes, int] = {}
-        self.classes: Numbers = np.empty(0, dtype=np.int64)
+        self.classes: Integers = np.empty(0, dtype=np.int64)
         """The class of each distribution, and room for more."""
         self.class_count = 0
         """How many classes have been seen."""
@@ -48,7 +46,7 @@ class SparseAnswers:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, rows: Rows) -> Numbers:
+    def add(self, rows: Rows) -> Integers:
         """Return the number of each distribution."""
         if not rows.is_sparse and rows.impossible is None:
             rows.impossible = np.zeros((len(rows), self._width - 1), dtype=bool)
@@ -68,7 +66,7 @@ class SparseAnswers:
             self._keep(rows.take(np.array(new)), [given[place] for place in new])
         return numbers
 
-    def excludes(self, numbers: Numbers, symbols: NDArray[np.integer]) -> Flags:
+    def excludes(self, numbers: Integers, symbols: NDArray[np.integer]) -> Flags:
         """Return for each row whether it says that no word goes on with a symbol."""
         if not len(numbers):
             return np.zeros(0, dtype=bool)
@@ -82,7 +80,7 @@ class SparseAnswers:
         is_listed = listed[np.minimum(found, len(listed) - 1)] == wanted
         return np.asarray(~is_listed & (rows.rests[places] <= 0))
 
-    def possible_symbols(self, numbers: Numbers) -> tuple[Numbers, Numbers] | None:
+    def possible_symbols(self, numbers: Integers) -> tuple[Integers, Integers] | None:
         """Return what rows list, as pairs of a place and a symbol; None where they leave a rest."""
         rows = self.rows(numbers)
         if rows.columns is None or (rows.rest is not None and rows.rest.any()):

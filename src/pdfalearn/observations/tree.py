@@ -20,13 +20,12 @@ from pdfalearn.observations.asking import Asker
 from pdfalearn.observations.audits import Audits
 from pdfalearn.observations.metering import Counts, Meter
 from pdfalearn.observations.nodes import EMPTY, UNDEFINED, UNKNOWN, Nodes, NodeTable, Suffixes
-from pdfalearn.rows import Floats
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words, offsets_of
 
 if TYPE_CHECKING:
     from pdfalearn.stores import AnswerStore
 
-Classes = NDArray[np.int64]
 
 _TABLE = 2**20
 """Tables of distributions that are looked at one by one have at most this many numbers."""
@@ -233,11 +232,11 @@ class ObservationTree:
         tables = (self.answers.dense(examples[begin : begin + size]) for begin in parts)
         return np.concatenate([checked_keys(by, table) for table in tables])
 
-    def classes(self, nodes: Nodes, suffixes: Nodes) -> Classes:
+    def classes(self, nodes: Nodes, suffixes: Nodes) -> Integers:
         """Return the class after every node's word and a suffix, asking for those not known."""
         return self.asked_classes(self.descend(nodes, suffixes))
 
-    def asked_classes(self, nodes: Nodes) -> Classes:
+    def asked_classes(self, nodes: Nodes) -> Integers:
         """Return the classes of nodes, asking for those not known."""
         self.ask(nodes)
         return self.nodes.classes[nodes].astype(np.int64)

@@ -8,7 +8,7 @@ from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import ModelError
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
-from pdfalearn.rows import Flags
+from pdfalearn.typing import Flags
 
 
 class UndefinedWords:

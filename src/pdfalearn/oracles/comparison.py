@@ -17,10 +17,8 @@ from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate
 from pdfalearn.rows import Rows
+from pdfalearn.typing import Flags, Integers
 from pdfalearn.words import NO_WORDS, Words, prefixes_of, visited_states
-
-Flags = NDArray[np.bool_]
-Numbers = NDArray[np.int64]
 
 _MOST = 64
 """An oracle returns at most this many counterexamples at a time."""
@@ -54,7 +52,7 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
     return NO_WORDS
 
 
-def _chosen_prefixes(words: Words, places: Numbers, states: NDArray[np.int32]) -> Words:
+def _chosen_prefixes(words: Words, places: Integers, states: NDArray[np.int32]) -> Words:
     """Return the shortest prefix of each word that ends at one of the places, if it is chosen."""
     begins = words.offsets[:-1] + np.arange(len(words))
     owners, firsts = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
@@ -101,14 +99,14 @@ def make_comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparis
     return lambda nodes, states: classes.take(nodes) != of_states.take(states)
 
 
-def one_for_each(states: NDArray[np.integer], lengths: Numbers) -> Numbers:
+def one_for_each(states: NDArray[np.integer], lengths: Integers) -> Integers:
     """Choose a limited number of places, the shortest first: one of the shortest for every state.
 
     Each leaf of a classification tree is split once a round, so that more would not help.
     """
     order = np.argsort(lengths, kind="stable")
     _, firsts = np.unique(states[order], return_index=True)
-    chosen: Numbers = order[np.sort(firsts)[:_MOST]]
+    chosen: Integers = order[np.sort(firsts)[:_MOST]]
     return chosen
 
 

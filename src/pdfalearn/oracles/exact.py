@@ -7,7 +7,6 @@ import numpy as np
 from pdfalearn.arrays import RowNumbers
 from pdfalearn.equivalence import (
     Equivalence,
-    Indices,
     Judge,
     Merging,
     Relation,
@@ -19,8 +18,9 @@ from pdfalearn.equivalence import (
     in_order_of,
 )
 from pdfalearn.observations import ObservationTree
-from pdfalearn.pdfa import PDFA, Floats, checked_pdfa
+from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Certificate
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
 _ENOUGH = 10
@@ -70,7 +70,7 @@ class ExactOracle:
         table, rows = in_order_of(self._target.alphabet, hypothesis)
         walk = Walk(self._target.table, table, self._judges.judge(rows))
         states = _FirstOfEach(len(hypothesis))
-        found: list[Indices] = []
+        found: list[Integers] = []
         count = 0
         for codes in walk.differences(self._target.initial, hypothesis.initial):
             found.append(states.chosen(codes, walk.rights_before(codes)))
@@ -118,7 +118,7 @@ class _Classes:
         self._rights = np.concatenate((self._rights[:known], new, [-1]))
         return Merging(self._lefts, self._rights)
 
-    def _numbered(self, rows: Floats) -> Indices:
+    def _numbered(self, rows: Floats) -> Integers:
         return self._numbers.get_or_add(checked_keys(self._by, rows))
 
 
@@ -128,7 +128,7 @@ class _FirstOfEach:
     def __init__(self, states: int) -> None:
         self._first = np.full(states + 1, _NONE)
 
-    def chosen(self, codes: Indices, states: Indices) -> Indices:
+    def chosen(self, codes: Integers, states: Integers) -> Integers:
         """Return the codes whose states have not come before, each once."""
         new = (self._first[states] == _NONE).nonzero()[0]
         codes, states = codes[new], states[new]

@@ -18,6 +18,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.results import Certificate
 from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.typing import Floats
 from pdfalearn.words import (
     NO_WORDS,
     Words,
@@ -27,8 +28,6 @@ from pdfalearn.words import (
     sampled_words,
     visited_states,
 )
-
-Floats = NDArray[np.float64]
 
 _MOST_WORDS = 10**12
 _PART = 1024

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from pdfalearn.results.sweeps import sweep_records as sweep_records
     from pdfalearn.results.trees import NONE as NONE
     from pdfalearn.results.trees import ArcLabel as ArcLabel
-    from pdfalearn.results.trees import Floats as Floats
     from pdfalearn.results.trees import KeptTree as KeptTree
     from pdfalearn.results.trees import NumberedNode as NumberedNode
     from pdfalearn.results.trees import TreeNode as TreeNode

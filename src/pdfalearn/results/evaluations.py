@@ -7,12 +7,10 @@ from math import isinf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.equivalence import Equivalence, Quantization, Tolerance
 from pdfalearn.extras import import_exchange
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 
 @dataclass(frozen=True)

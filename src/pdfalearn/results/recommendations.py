@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from pdfalearn.equivalence import relation_text
 from pdfalearn.text import count_text
+from pdfalearn.typing import Floats
 
 if TYPE_CHECKING:
     from pdfalearn.results.sweeps import Sweep, SweepRow
 
-Floats = NDArray[np.float64]
 
 _STEP = 1.2
 _LEAST = 0.4

@@ -14,14 +14,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.equivalence import Quantization, Relation, Rounded
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import ArrayValue
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from pdfalearn.typing import Floats, Integers
 
 MOST_DISTANCES = 2**16
 """At most this many of the smallest different distances are kept."""
@@ -52,7 +49,7 @@ class BoundaryDistances(ArrayValue):
 
     distances: Floats
     """Different distances, the smallest first."""
-    counts: Counts
+    counts: Integers
     """How many probabilities are within each of them."""
     complete_to: float
     """Up to here every distance that occurs is kept; beyond, there are powers of ten only."""
@@ -133,8 +130,8 @@ def _quantization_in(by: Relation) -> tuple[Quantization | None, int]:
 
 
 def _add_counts(
-    distances: Floats, counts: Counts, new: Floats, times: Counts
-) -> tuple[Floats, Counts]:
+    distances: Floats, counts: Integers, new: Floats, times: Integers
+) -> tuple[Floats, Integers]:
     """Add distances to those that are counted already."""
     merged, places = np.unique(np.concatenate((distances, new)), return_inverse=True)
     summed = np.zeros(len(merged), dtype=np.int64)

@@ -17,6 +17,7 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.text import described
+from pdfalearn.typing import Codes, Floats
 
 Word = tuple[Symbol, ...]
 
@@ -179,9 +180,6 @@ def branches(traces: Sequence[Trace]) -> Iterator[Arc]:
         inner += 1
 
 
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int32]
-
 NONE = -1
 """The parent of the root, the suffix of a leaf, and the state of an inner node."""
 
@@ -194,17 +192,17 @@ class KeptTree(ArrayValue):
     every other a symbol followed by an earlier suffix.
     """
 
-    parents: Numbers
-    labels: Numbers
+    parents: Codes
+    labels: Codes
     """What stands on the arc from the parent: a class, -1 for undefined, or the number of a trace;
     without meaning at the root."""
-    suffixes: Numbers
+    suffixes: Codes
     """The suffix of an inner node."""
-    states: Numbers
+    states: Codes
     """The state of a leaf."""
-    firsts: Numbers
+    firsts: Codes
     """The first symbol of each suffix; without meaning for the empty one."""
-    rests: Numbers
+    rests: Codes
     """The suffix that follows it."""
     keys: NDArray[np.generic]
     """The key of each class, a row each."""

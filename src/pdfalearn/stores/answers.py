@@ -26,6 +26,7 @@ from pdfalearn.stores._coding import (
     encode_words,
 )
 from pdfalearn.stores._sqlite import StoreFile, make_damage_error
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 SAME = 1e-3
@@ -48,7 +49,6 @@ _READ_WORDS = "SELECT id, word, row IS NULL FROM answers WHERE id > ? AND model 
 _LAST = "SELECT coalesce(max(id), 0) FROM answers"
 _INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)"
 
-Numbers = NDArray[np.int64]
 _Record = tuple[int, bytes, int, int, bytes | None]
 
 
@@ -114,7 +114,7 @@ class ModelAnswers:
             yield words, rows
             last = found[-1][0]
 
-    def find(self, words: Words) -> tuple[Numbers, Rows]:
+    def find(self, words: Words) -> tuple[Integers, Rows]:
         """Find the words that are stored.
 
         Returns
@@ -278,14 +278,14 @@ class ModelAnswers:
                 self._numbers[word] = -at if is_undefined else at
         self._last = last
 
-    def _read_rows(self, connection: sqlite3.Connection, numbers: Numbers) -> Rows:
+    def _read_rows(self, connection: sqlite3.Connection, numbers: Integers) -> Rows:
         """Return the rows of answers, by their numbers."""
         if (np.diff(numbers) > 0).all():
             return self._decode_rows(self._read(connection, numbers))
         different, places = np.unique(numbers, return_inverse=True)
         return self._decode_rows(self._read(connection, different)).take(places)
 
-    def _read(self, connection: sqlite3.Connection, numbers: Numbers) -> list[_Record]:
+    def _read(self, connection: sqlite3.Connection, numbers: Integers) -> list[_Record]:
         """Read answers by their numbers, which are ascending."""
         found: list[_Record] = []
         for begin in range(0, len(numbers), _AT_ONCE):

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pdfalearn.distilling import Floats, HeldOut, Sampling, estimate_mean
+from pdfalearn.distilling import HeldOut, Sampling, estimate_mean
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.metrics import divergence
@@ -15,6 +15,7 @@ from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.samplers import Sampler
 from pdfalearn.stores import AnswerStore
+from pdfalearn.typing import Floats
 
 SAME = Tolerance(1e-3)
 _LEAST_WORDS = 2

@@ -18,7 +18,8 @@ from pdfalearn.models import (
     error_text,
     open_model,
 )
-from pdfalearn.rows import Flags, Floats, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Flags, Floats
 
 Word = tuple[int, ...]
 """A word, as places in the alphabet."""

@@ -14,11 +14,9 @@ from pdfalearn.formats import WordNotation
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.text import are_characters, shortened, symbol_text
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.viewing.page import Part
 from pdfalearn.viewing.visits import cut_visits
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 MOST_STATES = 10_000
 MOST_TRANSITIONS = 65_000
@@ -32,11 +30,11 @@ _MOST_CELLS = 2**26
 class Core(NamedTuple):
     """States, the initial one first and then by visits, and their transitions."""
 
-    states: Indices
-    sources: Indices
+    states: Integers
+    sources: Integers
     """Places in ``states``, in order."""
-    symbols: Indices
-    left_out: Indices
+    symbols: Integers
+    left_out: Integers
     """The number of each state's defined transitions that are not here."""
 
 
@@ -59,14 +57,14 @@ def core_of(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSITIONS
     return Core(states, sources, symbols, left_out)
 
 
-def _by_visits(visits: Floats, initial: int) -> Indices:
+def _by_visits(visits: Floats, initial: int) -> Integers:
     """Return all states, the initial one first; of as many visits the lower number comes first."""
     ranks = visits.copy()
     ranks[initial] = np.inf
     return np.argsort(-ranks, kind="stable")
 
 
-def _transitions(pdfa: PDFA, states: Indices) -> tuple[Indices, Indices]:
+def _transitions(pdfa: PDFA, states: Integers) -> tuple[Integers, Integers]:
     """Return places and symbols of the defined transitions, of each state the likeliest ones."""
     kept = pdfa.transitions[states] >= 0
     if kept.shape[1] > MOST_ROW:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.viewing.visits import cut_visits
 
 _MOST_DECIMALS = 6
@@ -32,13 +33,9 @@ def probability_text(probability: float, digits: int) -> str:
     return f"{probability:.{decimals}f}".rstrip("0").rstrip(".")
 
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-
-
 def connected_core(
     pdfa: PDFA, shares: Floats, *, most: int, enough: float, always: Iterable[int] = ()
-) -> Indices:
+) -> Integers:
     """Choose states that carry most of the visits, each reached from those chosen before it.
 
     Parameters
@@ -91,16 +88,16 @@ class Edges:
     """The edges between some states of an automaton."""
 
     pdfa: PDFA
-    states: Indices
+    states: Integers
     """The states between which they are."""
-    sources: Indices
-    targets: Indices
+    sources: Integers
+    targets: Integers
     """The two ends of every edge, as numbers of states."""
     weights: Floats
     """The probability of every edge: of all its symbols together."""
 
     @classmethod
-    def between(cls, pdfa: PDFA, states: Indices) -> Edges:
+    def between(cls, pdfa: PDFA, states: Integers) -> Edges:
         """Find the edges between some states, also those of probability 0."""
         numbers = np.full(len(pdfa) + 1, -1)  # undefined, -1, finds the last one
         numbers[states] = np.arange(len(states))
@@ -244,7 +241,7 @@ def chosen(
 
 def _states(
     pdfa: PDFA, shares: Floats, most: int | None, always: frozenset[int], *, everything: bool
-) -> Indices:
+) -> Integers:
     """Choose states: all that matter, or where they are too many the likely core."""
     most_shown = MOST_STATES if most is None else most
     if len(pdfa) <= most_shown and everything:
@@ -256,7 +253,7 @@ def _states(
     return connected_core(pdfa, shares, most=most_core, enough=enough, always=always)
 
 
-def _states_note(states: Indices, shares: Floats, symbols: int | None) -> str:
+def _states_note(states: Integers, shares: Floats, symbols: int | None) -> str:
     if len(states) == len(shares):
         return ""
     count = f"{len(states):,} of {len(shares):,} states"

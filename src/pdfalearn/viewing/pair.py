@@ -7,7 +7,6 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis import (
@@ -22,6 +21,7 @@ from pdfalearn.equivalence import in_order_of
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.text import are_characters, short_word_text, symbol_text
+from pdfalearn.typing import Floats
 from pdfalearn.viewing.automaton import MOST_TRANSITIONS, automaton_data, automaton_title
 from pdfalearn.viewing.page import Part
 
@@ -33,8 +33,6 @@ MOST_STEPS = 60
 """Longer words are followed up to here."""
 _MOST_BARS = 8
 """This many symbols have bars of their own; the others share one."""
-
-Floats = NDArray[np.float64]
 
 
 def comparison_data(a: PDFA, b: PDFA) -> dict[str, Any]:

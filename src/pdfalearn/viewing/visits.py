@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
-
-Floats = NDArray[np.float64]
+from pdfalearn.typing import Floats
 
 _MOST_SYMBOLS = 1_000
 """Words are followed for at most this many symbols."""

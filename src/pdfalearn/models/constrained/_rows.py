@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.row_checks import UndecidedError, check_decided
-from pdfalearn.rows import Flags, Floats, Numbers, Rows, SharedRows
+from pdfalearn.rows import Rows, SharedRows
+from pdfalearn.typing import Flags, Floats, Integers
 
 SPARSE_ABOVE = 64
 """Over more symbols than this, what is left of dense rows is listed."""
@@ -66,7 +67,7 @@ def list_some(rows: Rows, values: Floats, listed: Flags) -> Rows:
     return Rows(rows.width, values[listed], rows.columns[listed], offsets)
 
 
-def spread_rows(rows: Rows, places: Numbers, count: int) -> Rows:
+def spread_rows(rows: Rows, places: Integers, count: int) -> Rows:
     """Put rows at some places of a longer batch; the words at the others are undefined.
 
     Examples
@@ -95,13 +96,13 @@ def spread_rows(rows: Rows, places: Numbers, count: int) -> Rows:
 class Block(NamedTuple):
     """A table of sparse rows of about the same length, filled up with zeros on the right."""
 
-    places: Numbers
+    places: Integers
     """The rows."""
     table: Floats
     """What they list, in the order of the columns."""
     inside: Flags
     """Which cells of the table are not filled up."""
-    entries: Numbers
+    entries: Integers
     """Where the values of these cells stand among those of all rows."""
 
 

@@ -11,13 +11,14 @@ from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, over_alphabet, regex_dfa, trim_dfa
 from pdfalearn.models.automaton import WordStates
-from pdfalearn.models.batch import Batch, Ids
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.constrained._rows import SPARSE_ABOVE, refuse_undecided, spread_rows
 from pdfalearn.models.constrained.wrapper import OpenedWrapper, States, Wrapper
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA, pdfa_remedy
-from pdfalearn.rows import Flags, Floats, Rows
+from pdfalearn.rows import Rows
 from pdfalearn.text import described
+from pdfalearn.typing import Flags, Floats, Integers
 
 
 class Guided(Wrapper):
@@ -136,7 +137,7 @@ class OpenedGuided(OpenedWrapper):
             parts.append(self._ask(part))
         return spread_rows(Rows.joined(parts), np.append(forced, places), batch.count)
 
-    def _change(self, ids: Ids, rows: Rows) -> Rows:
+    def _change(self, ids: Integers, rows: Rows) -> Rows:
         return self._change_all(rows, self._states.at(ids))
 
     def _force_rows(self, states: States) -> Rows:

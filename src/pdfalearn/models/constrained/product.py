@@ -17,7 +17,8 @@ from pdfalearn.models.constrained.top import TopK, TopP
 from pdfalearn.models.constrained.wrapper import Wrapper, unchangeable_word
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
-from pdfalearn.rows import Floats, Numbers, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Floats, Integers
 
 _MOST_CELLS = 10**7
 """A product has at most this many probabilities."""
@@ -84,8 +85,8 @@ class _Walk:
         self._tables = [automaton.transitions for automaton in automata]
         self._initials = tuple(automaton.initial for automaton in automata)
         self._sizes = tuple(len(automaton) for automaton in automata)
-        self._parents: list[Numbers] = [np.zeros(1, dtype=np.int64)]
-        self._symbols: list[Numbers] = [np.zeros(1, dtype=np.int64)]
+        self._parents: list[Integers] = [np.zeros(1, dtype=np.int64)]
+        self._symbols: list[Integers] = [np.zeros(1, dtype=np.int64)]
 
     @property
     def can_be_numbered(self) -> bool:
@@ -155,7 +156,7 @@ class _Walk:
         return word[::-1]
 
 
-def _possible(rows: Rows) -> tuple[Numbers, Numbers]:
+def _possible(rows: Rows) -> tuple[Integers, Integers]:
     """Return what may follow rows, as pairs of a place and a symbol."""
     if rows.columns is not None:
         listed = rows.columns > 0

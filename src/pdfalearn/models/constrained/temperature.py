@@ -9,7 +9,8 @@ from pdfalearn.models.constrained._rows import refuse_undecided
 from pdfalearn.models.constrained.wrapper import States, Wrapper
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
-from pdfalearn.rows import Floats, Rows
+from pdfalearn.rows import Rows
+from pdfalearn.typing import Floats
 
 
 class Temperature(Wrapper):

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
-from pdfalearn.models.batch import FEW, Batch, Ids
+from pdfalearn.models.batch import FEW, Batch
 from pdfalearn.models.constrained._rows import blocks_of, refuse_undecided, spread_rows
 from pdfalearn.models.constrained.wrapper import OpenedWrapper, States, Wrapper
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.pdfa import PDFA
-from pdfalearn.rows import Flags, Floats, Rows, SharedRows
+from pdfalearn.rows import Rows, SharedRows
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import offsets_of
 
 _ROUNDING = 1e-12
@@ -264,7 +265,7 @@ class OpenedSelection(OpenedWrapper):
         above = above[above >= 0]
         needed = batch.wanted.copy()
         needed[above] |= ~self._supports.are_known(batch.ids[above])
-        answered: list[tuple[Ids, Rows]] = []
+        answered: list[tuple[Integers, Rows]] = []
         for places in batch.levels():
             level = Batch.of_ids(batch.ids[places], needed[places], batch.lineage)
             part = self._leave_out_cut(level)
@@ -283,7 +284,7 @@ class OpenedSelection(OpenedWrapper):
         self._supports.note(batch.wanted_ids, rows)
         return rows
 
-    def _put_in_order(self, answered: list[tuple[Ids, Rows]], wanted: Ids) -> Rows:
+    def _put_in_order(self, answered: list[tuple[Integers, Rows]], wanted: Integers) -> Rows:
         """Return the rows of wanted words; those that were not asked for are undefined."""
         nothing = Rows.dense(np.empty((0, len(self.alphabet) + 1)))
         ids = np.concatenate([wanted[:0], *(ids for ids, _ in answered)])
@@ -293,7 +294,7 @@ class OpenedSelection(OpenedWrapper):
         return spread_rows(rows.take(is_wanted), places, len(wanted))
 
 
-def _attach_more(error: BaseException, answered: list[tuple[Ids, Rows]]) -> None:
+def _attach_more(error: BaseException, answered: list[tuple[Integers, Rows]]) -> None:
     """Attach the answers of earlier levels to an error, beside those that it has."""
     partial = attached_answers(error)
     parts = answered if partial is None else [*answered, partial]
@@ -327,12 +328,12 @@ class Supports:
         self._kept_in: dict[int, bytes] = {}
         """The supports of the rows of a table that words share, by their numbers."""
 
-    def are_known(self, ids: Ids) -> Flags:
+    def are_known(self, ids: Integers) -> Flags:
         """Return of which words the support is known."""
         known = self._support_of
         return np.array([word in known for word in ids.tolist()], dtype=bool)
 
-    def note(self, ids: Ids, rows: Rows) -> None:
+    def note(self, ids: Integers, rows: Rows) -> None:
         """Remember the supports of words, which their rows show."""
         lists = self._list_kept(rows)
         if rows.undefined is not None:
@@ -342,11 +343,11 @@ class Supports:
         for word, kept in zip(ids.tolist(), lists, strict=True):
             self._support_of[word] = once.setdefault(kept, kept)
 
-    def note_nothing(self, ids: Ids) -> None:
+    def note_nothing(self, ids: Integers) -> None:
         """Remember that words are undefined, so that nothing follows."""
         self._support_of.update(dict.fromkeys(ids.tolist(), b""))
 
-    def hold(self, ids: Ids, symbols: NDArray[np.integer]) -> Flags:
+    def hold(self, ids: Integers, symbols: NDArray[np.integer]) -> Flags:
         """Return for each word, whose support is known, whether a symbol is in it."""
         if len(ids) < FEW:
             lists = (np.frombuffer(self._support_of[word], self._type) for word in ids.tolist())
@@ -386,7 +387,7 @@ class Supports:
         possible = ~impossible
         return self._cut(possible.nonzero()[1], offsets_of(np.count_nonzero(possible, axis=1)))
 
-    def _cut(self, symbols: NDArray[np.integer], ends: Ids) -> list[bytes]:
+    def _cut(self, symbols: NDArray[np.integer], ends: Integers) -> list[bytes]:
         """Cut an array of the symbols of all words into a piece for each."""
         data = symbols.astype(self._type).tobytes()
         return [data[begin:end] for begin, end in pairwise((ends * self._type.itemsize).tolist())]

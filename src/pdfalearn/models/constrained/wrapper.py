@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import ModelError
 from pdfalearn.models.automaton import as_model
-from pdfalearn.models.batch import Batch, Ids
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.constrained._rows import (
     SPARSE_ABOVE,
     UnchangeableError,
@@ -25,7 +25,8 @@ from pdfalearn.models.constrained._rows import (
 from pdfalearn.models.opened import CheckedModel, ask_batch, close_quietly, open_model
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.pdfa import PDFA
-from pdfalearn.rows import Flags, Floats, Rows, SharedRows
+from pdfalearn.rows import Rows, SharedRows
+from pdfalearn.typing import Flags, Floats, Integers
 
 States = NDArray[np.integer]
 
@@ -250,7 +251,7 @@ class OpenedWrapper(CheckedModel):
             attach_answers(named, *self._change_possible(batch.wanted_ids, rows))
             raise named from fault
 
-    def _change_possible(self, ids: Ids, rows: Rows) -> tuple[Ids, Rows]:
+    def _change_possible(self, ids: Integers, rows: Rows) -> tuple[Integers, Rows]:
         """Change what can be changed of rows; leave out the others."""
         while True:
             try:
@@ -259,7 +260,7 @@ class OpenedWrapper(CheckedModel):
                 places = (~fault.bad).nonzero()[0]
                 ids, rows = ids[places], rows.take(places)
 
-    def _change(self, ids: Ids, rows: Rows) -> Rows:
+    def _change(self, ids: Integers, rows: Rows) -> Rows:
         """Change the rows of words."""
         return self._change_all(rows, None)
 
@@ -304,7 +305,7 @@ class _SharedChanges:
         impossible = self._masks if self._marks else None
         return Rows.shared(self._changed, numbers, impossible=impossible, undefined=rows.undefined)
 
-    def _add(self, new: Ids) -> None:
+    def _add(self, new: Integers) -> None:
         before, states = np.divmod(new, self._wrapper.states)
         impossible = None if self._impossible is None else self._impossible[before]
         changed = self._wrapper.change_dense(self.table[before], impossible, states)

@@ -17,7 +17,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.batch import Batch, Ids
+from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.program._exchange import Exchange, FaultError, most_bytes, read_rows
 from pdfalearn.models.program.processes import Process, started
@@ -26,6 +26,7 @@ from pdfalearn.row_checks import BadRowError
 from pdfalearn.rows import Rows
 from pdfalearn.text import described, escaped
 from pdfalearn.text import shortened as shortened_text
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 _DAY = 86400.0
@@ -127,7 +128,7 @@ class ProgramModel(LanguageModel):
             raise
         return Rows.joined(rows)
 
-    def _ask(self, words: Words, ids: Ids) -> Rows:
+    def _ask(self, words: Words, ids: Integers) -> Rows:
         texts = {"words": self.alphabet.decode_words(words)}
         line = json.dumps(texts, ensure_ascii=False).encode() + b"\n"
         count, width = len(words), self._width

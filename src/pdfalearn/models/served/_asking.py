@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import ModelError
-from pdfalearn.models.batch import Ids
 from pdfalearn.models.protocol import attach_answers
 from pdfalearn.models.served._client import Body, Client
 from pdfalearn.models.served._messages import (
@@ -25,6 +24,7 @@ from pdfalearn.models.served._messages import (
 from pdfalearn.models.spelling import Spelling
 from pdfalearn.row_checks import BadRowError
 from pdfalearn.rows import Rows
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 COMPLETIONS = "/v1/completions"
@@ -81,7 +81,7 @@ class Asker:
             for prefix, numbers in zip(self.spelling.prefixes, self._sets.of_prefix, strict=True)
         )
 
-    def ask(self, words: Words, ids: Ids, read: Read) -> Rows:
+    def ask(self, words: Words, ids: Integers, read: Read) -> Rows:
         """Return the rows that ``read`` makes of the answers to words, which have these ids.
 
         If the server fails in the middle, or Ctrl-C comes, the rows of the words that were answered
@@ -117,7 +117,7 @@ class Asker:
         error: BaseException,
         prompts: list[list[Tokens]],
         answers: dict[Question, Logs],
-        ids: Ids,
+        ids: Integers,
         read: Read,
     ) -> None:
         """Attach the rows of the words of which no answer is missing."""

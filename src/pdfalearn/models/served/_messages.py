@@ -11,8 +11,9 @@ import numpy as np
 from pdfalearn.errors import ModelError
 from pdfalearn.models.spelling import Spelling
 from pdfalearn.row_checks import BadRowError
-from pdfalearn.rows import Floats, Rows
+from pdfalearn.rows import Rows
 from pdfalearn.text import described
+from pdfalearn.typing import Floats
 from pdfalearn.words import Words, offsets_of
 
 Tokens = tuple[int, ...]
