@@ -12,18 +12,18 @@ from tools.house import RUNS, Figures, format_table, measure, run_in
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "files": 254,
+    "files": 255,
     "lines in all": 46_400,
-    "lines of code": 30_270,
+    "lines of code": 30_290,
     "files over 400 lines": 2,
     "files under 60 lines": 6,
     "modules with one importer": 38,
     "names used for several modules": 15,
     "functions named by a participle, %": 12.2,
     "public names at the top": 154,
-    "modules of the package to show an automaton": 25,
-    "modules of the package for its page, too": 65,
-    "modules of the package for a shell learn": 112,
+    "modules of the package to show an automaton": 26,
+    "modules of the package for its page, too": 66,
+    "modules of the package for a shell learn": 113,
     "scipy.stats is imported by a shell learn": 0,
     "learn: functions": 159,
     "learn: files": 30,
