@@ -16,7 +16,7 @@ AT_MOST = {
     "lines in all": 46_400,
     "lines of code": 30_290,
     "files over 400 lines": 2,
-    "files under 60 lines": 6,
+    "files under 60 lines": 7,
     "modules with one importer": 38,
     "names used for several modules": 15,
     "functions named by a participle, %": 12.2,
