@@ -25,7 +25,6 @@ from pdfalearn.models import (
     LanguageModel,
     Wrapper,
     as_model,
-    check_members,
     wrapped_pdfa,
 )
 from pdfalearn.observations import UNBOUNDED, ObservationTree
@@ -168,7 +167,6 @@ def learn(
         from pdfalearn.stores import model_key
 
         key = model_key(asked, model_id)
-    check_members(asked)
     is_endless = may_be_endless(asked, oracle)
     shown = (
         nullcontext()
