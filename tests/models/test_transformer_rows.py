@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.causal_classes import plain_rows
 from pdfalearn import Batch, Rows, TransformerModel, Words
 from pdfalearn.models._opened_transformer import OpenedTransformer
 from pdfalearn.models.protocol import attached_answers
+from tests.models.networks import needed_torch
 from tests.models.transformers_tiny import ARCHITECTURES, tiny
+from tests.support import need_module
 
 SINGLE = {"a": [3], "b": [4], "c": [5]}
 SEVERAL = {"a": [3], "b": [4, 5], "c": [4, 6, 7], "d": [4, 6, 8], "e": [9, 3]}
@@ -21,8 +22,17 @@ def made(model: Any, symbols: dict[str, list[int]], **options: Any) -> Transform
     return TransformerModel(model, None, symbols, **given)
 
 
+def plain_rows(*given: Any) -> Any:
+    """Return the rows of plain passes, one for each word."""
+    from benchmarks.causal_classes import plain_rows
+
+    return plain_rows(*given)
+
+
 def _gpt_neo(window: int) -> Any:
     """Return a GPT-Neo whose odd layers attend to the last tokens of a sequence."""
+    needed_torch()
+    need_module("transformers")
     from transformers import GPTNeoConfig, GPTNeoForCausalLM
 
     config = GPTNeoConfig(
@@ -168,9 +178,9 @@ def test_passes_are_not_longer_than_a_window_of_the_sequence(window: int) -> Non
 
 @pytest.mark.parametrize("symbols", [SINGLE, SEVERAL], ids=["single", "several"])
 def test_what_cannot_be_kept_is_computed_again(symbols: dict[str, list[int]]) -> None:
+    tiny("gpt2")  # skips where the packages are not installed
     from transformers import BloomConfig, BloomForCausalLM
 
-    tiny("gpt2")
     config = BloomConfig(vocab_size=40, hidden_size=32, n_layer=2, n_head=4, initializer_range=0.3)
     with pytest.warns(UserWarning, match="nothing can be kept of words with BloomForCausalLM"):
         model = made(BloomForCausalLM(config).eval(), symbols, batch=40)
