@@ -109,4 +109,4 @@ def floors_table() -> str:
 
 
 def _shown(room: str) -> str:
-    return f"`{room}/`" if (ROOT / room).is_dir() else f"`{room}`"
+    return f"`{room}/`" if (ROOT / room / "__init__.py").exists() else f"`{room}`"
