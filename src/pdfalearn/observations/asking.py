@@ -328,10 +328,10 @@ class Asker:
         """
         self._stored = stored
         self._in_parts = True
-        limit = self._meter.budget.max_words  # of which enough is left to go on
-        count = _ASKED_AGAIN if limit is None else min(_ASKED_AGAIN, limit // 4)
         if not may_ask:
             return
+        limit = self._meter.budget.max_words  # of which enough is left to go on
+        count = _ASKED_AGAIN if limit is None else min(_ASKED_AGAIN, limit // 4)
         words, before = stored.sample(count, seed=0)
         try:
             self._audits.compare(words, before, _SAME)
