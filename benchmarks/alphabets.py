@@ -12,10 +12,8 @@ import numpy as np
 
 from benchmarks.support import in_a_process, print_header, print_row
 from pdfalearn import (
-    DFA,
     PDFA,
     Alphabet,
-    ExactOracle,
     FunctionModel,
     Guided,
     LanguageModel,
@@ -23,6 +21,8 @@ from pdfalearn import (
     TopK,
     learn,
 )
+from pdfalearn.languages import DFA
+from pdfalearn.oracles import ExactOracle
 
 SYMBOLS = 50_000
 STATES = 200
@@ -45,7 +45,7 @@ def measured(model: LanguageModel | PDFA, oracle: ExactOracle | None, kappa: int
     """Learn; return states, words, seconds and the peak of memory before and after in MB."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     begun = time.perf_counter()
-    result = learn(model, by=Quantization(kappa), oracle=oracle)
+    result = learn(model, equivalence=Quantization(kappa), oracle=oracle)
     seconds = time.perf_counter() - begun
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     return [
@@ -65,7 +65,7 @@ def wide() -> list[float]:
 def function() -> list[float]:
     """A function of dense rows over 50,000 symbols."""
     target = peaked(3, SYMBOLS)
-    oracle = ExactOracle(target, by=Quantization(1000))
+    oracle = ExactOracle(target, equivalence=Quantization(1000))
     return measured(FunctionModel(target.next_distributions, target.alphabet), oracle, 1000)
 
 

@@ -25,21 +25,13 @@ from benchmarks.support import (
     print_row,
 )
 from examples.phone_trigram import write_arpa
-from pdfalearn import (
-    PDFA,
-    Contains,
-    distances,
-    divergence,
-    entropy,
-    length,
-    most_likely,
-    probability,
-    random_pdfa,
-    read_arpa,
-    score,
-)
+from pdfalearn import PDFA, divergence, most_likely, probability, score
+from pdfalearn.analysis import distances, entropy, length
 from pdfalearn.analysis.products import Product
-from pdfalearn.formats.word_files import WordNotation
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.io import read_arpa
+from pdfalearn.io.word_files import WordNotation
+from pdfalearn.languages import Contains
 from pdfalearn.languages.kinds import language_dfa
 
 Answer = TypeVar("Answer")

@@ -14,8 +14,11 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.support import median_seconds, print_header, print_row
-from pdfalearn import PDFA, Contains, Quantization, length_bounds, probability_bounds, random_pdfa
-from pdfalearn import save_intervals as save
+from pdfalearn import PDFA, Quantization
+from pdfalearn.analysis import length_bounds, probability_bounds
+from pdfalearn.analysis import save_intervals as save
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.languages import Contains
 
 KAPPA = 1000
 TITLES = ["states", "symbols", "P(language)", "length", "Storm's length", "ratio", "differ by"]
@@ -29,7 +32,7 @@ def storm_lengths(pdfa: PDFA) -> tuple[float, tuple[float, float]]:
     storm: Any = stormpy
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "chain.drn")
-        save(pdfa, path, by=Quantization(KAPPA))
+        save(pdfa, path, equivalence=Quantization(KAPPA))
         model = storm.build_model_from_drn[storm.Interval](str(path))
     (formula,) = storm.parse_properties('R=? [F "end"]')
     modes = storm.UncertaintyResolutionMode
@@ -58,12 +61,12 @@ def target(size: int, symbols: int) -> PDFA:
 
 def row(size: int, symbols: int) -> list[str]:
     """Measure one automaton."""
-    pdfa, by = target(size, symbols), Quantization(KAPPA)
+    pdfa, equivalence = target(size, symbols), Quantization(KAPPA)
     language = Contains(pdfa.alphabet.symbols[:2])
-    asked = median_seconds(lambda: probability_bounds(pdfa, language, by=by))
-    own = median_seconds(lambda: length_bounds(pdfa, by=by))
+    asked = median_seconds(lambda: probability_bounds(pdfa, language, equivalence=equivalence))
+    own = median_seconds(lambda: length_bounds(pdfa, equivalence=equivalence))
     theirs, lengths = storm_lengths(pdfa)
-    bounds = length_bounds(pdfa, by=by)
+    bounds = length_bounds(pdfa, equivalence=equivalence)
     differ = max(abs(bounds.low - lengths[0]), abs(bounds.high - lengths[1]))
     times = [f"{asked:.2f} s", f"{own:.2f} s", f"{theirs:.2f} s", f"{theirs / own:.1f}"]
     return [f"{len(pdfa):,}", str(symbols), *times, f"{differ:.1g}"]

@@ -14,18 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Budget,
-    LanguageModel,
-    Quantization,
-    Result,
-    Rows,
-    evaluate,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, LanguageModel, Quantization, Result, evaluate, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import AutomatonModel, Rows
 from pdfalearn.models.batch import Batch
 
 if TYPE_CHECKING:
@@ -147,7 +138,9 @@ def divergence(
 
 def learnt(model: LanguageModel, kappa: int, symbols: int) -> Result:
     """Learn within a number of symbols, audits left out."""
-    return learn(model, by=Quantization(kappa), budget=Budget(max_symbols=symbols), audit=0)
+    return learn(
+        model, equivalence=Quantization(kappa), budget=Budget(max_symbols=symbols), audit=0
+    )
 
 
 def table(name: str, seeds: Sequence[int]) -> None:

@@ -19,8 +19,11 @@ import numpy as np
 import torch
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import InputError, Rows, TransformerModel, Words
+from pdfalearn import TransformerModel
+from pdfalearn.errors import InputError
+from pdfalearn.models import Rows
 from pdfalearn.models.opened import ask_words
+from pdfalearn.samplers import Words
 
 SECONDS = 300
 """The most that one class may take."""

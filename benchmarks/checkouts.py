@@ -13,12 +13,13 @@ from typing import Any
 
 _HERE = Path(__file__).parents[1]
 _ROOMS = (
-    *("alphabet", "analysis", "budgets", "datasets", "equivalence", "generate", "learners"),
-    *("metrics", "models", "oracles", "rows", "samplers", "words"),
+    *("alphabet", "analysis", "budgets", "datasets", "equivalence", "errors", "generate"),
+    *("languages", "learners", "metrics", "models", "oracles", "results", "rows", "samplers"),
+    *("stores", "words"),
 )
 """Where a name may be that is not at the top."""
 _OTHER_WORDS = {
-    "by": "equivalence",
+    "equivalence": "equivalence",
     "cost": "price",
     "fingerprint": "identity",
     "sampler": "words",

@@ -9,14 +9,8 @@ from pathlib import Path
 
 from benchmarks.peers import ListSystem, Outcome, Recorder, System, peer
 from benchmarks.support import in_turns, print_header, print_row
-from pdfalearn import (
-    PDFA,
-    Quantization,
-    chain,
-    learn,
-    load,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Quantization, learn, load
+from pdfalearn.datasets import chain, random_pdfa
 
 BY = Quantization(1000)
 LISTS = "KV on lists"
@@ -26,7 +20,7 @@ TITLES += [f"{LISTS} / learn", "equivalence queries", "goal", "KV's", "L*'s"]
 
 def ours(target: PDFA) -> Outcome:
     """Learn a target by this library."""
-    result = learn(target, by=BY)
+    result = learn(target, equivalence=BY)
     return Outcome(len(result.pdfa), result.statistics.equivalence_queries, result)
 
 
@@ -111,7 +105,9 @@ def counted_words(everything: bool) -> None:
     )
     target = load(path)
     for name in ("quant", "quant-classes"):
-        [(seconds, result)] = in_turns([partial(learn, target, by=BY, learner=name)], runs=5)
+        [(seconds, result)] = in_turns(
+            [partial(learn, target, equivalence=BY, learner=name)], runs=5
+        )
         costs = result.statistics
         cells: list[object] = [name, costs.words, "at most 2900"]
         cells += [costs.distributions, "at most 3150", costs.symbols]

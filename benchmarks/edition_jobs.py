@@ -31,7 +31,7 @@ CELL_BYTES = 8 * 32 + 8 * 5 + 8
 
 def automaton(target: Any, kappa: int = KAPPA) -> Job:
     """Learn an automaton."""
-    return partial(call, "learn", target, by=find("Quantization")(kappa))
+    return partial(call, "learn", target, equivalence=find("Quantization")(kappa))
 
 
 def function(target: Any) -> Job:
@@ -40,8 +40,8 @@ def function(target: Any) -> Job:
 
     def learn() -> None:
         model = call("FunctionModel", target.next_distributions, target.alphabet)
-        oracle = call("ExactOracle", target, by=relation)
-        call("learn", model, by=relation, oracle=oracle)
+        oracle = call("ExactOracle", target, equivalence=relation)
+        call("learn", model, equivalence=relation, oracle=oracle)
 
     return learn
 
@@ -70,7 +70,7 @@ def network(made: Callable[[], tuple[Any, Steps]], kappa: int, words: int) -> Jo
     def learn() -> Steps:
         steps.received = 0
         oracle = find("PACOracle")(epsilon=0.05, delta=0.05, sampler=sampler, seed=1)
-        call("learn", model, by=find("Quantization")(kappa), oracle=oracle, budget=budget)
+        call("learn", model, equivalence=find("Quantization")(kappa), oracle=oracle, budget=budget)
         return steps
 
     return learn

@@ -15,7 +15,8 @@ from benchmarks.support import (
     print_header,
     print_row,
 )
-from pdfalearn import PDFA, Quantization, chain, distinguish, quotient, random_pdfa
+from pdfalearn import PDFA, Quantization, distinguish, quotient
+from pdfalearn.datasets import chain, random_pdfa
 
 FAMILIES = {
     "random, m=2, κ=1000": ("random", [10**4, 10**5, 10**6], {"symbols": 2}),
@@ -59,12 +60,12 @@ def measure(
     kind: str, size: int, options: dict[str, int]
 ) -> tuple[int, float, float, float, float]:
     """Return states of the quotient; seconds to make, to divide and to compare; gigabytes."""
-    by = Quantization(1000)
+    equivalence = Quantization(1000)
     making = median_seconds(lambda: target(kind, size, options))
     pdfa = target(kind, size, options)
-    dividing = median_seconds(lambda: quotient(pdfa, by=by))
-    smaller = quotient(pdfa, by=by)
-    comparing = median_seconds(lambda: distinguish(pdfa, smaller, by=by))
+    dividing = median_seconds(lambda: quotient(pdfa, equivalence=equivalence))
+    smaller = quotient(pdfa, equivalence=equivalence)
+    comparing = median_seconds(lambda: distinguish(pdfa, smaller, equivalence=equivalence))
     return len(smaller), making, dividing, comparing, peak_gigabytes()
 
 

@@ -13,22 +13,21 @@ import numpy as np
 
 from benchmarks.support import in_a_process, in_turns, peak_gigabytes, print_header, print_row
 from pdfalearn import (
-    DFA,
     PDFA,
-    AutomatonModel,
-    ExactOracle,
     FunctionModel,
     Guided,
     LanguageModel,
     Quantization,
     TopK,
-    figure_3,
     learn,
     quotient,
-    random_pdfa,
-    reachable_part,
 )
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.analysis import reachable_part
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.languages import DFA
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import ExactOracle
 
 BY = Quantization(1000)
 SYMBOLS = 1000
@@ -113,9 +112,9 @@ def measure(name: str) -> tuple[int, int, int, int, float, float, int]:
     """Return states, transitions, words, symbols, seconds, gigabytes and equivalence queries."""
     learn(figure_3())  # what is imported at first use is not part of the time
     model, truth = CASES[name]()
-    oracle = ExactOracle(truth, by=BY)
-    [(seconds, result)] = in_turns([partial(learn, model, by=BY, oracle=oracle)], runs=3)
-    if len(result.pdfa) != len(quotient(truth, by=BY)):
+    oracle = ExactOracle(truth, equivalence=BY)
+    [(seconds, result)] = in_turns([partial(learn, model, equivalence=BY, oracle=oracle)], runs=3)
+    if len(result.pdfa) != len(quotient(truth, equivalence=BY)):
         raise AssertionError(f"{name}: not the quotient")
     costs = result.statistics
     transitions = int((result.pdfa.transitions >= 0).sum())

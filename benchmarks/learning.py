@@ -27,7 +27,8 @@ from benchmarks.support import (
     print_header,
     print_row,
 )
-from pdfalearn import Quantization, combination_lock, figure_3, learn, quotient, random_pdfa
+from pdfalearn import Quantization, learn, quotient
+from pdfalearn.datasets import combination_lock, figure_3, random_pdfa
 from pdfalearn.errors import MissingExtraError
 
 
@@ -35,12 +36,20 @@ def beside_quotient(everything: bool) -> None:
     """A random target of n=10^5, m=2, κ=1000, beside its quotient."""
     target = random_pdfa(10**5, seed=1)
     jobs: list[Callable[[], object]] = [
-        partial(learn, target, by=BY),
-        partial(quotient, target, by=BY),
+        partial(learn, target, equivalence=BY),
+        partial(quotient, target, equivalence=BY),
     ]
     (learning, _), (dividing, _) = in_turns(jobs, runs=5)
     print_header(["states", "learn, s", "quotient, s", "learn / quotient", "goal"])
-    print_row([len(quotient(target, by=BY)), learning, dividing, learning / dividing, "at most 4"])
+    print_row(
+        [
+            len(quotient(target, equivalence=BY)),
+            learning,
+            dividing,
+            learning / dividing,
+            "at most 4",
+        ]
+    )
 
 
 def measure_random(
@@ -49,7 +58,9 @@ def measure_random(
     """Return states, seconds, gigabytes and equivalence queries of learning a random target."""
     learn(figure_3())  # what is imported at first use is not part of the time
     target = random_pdfa(size, distributions=distributions, seed=1)
-    [(seconds, result)] = in_turns([partial(learn, target, by=Quantization(kappa))], runs=3)
+    [(seconds, result)] = in_turns(
+        [partial(learn, target, equivalence=Quantization(kappa))], runs=3
+    )
     return len(result.pdfa), seconds, peak_gigabytes(), result.statistics.equivalence_queries
 
 
@@ -85,7 +96,7 @@ def locks(everything: bool) -> None:
     times, words, symbols = Growth(), Growth(), Growth()
     for size in (50, 100, 200):
         lock = combination_lock(size)
-        [(seconds, result)] = in_turns([partial(learn, lock, by=BY)], runs=5)
+        [(seconds, result)] = in_turns([partial(learn, lock, equivalence=BY)], runs=5)
         costs = result.statistics
         cells = [size, seconds, times.to(size, seconds)]
         cells += [costs.words, words.to(size, costs.words)]

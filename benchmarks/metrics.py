@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.support import median_seconds, print_header, print_row
-from pdfalearn import PDFA, Quantization, evaluate, evaluate_exactly, random_pdfa
+from pdfalearn import PDFA, Quantization, evaluate
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.metrics import evaluate_exactly
 from pdfalearn.metrics.distributions import figures_of
 
 BY = Quantization(1000)
@@ -34,8 +36,8 @@ def on_drawn_words(states: int, symbols: int, ending: float, count: int) -> list
     """Draw words and evaluate on them, all in all."""
     first = target(states, symbols, ending)
     second = changed(first, 2)
-    seconds = median_seconds(lambda: evaluate(first, second, count=count, by=BY))
-    result = evaluate(first, second, count=count, by=BY)
+    seconds = median_seconds(lambda: evaluate(first, second, count=count, equivalence=BY))
+    result = evaluate(first, second, count=count, equivalence=BY)
     prefixes = round((result.mean_length + 1) * count)
     return ["drawn words", states, symbols, count, result.mean_length, prefixes, seconds]
 
@@ -44,8 +46,8 @@ def over_all_words(states: int, symbols: int, ending: float) -> list[object]:
     """Evaluate over all words."""
     first = target(states, symbols, ending)
     second = changed(first, 2)
-    seconds = median_seconds(lambda: evaluate_exactly(first, second, by=BY))
-    length = evaluate_exactly(first, second, by=BY).mean_length
+    seconds = median_seconds(lambda: evaluate_exactly(first, second, equivalence=BY))
+    length = evaluate_exactly(first, second, equivalence=BY).mean_length
     return ["all words", states, symbols, "all", length, "all", seconds]
 
 

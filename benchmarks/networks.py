@@ -15,22 +15,14 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.support import in_a_process, peak_gigabytes, print_header, print_row
-from pdfalearn import (
-    Budget,
-    ChainOracle,
-    PACOracle,
-    Quantization,
-    RecurrentModel,
-    Result,
-    StepNetwork,
-    StoredAnswersOracle,
-    UniformWords,
-    learn,
-)
-from pdfalearn.models._modules import Layers
+from pdfalearn import Budget, Quantization, RecurrentModel, Result, learn
+from pdfalearn.models import StepNetwork
+from pdfalearn.models._networks import Layers
+from pdfalearn.oracles import ChainOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.samplers import UniformWords
 
 if TYPE_CHECKING:
-    from pdfalearn.models._hidden_states import State
+    from pdfalearn.models._networks import State
 
 SYMBOLS = "abcd"
 MOST_STATES = 500
@@ -88,8 +80,8 @@ def learnt(
     model = RecurrentModel(timed, SYMBOLS, memory=memory)
     started = time.perf_counter()
     budget = Budget(max_states=MOST_STATES)
-    by = Quantization(kappa)
-    result = learn(model, by=by, oracle=oracle, budget=budget, learner=learner)
+    equivalence = Quantization(kappa)
+    result = learn(model, equivalence=equivalence, oracle=oracle, budget=budget, learner=learner)
     return result, time.perf_counter() - started
 
 

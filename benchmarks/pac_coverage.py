@@ -17,7 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import PDFA, AutomatonModel, PACOracle, Quantization, UniformWords, learn
+from pdfalearn import PDFA, Quantization, learn
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import UniformWords
 from pdfalearn.samplers.drawing import Sampler
 
 EPSILON = DELTA = 0.1
@@ -65,7 +68,7 @@ def outcome_of(kind: type[PACOracle], seed: int) -> Outcome:
     target, max_length = drawn_target(seed)
     sampler = UniformWords(max_length)
     oracle = kind(epsilon=EPSILON, delta=DELTA, sampler=sampler, seed=seed)
-    result = learn(AutomatonModel(target), by=BY, oracle=oracle)
+    result = learn(AutomatonModel(target), equivalence=BY, oracle=oracle)
     error = error_of(result.pdfa, target, max_length)
     return Outcome(error, result.statistics.equivalence_queries)
 

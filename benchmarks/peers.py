@@ -16,7 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import PDFA, Equivalence
+from pdfalearn import PDFA
+from pdfalearn.equivalence import Equivalence
 from pdfalearn.errors import MissingExtraError
 
 Letters = tuple[int, ...]
@@ -50,9 +51,9 @@ class Outcome:
 class System:
     """A PDFA as AALpy's system under learning."""
 
-    def __init__(self, target: PDFA, by: Equivalence) -> None:
+    def __init__(self, target: PDFA, equivalence: Equivalence) -> None:
         self.outputs: Sequence[Output] = [
-            tuple(vector) for vector in by.keys(target.probabilities).tolist()
+            tuple(vector) for vector in equivalence.keys(target.probabilities).tolist()
         ]
         self.transitions: Sequence[Sequence[int]] | NDArray[np.int32] = target.transitions
         self.initial = target.initial
@@ -87,9 +88,9 @@ class System:
 class ListSystem(System):
     """The same in lists, and with one object for all states of a class."""
 
-    def __init__(self, target: PDFA, by: Equivalence) -> None:
-        super().__init__(target, by)
-        keys: list[bytes] = [key.tobytes() for key in by.keys(target.probabilities)]
+    def __init__(self, target: PDFA, equivalence: Equivalence) -> None:
+        super().__init__(target, equivalence)
+        keys: list[bytes] = [key.tobytes() for key in equivalence.keys(target.probabilities)]
         vectors = {key: key for key in keys}
         self.outputs = [vectors[key] for key in keys]  # one object a class: compared by identity
         self.transitions = target.transitions.tolist()
@@ -98,8 +99,8 @@ class ListSystem(System):
 class Recorder(System):
     """A system that notes which words it was asked for and which outputs it has shown."""
 
-    def __init__(self, target: PDFA, by: Equivalence) -> None:
-        super().__init__(target, by)
+    def __init__(self, target: PDFA, equivalence: Equivalence) -> None:
+        super().__init__(target, equivalence)
         self.words: set[Letters] = set()
         self.distributions: set[Letters] = set()
         self._word: Letters = ()

@@ -13,7 +13,9 @@ import click
 import numpy as np
 
 from benchmarks.support import in_turns, print_header, print_row
-from pdfalearn import Batch, FunctionModel, LanguageModel, ProgramModel, Words
+from pdfalearn import FunctionModel, LanguageModel, ProgramModel
+from pdfalearn.models import Batch
+from pdfalearn.samplers import Words
 
 PROGRAM = Path(__file__).parents[1] / "examples" / "programs" / "parity.py"
 LENGTH = 10

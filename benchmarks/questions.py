@@ -94,12 +94,12 @@ def distill(model: Any, counted: Any = None, **options: Any) -> Figures:
 
 def of(pdfa: Any, kappa: int = 1000, **options: Any) -> Figures:
     """Learn a PDFA, or a wrapper of one, up to quantization."""
-    return learn(pdfa, by=find("Quantization")(kappa), **options)
+    return learn(pdfa, equivalence=find("Quantization")(kappa), **options)
 
 
 def exactly(pdfa: Any, kappa: int = 1000) -> Any:
     """Return the exact oracle of a target."""
-    return call("ExactOracle", pdfa, by=find("Quantization")(kappa))
+    return call("ExactOracle", pdfa, equivalence=find("Quantization")(kappa))
 
 
 def sampled(length: int, share: float = 0.05) -> Any:
@@ -113,7 +113,9 @@ def network(made: tuple[Any, Any], kappa: int = 5, **options: Any) -> Figures:
     model, counted = made
     budget = find("Budget")(max_words=1500)
     relation = find("Quantization")(kappa)
-    return learn(model, counted, by=relation, oracle=sampled(6), **{"budget": budget, **options})
+    return learn(
+        model, counted, equivalence=relation, oracle=sampled(6), **{"budget": budget, **options}
+    )
 
 
 def wrapped(wrap: Callable[[Any], Any], made: tuple[Any, Any] | None = None) -> Figures:
@@ -121,7 +123,7 @@ def wrapped(wrap: Callable[[Any], Any], made: tuple[Any, Any] | None = None) -> 
     if made is None:
         return of(wrap(random(20, 4, seed=21)), kappa=100)
     model, counted = made
-    return learn(wrap(model), counted, by=find("Quantization")(20), budget=_words(3000))
+    return learn(wrap(model), counted, equivalence=find("Quantization")(20), budget=_words(3000))
 
 
 def _words(most: int) -> Any:
@@ -140,7 +142,7 @@ def stored(first: int | None, made: Callable[[], tuple[Any, Any]]) -> Figures:
     """Learn with a store; after a first run with so many words at most if that is given."""
     with TemporaryDirectory() as folder:
         options = {"store": Path(folder) / "answers.db", "oracle": sampled(8), "seed": 1}
-        options["by"] = find("Quantization")(10)
+        options["equivalence"] = find("Quantization")(10)
         if first is not None:
             learn(made()[0], budget=_words(first), **options)
         model, counted = made()
@@ -163,7 +165,7 @@ def rival(learner: str, made: tuple[Any, Any] | Any) -> Figures:
     """Learn by a tolerance, as the rivals do."""
     model, counted = made if isinstance(made, tuple) else (made, None)
     relation = find("Tolerance")(0.1)
-    return learn(model, counted, by=relation, learner=learner, budget=_words(2000))
+    return learn(model, counted, equivalence=relation, learner=learner, budget=_words(2000))
 
 
 def distilled(made: tuple[Any, Any] | Any, **bounds: Any) -> Figures:
@@ -189,7 +191,7 @@ def automata() -> dict[str, Case]:
         "automaton: n=300, m=2": partial(target, 300, seed=3),
         "automaton: n=1000, m=3": partial(target, 1000, 3, seed=4),
         "automaton: n=100, κ=10": lambda: of(random(100, seed=5), kappa=10),
-        "automaton: n=100, exact": lambda: learn(random(100, seed=6), by=find("Exact")()),
+        "automaton: n=100, exact": lambda: learn(random(100, seed=6), equivalence=find("Exact")()),
         "automaton: n=100, d=2": partial(target, 100, distributions=2, seed=7),
         "automaton: n=100, d=4": partial(target, 100, distributions=4, seed=8),
         "large alphabet: n=30, m=40": partial(target, 30, 40, seed=9),

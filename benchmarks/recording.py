@@ -15,18 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    ExactOracle,
-    FunctionModel,
-    LanguageModel,
-    Quantization,
-    Result,
-    figure_3,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, FunctionModel, LanguageModel, Quantization, Result, learn
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import ExactOracle
 
 BY = Quantization(100_000)
 TARGET = random_pdfa(10_000, 20, seed=1)
@@ -52,13 +44,13 @@ def function() -> LanguageModel:
 def run(model: LanguageModel, oracle: ExactOracle, store: Path | None) -> tuple[float, Result]:
     """Learn once, and return the seconds."""
     begin = time.process_time()
-    result = learn(model, by=BY, oracle=oracle, store=store, model_id="benchmark")
+    result = learn(model, equivalence=BY, oracle=oracle, store=store, model_id="benchmark")
     return time.process_time() - begin, result
 
 
 def measure(name: str, make: Callable[[], LanguageModel], target: PDFA) -> None:
     """Learn without a store, with a new one and with a full one, in turns."""
-    oracle = ExactOracle(target, by=BY)
+    oracle = ExactOracle(target, equivalence=BY)
     seconds: dict[str, list[float]] = {"without": [], "with": [], "again": []}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(RUNS):

@@ -16,7 +16,8 @@ import numpy as np
 
 from benchmarks.authors import authors_lpstar
 from benchmarks.support import in_turns, print_header, print_row
-from pdfalearn import PDFA, Quantization, Result, Tolerance, figure_3, learn, random_pdfa
+from pdfalearn import PDFA, Quantization, Result, Tolerance, learn
+from pdfalearn.datasets import figure_3, random_pdfa
 from pdfalearn.errors import MissingExtraError
 
 KAPPA = 1000
@@ -26,8 +27,8 @@ SEEDS = (1, 2, 3, 4, 5)
 
 def job(name: str, target: PDFA) -> Callable[[], Result]:
     """Return a job that learns a target by one of the three, with κ = 1000 or t = 1/κ."""
-    by = Quantization(KAPPA) if name == "QuaNT" else Tolerance(1 / KAPPA)
-    return partial(learn, target, learner=LEARNERS[name], by=by, audit=0)
+    equivalence = Quantization(KAPPA) if name == "QuaNT" else Tolerance(1 / KAPPA)
+    return partial(learn, target, learner=LEARNERS[name], equivalence=equivalence, audit=0)
 
 
 def medians(

@@ -15,20 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from examples.phone_trigram import write_arpa
-from pdfalearn import (
-    PDFA,
-    Budget,
-    Frontier,
-    Page,
-    distill,
-    figure_2,
-    learn,
-    random_pdfa,
-    read_arpa,
-    reber,
-    tomita,
-    view,
-)
+from pdfalearn import PDFA, Budget, Frontier, distill, learn, view
+from pdfalearn.datasets import figure_2, random_pdfa, reber, tomita
+from pdfalearn.io import read_arpa
+from pdfalearn.viewing import Page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright

@@ -11,7 +11,8 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import PDFA, reachable, simplify
+from pdfalearn import PDFA, simplify
+from pdfalearn.analysis import reachable
 
 STATES, SIZES, SEEDS = 6, (2, 3, 4), range(100, 130)
 TITLES = ("states kept", "automata", "least ratio", "median", "mean", "greatest")

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike
 
-from pdfalearn import PDFA, Equivalence, ExactOracle, FunctionModel, learn
+from pdfalearn import PDFA, FunctionModel, learn
 from pdfalearn.alphabet import Symbol
+from pdfalearn.equivalence import Equivalence
+from pdfalearn.oracles import ExactOracle
 
 SECONDS_A_CALL = 1e-3
 SECONDS_A_WORD = 1e-5
@@ -53,9 +55,13 @@ class SleepingRun:
         return [min(self.sizes), *quartiles, max(self.sizes)]
 
 
-def learn_sleeping(target: PDFA, by: Equivalence) -> SleepingRun:
+def learn_sleeping(target: PDFA, equivalence: Equivalence) -> SleepingRun:
     """Learn a sleeping function with the exact oracle of its PDFA."""
     function = SleepingFunction(target)
     started = time.perf_counter()
-    learn(FunctionModel(function, target.alphabet), by=by, oracle=ExactOracle(target, by=by))
+    learn(
+        FunctionModel(function, target.alphabet),
+        equivalence=equivalence,
+        oracle=ExactOracle(target, equivalence=equivalence),
+    )
     return SleepingRun(time.perf_counter() - started, function.seconds, function.sizes)

@@ -21,29 +21,22 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Budget,
+from pdfalearn import PDFA, Budget, FunctionModel, LanguageModel, Quantization, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import AutomatonModel
+from pdfalearn.models.automaton import OpenedAutomaton
+from pdfalearn.models.batch import Batch
+from pdfalearn.oracles import (
     ChainOracle,
     EquivalenceOracle,
     ExactOracle,
-    FunctionModel,
-    HypothesisWords,
-    LanguageModel,
-    LearningInterrupted,
-    ModelWords,
     PACOracle,
-    Quantization,
     StatePrefixOracle,
     StoredAnswersOracle,
-    UniformWords,
-    learn,
-    random_pdfa,
 )
-from pdfalearn.models.automaton import OpenedAutomaton
-from pdfalearn.models.batch import Batch
+from pdfalearn.results import LearningInterrupted
 from pdfalearn.rows import Rows
+from pdfalearn.samplers import HypothesisWords, ModelWords, UniformWords
 from pdfalearn.samplers.drawing import Sampler
 
 BY = Quantization(50)
@@ -94,7 +87,7 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
         epsilon=0.05, delta=0.05, sampler=samplers[random.integers(3)], seed=int(random.integers(9))
     )
     oracles: list[EquivalenceOracle] = [
-        ExactOracle(target, by=BY),
+        ExactOracle(target, equivalence=BY),
         ChainOracle(StoredAnswersOracle(), pac),
         StatePrefixOracle(walks_per_state=3, walk_length=5, seed=seed),
     ]
@@ -107,7 +100,7 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
     with suppress(LearningInterrupted):
         learn(
             model,
-            by=BY,
+            equivalence=BY,
             oracle=oracles[random.integers(len(oracles))],
             learner=["quant", "quant-paper"][int(random.random() < 0.02)],
             store=store,

@@ -16,7 +16,8 @@ import torch
 
 from benchmarks.support import print_header, print_row
 from examples.smollm import smollm
-from pdfalearn import Batch, TransformerModel
+from pdfalearn import TransformerModel
+from pdfalearn.models import Batch
 
 COIN = "I toss a coin, and it shows"
 SIDES = ("heads", "tails")

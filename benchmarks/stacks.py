@@ -12,23 +12,22 @@ import numpy as np
 
 from benchmarks.support import print_header, print_row
 from pdfalearn import (
-    DFA,
     PDFA,
-    AutomatonModel,
     Guided,
-    InputError,
     LanguageModel,
-    ModelError,
     Quantization,
     Temperature,
     TopK,
     TopP,
-    Words,
     learn,
     quotient,
-    random_pdfa,
 )
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.languages import DFA
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.opened import ask_words
+from pdfalearn.samplers import Words
 
 STACKS = 1000
 KAPPAS = (1, 2, 10, 100, 1000)
@@ -127,22 +126,27 @@ def product_by_asking(model: LanguageModel) -> PDFA:
 
 def check_stack(seed: int) -> str:
     """Learn a random stack; return "exact", "nothing left", or what is wrong."""
-    model, by = draw_stack(seed)
+    model, equivalence = draw_stack(seed)
     try:
-        expected = quotient(product_by_asking(model), by=by)
+        expected = quotient(product_by_asking(model), equivalence=equivalence)
     except ModelError as error:
         try:
-            learn(model, by=by)
+            learn(model, equivalence=equivalence)
         except ModelError as second:
             both = str(error), str(second)
             return "nothing left" if all("nothing is left" in text for text in both) else both[1]
         return "learnt where nothing is left"
-    result = learn(model, by=by)
-    found = quotient(result.pdfa, by=by)  # numbered breadth first, as the other one is
+    result = learn(model, equivalence=equivalence)
+    found = quotient(
+        result.pdfa, equivalence=equivalence
+    )  # numbered breadth first, as the other one is
     same = len(result.pdfa) == len(expected) and np.array_equal(
         found.transitions, expected.transitions
     )
-    if not same or (by.keys(found.probabilities) != by.keys(expected.probabilities)).any():
+    if (
+        not same
+        or (equivalence.keys(found.probabilities) != equivalence.keys(expected.probabilities)).any()
+    ):
         return "not the quotient"
     return result.certificate.kind if result.certificate else "no certificate"
 
@@ -162,14 +166,14 @@ def draw_target(size: int, seed: int) -> PDFA:
 
 def count_missed(size: int, seed: int) -> tuple[int, int, str]:
     """Omit the zeros of a target; return the quotient's states, those missed, the certificate."""
-    without_zeros, by = draw_target(size, seed), Quantization(10)
+    without_zeros, equivalence = draw_target(size, seed), Quantization(10)
     target = PDFA(
         alphabet=without_zeros.alphabet,
         transitions=np.maximum(without_zeros.transitions, 0),
         probabilities=without_zeros.probabilities,
     )
-    states = len(quotient(without_zeros, by=by))
-    result = learn(TopP(target, 1), by=by)
+    states = len(quotient(without_zeros, equivalence=equivalence))
+    result = learn(TopP(target, 1), equivalence=equivalence)
     kind = result.certificate.kind if result.certificate else "none"
     return states, states - len(result.pdfa), kind
 

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import Alphabet, AnswerStore
+from pdfalearn import Alphabet
 from pdfalearn.rows import Rows
-from pdfalearn.stores import ModelAnswers
+from pdfalearn.stores import AnswerStore, ModelAnswers
 from pdfalearn.words import Words
 
 RUNS = 3

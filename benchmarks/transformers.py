@@ -17,18 +17,11 @@ import numpy as np
 import torch
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import (
-    Batch,
-    Budget,
-    ModelWords,
-    PACOracle,
-    Quantization,
-    Rows,
-    TransformerModel,
-    Words,
-    learn,
-)
+from pdfalearn import Budget, Quantization, TransformerModel, learn
+from pdfalearn.models import Batch, Rows
 from pdfalearn.models._opened_transformer import OpenedTransformer
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import ModelWords, Words
 
 PROMPTS = (14, 100, 400)
 POOLS = {"GPT-2 2x64": 2**18, "SmolLM2-135M": 11 * 2**20}
@@ -199,7 +192,9 @@ def learning(name: str, network: Any, words: int = 1500) -> None:
     oracle = PACOracle(epsilon=0.05, delta=0.05, sampler=ModelWords(max_length=8), seed=1)
     started = time.perf_counter()
     with clock.on(network):
-        result = learn(model, by=Quantization(10), oracle=oracle, budget=Budget(max_words=words))
+        result = learn(
+            model, equivalence=Quantization(10), oracle=oracle, budget=Budget(max_words=words)
+        )
     total = time.perf_counter() - started
     statistics = result.statistics
     figures = [statistics.words, clock.tokens, total, clock.tokens / total, total / clock.seconds]

@@ -12,7 +12,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from benchmarks.screenshots import launched, phones
-from pdfalearn import PDFA, random_pdfa, reber, view
+from pdfalearn import PDFA, view
+from pdfalearn.datasets import random_pdfa, reber
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -11,20 +11,10 @@ import tempfile
 from pathlib import Path
 
 from examples.phone_trigram import write_arpa
-from pdfalearn import (
-    PDFA,
-    BeginsWith,
-    Contains,
-    EndsWith,
-    HasLength,
-    entropy,
-    expected_count,
-    length,
-    most_likely,
-    most_likely_prefixes,
-    probability,
-    read_arpa,
-)
+from pdfalearn import PDFA, most_likely, probability
+from pdfalearn.analysis import entropy, expected_count, length, most_likely_prefixes
+from pdfalearn.io import read_arpa
+from pdfalearn.languages import BeginsWith, Contains, EndsWith, HasLength
 
 
 def phones() -> PDFA:

@@ -15,16 +15,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    Certificate,
-    Equivalence,
-    FunctionModel,
-    Guided,
-    Quantization,
-    learn,
-)
+from pdfalearn import PDFA, Alphabet, Certificate, FunctionModel, Guided, Quantization, learn
+from pdfalearn.equivalence import Equivalence
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.words import Words
 
@@ -92,14 +84,14 @@ class EveryWord:
 
     certificate = Certificate("exact", "every word that the guide allows was compared")
 
-    def __init__(self, truth: dict[str, Rows], by: Equivalence) -> None:
-        self._words, self._by = list(truth), by
-        self._keys = by.keys(np.array(list(truth.values())))
+    def __init__(self, truth: dict[str, Rows], equivalence: Equivalence) -> None:
+        self._words, self._equivalence = list(truth), equivalence
+        self._keys = equivalence.keys(np.array(list(truth.values())))
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the first words after which the classes differ."""
         ends = hypothesis.states_after(self._words)
-        keys = self._by.keys(hypothesis.probabilities)[ends]
+        keys = self._equivalence.keys(hypothesis.probabilities)[ends]
         wrong = (ends < 0) | (keys != self._keys).any(axis=1)
         return ALPHABET.encode_words([self._words[place] for place in wrong.nonzero()[0][:50]])
 
@@ -124,8 +116,8 @@ def main() -> None:
     print("| κ | states | words asked | total variation | largest ratio |")
     print("| --- | --- | --- | --- | --- |")
     for kappa in (2, 10, 100, 1000, 10**6):
-        by = Quantization(kappa)
-        result = learn(model, by=by, oracle=EveryWord(truth, by))
+        equivalence = Quantization(kappa)
+        result = learn(model, equivalence=equivalence, oracle=EveryWord(truth, equivalence))
         found = result.pdfa.word_probabilities(EVERY_DATE)
         variation = np.abs(found - expected).sum() / 2
         ratio = np.maximum(found / expected, expected / found).max()

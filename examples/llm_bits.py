@@ -17,18 +17,9 @@ import numpy as np
 
 from benchmarks.support import print_header, print_row
 from examples.llms import LLM, counted, enumerated, outside, print_states, run, words_of
-from pdfalearn import (
-    PDFA,
-    Budget,
-    Guided,
-    ModelWords,
-    PACOracle,
-    Quantization,
-    TransformerModel,
-    distill,
-    learn,
-    save,
-)
+from pdfalearn import PDFA, Budget, Guided, Quantization, TransformerModel, distill, learn, save
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import ModelWords
 
 PROMPT = "Random bits: "
 LONGEST = 16
@@ -52,7 +43,7 @@ def show(llm: LLM, pictures: Path | None = None) -> None:
     print_states(tree)
     budget = Budget(max_symbols=SYMBOLS)
     with counted(model) as cost:
-        frontier = distill(model, budget=budget, words=ModelWords(LONGEST), sizes=SIZES)
+        frontier = distill(model, budget=budget, sampler=ModelWords(LONGEST), sizes=SIZES)
     cost.words = outside(frontier)["distributions"]
     print(f"distilling: {cost}\n")
     print_header(["states", "divergence a symbol", "from", "to", f"total variation, {ALL_TO} bits"])
@@ -71,7 +62,7 @@ def print_growth(model: TransformerModel) -> None:
     for bound in BOUNDS:
         started = time.perf_counter()
         budget = Budget(max_words=bound)
-        result = learn(model, by=Quantization(100), oracle=oracle, budget=budget)
+        result = learn(model, equivalence=Quantization(100), oracle=oracle, budget=budget)
         seconds = time.perf_counter() - started
         print_row([result.statistics.words, len(result.pdfa), seconds])
     print()

@@ -19,7 +19,8 @@ from examples.llms import (
     run,
     small_picture,
 )
-from pdfalearn import ModelWords, PACOracle
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import ModelWords
 
 
 class Texts(NamedTuple):

@@ -19,7 +19,9 @@ from examples.llms import (
     small_picture,
     text,
 )
-from pdfalearn import PDFA, AllWordsOracle, differences, divergence
+from pdfalearn import PDFA, divergence
+from pdfalearn.analysis import differences
+from pdfalearn.oracles import AllWordsOracle
 
 PROMPTS = ("My brother is", "My sister is")
 ADJECTIVES = (

@@ -24,11 +24,9 @@ from benchmarks.support import print_header, print_row
 from examples.smollm import smollm
 from pdfalearn import (
     PDFA,
-    EquivalenceOracle,
     Exact,
     Frontier,
     Guided,
-    ObservationTree,
     Quantization,
     Result,
     TransformerModel,
@@ -39,6 +37,8 @@ from pdfalearn import (
     save,
     simplify,
 )
+from pdfalearn.learners import ObservationTree
+from pdfalearn.oracles import EquivalenceOracle
 
 KAPPAS = (2, 4, 10, 100, 1000)
 
@@ -170,7 +170,7 @@ def learnt(
 ) -> tuple[Result, Cost]:
     """Learn from the LLM itself."""
     with counted(model) as cost:
-        result = learn(model, by=Quantization(kappa), oracle=oracle)
+        result = learn(model, equivalence=Quantization(kappa), oracle=oracle)
     cost.words = outside(result)["distributions"]
     return result, cost
 
@@ -205,7 +205,7 @@ def print_learnt(
         result, cost = learnt(model, kappa, oracle)
         automata[kappa] = result.pdfa
         figures = [*vars(cost).values(), len(result.pdfa), variation(tree, result.pdfa)]
-        is_same = distinguish(result.pdfa, tree, by=Quantization(kappa)) is None
+        is_same = distinguish(result.pdfa, tree, equivalence=Quantization(kappa)) is None
         print_row([f"learnt, κ = {kappa}", *figures, "yes" if is_same else "no"])
         beside = outside(result)
     print(f"\nmass outside: {beside['mean']:.3f} on average, {beside['largest']:.3f} at most\n")
@@ -216,7 +216,7 @@ def print_states(tree: PDFA) -> None:
     """Print how many states all words need, by κ; the answers are there, and nothing is asked."""
     print_header(["κ", "states", "total variation"])
     for kappa in KAPPAS:
-        pdfa = learn(tree, by=Quantization(kappa)).pdfa
+        pdfa = learn(tree, equivalence=Quantization(kappa)).pdfa
         print_row([kappa, len(pdfa), variation(tree, pdfa)])
     print()
 
@@ -234,7 +234,7 @@ def print_likeliest(tree: PDFA, count: int) -> None:
 
 def small_picture(tree: PDFA, kappa: int, states: int, path: Path | None) -> None:
     """Draw an automaton of a few states that is near to that of all words at κ."""
-    small = simplify(quotient(tree, by=Quantization(kappa)), states=states).pdfa
+    small = simplify(quotient(tree, equivalence=Quantization(kappa)), states=states).pdfa
     print(f"picture: {len(small)} states, total variation {variation(tree, small):.3f}\n")
     if path is not None:
         save(small, path)

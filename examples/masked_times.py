@@ -10,17 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    Guided,
-    condition,
-    distances,
-    fit,
-    learn,
-    most_likely,
-    probability,
-)
+from pdfalearn import PDFA, Alphabet, Guided, learn, most_likely, probability, refit
+from pdfalearn.analysis import condition, distances
 
 ALPHABET = Alphabet("0123456789:.")
 TIMES = "([01][0-9]|2[0-3]):[0-5][0-9]"
@@ -49,7 +40,7 @@ def characters() -> PDFA:
     onwards = (np.arange(size**2) % size)[:, None] * size + np.arange(1, size)
     rows = np.full((size**2, size), 1 / size)
     start = PDFA(alphabet=ALPHABET, transitions=onwards, probabilities=rows)
-    return fit(start, corpus(4_000, seed=1))
+    return refit(start, corpus(4_000, seed=1))
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn import Alphabet, LanguageModel, Rows
-from pdfalearn.models import Batch
+from pdfalearn import Alphabet, LanguageModel
+from pdfalearn.models import Batch, Rows
 from pdfalearn.models.protocol import FREE
 from pdfalearn.typing import Flags, Integers
 

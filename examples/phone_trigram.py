@@ -10,16 +10,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from pdfalearn import (
-    PDFA,
-    ExactOracle,
-    FunctionModel,
-    Quantization,
-    evaluate,
-    learn,
-    quotient,
-    read_arpa,
-)
+from pdfalearn import PDFA, FunctionModel, Quantization, evaluate, learn, quotient
+from pdfalearn.io import read_arpa
+from pdfalearn.oracles import ExactOracle
 
 KAPPAS = (2, 3, 5, 10, 20, 100, 1000)
 TITLES = ("κ", "states of the quotient", "states learnt", "words asked", "mean L1", "perplexity")
@@ -36,10 +29,12 @@ def write_arpa(path: Path) -> None:
 
 def learnt_at(kappa: int, truth: PDFA) -> tuple[PDFA, list[int]]:
     """Learn the trigram from its answers alone; return the first figures of a row of the table."""
-    by = Quantization(kappa)
+    equivalence = Quantization(kappa)
     model = FunctionModel(truth.next_distributions, truth.alphabet)
-    result = learn(model, by=by, oracle=ExactOracle(truth, by=by))
-    classes = len(quotient(truth, by=by))
+    result = learn(
+        model, equivalence=equivalence, oracle=ExactOracle(truth, equivalence=equivalence)
+    )
+    classes = len(quotient(truth, equivalence=equivalence))
     return result.pdfa, [kappa, classes, len(result.pdfa), result.statistics.words]
 
 

@@ -18,22 +18,20 @@ from pdfalearn import (
     PDFA,
     Alphabet,
     Budget,
-    ChainOracle,
     LanguageModel,
-    ModelWords,
-    PACOracle,
     Quantization,
     RecurrentModel,
     Result,
-    StoredAnswersOracle,
     TopP,
     distinguish,
     evaluate,
     learn,
-    reber,
     save,
 )
 from pdfalearn.alphabet import Word
+from pdfalearn.datasets import reber
+from pdfalearn.oracles import ChainOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.samplers import ModelWords
 from pdfalearn.typing import Codes
 
 KAPPAS = (2, 3, 5, 10)
@@ -87,14 +85,16 @@ def learnt_at(kappa: int, model: LanguageModel) -> Result:
     """Learn a model at some κ, testing on words of its own."""
     pac = PACOracle(epsilon=0.01, delta=0.01, sampler=ModelWords(max_length=50), seed=1)
     oracle = ChainOracle(StoredAnswersOracle(), pac)
-    return learn(model, by=Quantization(kappa), oracle=oracle, budget=Budget(max_states=500))
+    return learn(
+        model, equivalence=Quantization(kappa), oracle=oracle, budget=Budget(max_states=500)
+    )
 
 
 def row(name: str, kappa: int, result: Result, truth: PDFA, words: Sequence[Word]) -> list[str]:
     """Return a row of the table."""
-    by = Quantization(kappa)
+    equivalence = Quantization(kappa)
     more = " or more" if result.certificate.kind == "stopped" else ""
-    is_grammar = distinguish(result.pdfa, truth, by=by) is None
+    is_grammar = distinguish(result.pdfa, truth, equivalence=equivalence) is None
     cells = [name, str(kappa), f"{len(result.pdfa)}{more}", f"{result.statistics.words:,}"]
     return [*cells, "yes" if is_grammar else "no", *figures(truth, result.pdfa, words)]
 

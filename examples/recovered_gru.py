@@ -12,19 +12,10 @@ from itertools import zip_longest
 import torch
 
 from examples.reber import trained
-from pdfalearn import (
-    PDFA,
-    Budget,
-    Frontier,
-    LanguageModel,
-    ModelWords,
-    PACOracle,
-    Quantization,
-    distill,
-    evaluate,
-    learn,
-    reachable_part,
-)
+from pdfalearn import PDFA, Budget, Frontier, LanguageModel, Quantization, distill, evaluate, learn
+from pdfalearn.analysis import reachable_part
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import ModelWords
 
 TRAINING = 4000
 KAPPAS = (3, 10, 100)
@@ -52,7 +43,7 @@ def learnt(model: LanguageModel) -> Iterator[tuple[str, PDFA, float]]:
     for kappa in KAPPAS:
         oracle = PACOracle(epsilon=0.01, delta=0.01, sampler=ModelWords(max_length=50), seed=1)
         budget = Budget(max_symbols=SYMBOLS)
-        result = learn(model, by=Quantization(kappa), oracle=oracle, budget=budget)
+        result = learn(model, equivalence=Quantization(kappa), oracle=oracle, budget=budget)
         yield f"learnt, κ = {kappa}", result.pdfa, result.statistics.symbols
 
 

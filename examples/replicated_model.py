@@ -12,7 +12,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import FunctionModel, random_pdfa
+from pdfalearn import FunctionModel
+from pdfalearn.datasets import random_pdfa
 
 TARGET = random_pdfa(30, distributions=8, seed=1)
 

@@ -21,7 +21,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import PDFA, reber
+from pdfalearn import PDFA
+from pdfalearn.datasets import reber
 
 Body = dict[str, Any]
 Answer = tuple[int, Body]

@@ -12,7 +12,9 @@ from pathlib import Path
 from time import perf_counter
 
 from examples.phone_trigram import learnt_at, write_arpa
-from pdfalearn import PDFA, evaluate_exactly, read_arpa, simplify
+from pdfalearn import PDFA, simplify
+from pdfalearn.io import read_arpa
+from pdfalearn.metrics import evaluate_exactly
 
 SIZES = (300, 100, 30, 10, 1)
 TITLES = ("states", "KL per symbol", "perplexity")

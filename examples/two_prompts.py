@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn import PDFA, Alphabet, Differences, differences, distances, divergence, fit
+from pdfalearn import PDFA, Alphabet, divergence, refit
+from pdfalearn.analysis import Differences, differences, distances
 
 ALPHABET = Alphabet("0123456789/")
 SIZE = 11
@@ -40,7 +41,7 @@ def by_place() -> PDFA:
 def compared() -> tuple[PDFA, PDFA, Differences]:
     """Fit both models, and find where they part."""
     start = by_place()
-    plain, american = (fit(start, dates(5_000, seed=1, american=share)) for share in (0.1, 0.8))
+    plain, american = (refit(start, dates(5_000, seed=1, american=share)) for share in (0.1, 0.8))
     return plain, american, differences(plain, american, 4)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from pdfalearn import PDFA, Alphabet, Monitor, fit
+from pdfalearn import PDFA, Alphabet, Monitor, refit
 
 EVENTS = Alphabet(["login", "refused", "page", "search", "save", "error", "logout"])
 _AWAY, _TRYING, _INSIDE, _EDITING = range(4)
@@ -56,7 +56,7 @@ def after_last_event() -> PDFA:
 
 def learnt() -> PDFA:
     """Fit the automaton to 2,000 usual sessions."""
-    return fit(after_last_event(), service(0.05, 0.02).sample(2_000, seed=1).words)
+    return refit(after_last_event(), service(0.05, 0.02).sample(2_000, seed=1).words)
 
 
 def watched(usual: PDFA, sessions: list[tuple[Hashable, ...]]) -> Monitor:

@@ -8,15 +8,11 @@ import threading
 
 import numpy as np
 
-from pdfalearn import (
-    AutomatonModel,
-    ExactOracle,
-    LearningInterrupted,
-    Quantization,
-    Result,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import Quantization, Result, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import ExactOracle
+from pdfalearn.results import LearningInterrupted
 from tests.models.watched import COSTS, WatchedModel
 
 BY = Quantization(100)
@@ -29,7 +25,7 @@ def pressed(model: WatchedModel, oracle: ExactOracle, name: str, delay: float) -
     try:
         timer.start()
         try:
-            return learn(model, by=BY, oracle=oracle, learner=name)
+            return learn(model, equivalence=BY, oracle=oracle, learner=name)
         finally:
             timer.join()
     except LearningInterrupted as interrupt:
@@ -47,7 +43,7 @@ def main() -> None:
         cost, room = COSTS[bool(run % 2)], [None, 5, 40][run % 3]
         model = WatchedModel(AutomatonModel(target), capacity=room, cost=cost)
         name = ["quant", "quant-paper"][run % 2]
-        result = pressed(model, ExactOracle(target, by=BY), name, 0.03 * random.random())
+        result = pressed(model, ExactOracle(target, equivalence=BY), name, 0.03 * random.random())
         if result is not None:
             interrupted += result.certificate.kind == "interrupted"
             assert len(result.access_words) == len(result.pdfa)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import DFA, PDFA
+from pdfalearn import PDFA
+from pdfalearn.languages import DFA
 from tests.support import need_module
 
 Floats = NDArray[np.float64]

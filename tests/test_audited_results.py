@@ -14,14 +14,14 @@ from pdfalearn import (
     Budget,
     FunctionModel,
     LanguageModel,
-    ModelError,
     TopK,
     TopP,
     distill,
     learn,
-    random_pdfa,
     sweep,
 )
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import ModelError
 from pdfalearn.models import Batch, attach_answers
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words

@@ -8,20 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    InputError,
-    Quantization,
-    Tolerance,
-    chain,
-    combination_lock,
-    distinguish,
-    figure_1,
-    figure_3,
-    random_pdfa,
-    tomita,
-)
+from pdfalearn import PDFA, Alphabet, Quantization, Tolerance, distinguish
+from pdfalearn.datasets import chain, combination_lock, figure_1, figure_3, random_pdfa, tomita
+from pdfalearn.errors import InputError
 
 PDFA_3: Any = figure_3()
 CALLS: dict[str, Callable[[], object]] = {
@@ -47,8 +36,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "table as word": lambda: PDFA_3.probability(np.array([["0"]])),
     "number as batch": lambda: PDFA_3.word_probabilities(5),
     "string as batch": lambda: PDFA_3.last_symbol_probabilities("01"),
-    "one state for two": lambda: distinguish(PDFA_3, PDFA_3, by=Quantization(2), states=0),  # type: ignore[arg-type]
-    "a pair of one": lambda: distinguish(PDFA_3, PDFA_3, by=Quantization(2), states=(0,)),  # type: ignore[arg-type]
+    "one state for two": lambda: distinguish(PDFA_3, PDFA_3, equivalence=Quantization(2), states=0),  # type: ignore[arg-type]
+    "a pair of one": lambda: distinguish(PDFA_3, PDFA_3, equivalence=Quantization(2), states=(0,)),  # type: ignore[arg-type]
     "complex probabilities": lambda: PDFA(
         alphabet="a", transitions=[[0]], probabilities=[[0.5 + 1j, 0.5]]
     ),

@@ -9,22 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Budget,
-    ExactOracle,
-    FunctionModel,
-    InputError,
-    Quantization,
-    Result,
-    chain,
-    figure_3,
-    learn,
-    quotient,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, FunctionModel, Quantization, Result, learn, quotient
+from pdfalearn.datasets import chain, figure_3, random_pdfa
+from pdfalearn.errors import InputError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.protocol import QueryCost
+from pdfalearn.oracles import ExactOracle
 from tests.learners.checks import assert_is_quotient
 from tests.learners.noted import Noted
 from tests.models.watched import COSTS, WatchedModel
@@ -40,8 +30,8 @@ def as_function(target: PDFA) -> FunctionModel:
 
 def run(target: PDFA, learner: str | Noted, **bounds: float) -> Result:
     budget = Budget(**bounds)  # type: ignore[arg-type]
-    oracle = ExactOracle(target, by=BY)
-    return learn(as_function(target), by=BY, oracle=oracle, learner=learner, budget=budget)
+    oracle = ExactOracle(target, equivalence=BY)
+    return learn(as_function(target), equivalence=BY, oracle=oracle, learner=learner, budget=budget)
 
 
 def assert_whole(result: Result, noted: Noted, target: PDFA) -> None:
@@ -132,10 +122,16 @@ def test_the_model_itself_is_not_asked_for_more(
     store = tmp_path_factory.mktemp("store") / "answers.db"
     for _ in range(2):
         model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=COSTS[prefixes_free])
-        oracle = ExactOracle(target, by=BY)
+        oracle = ExactOracle(target, equivalence=BY)
         budget = Budget(**bounds)
         result = learn(
-            model, by=BY, oracle=oracle, learner=learner, budget=budget, store=store, model_id="m"
+            model,
+            equivalence=BY,
+            oracle=oracle,
+            learner=learner,
+            budget=budget,
+            store=store,
+            model_id="m",
         )
         if not prefixes_free:
             assert len(model.asked) <= bounds.get("max_words", 10**9)
@@ -168,7 +164,13 @@ def test_a_bound_on_the_cost_holds_at_any_cost(
     model = WatchedModel(AutomatonModel(target), capacity=room, cost=cost)
     noted = Noted(learner)
     budget = Budget(max_cost=limit)
-    result = learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=noted, budget=budget)
+    result = learn(
+        model,
+        equivalence=BY,
+        oracle=ExactOracle(target, equivalence=BY),
+        learner=noted,
+        budget=budget,
+    )
     costs, empty_word = result.statistics, cost.total(calls=1, words=1)
     words = costs.words + costs.audited_words
     spent = cost.total(
@@ -223,7 +225,7 @@ def test_an_unresolved_transition_leads_to_the_nearest_distribution() -> None:
         transitions=[[1, 2], [1, 1], [2, 2]],
         probabilities=[[0.2, 0.3, 0.5], [0.5, 0.3, 0.2], [0.45, 0.35, 0.2]],
     )
-    result = learn(target, by=BY, budget=Budget(max_states=2))
+    result = learn(target, equivalence=BY, budget=Budget(max_states=2))
     assert result.access_words == [(), ("a",)]
     assert result.pdfa.transitions.tolist() == [[1, 1], [1, 1]]
     assert result.certificate.details["unresolved"] == 1
@@ -252,8 +254,8 @@ def test_seconds(learner: str) -> None:
         noted = Noted(learner)
         result = learn(
             model,
-            by=BY,
-            oracle=ExactOracle(target, by=BY),
+            equivalence=BY,
+            oracle=ExactOracle(target, equivalence=BY),
             learner=noted,
             budget=Budget(max_seconds=seconds),
         )
@@ -264,10 +266,10 @@ def test_seconds(learner: str) -> None:
 @pytest.mark.slow
 def test_a_large_run_stops_in_the_middle() -> None:
     target, noted = random_pdfa(20_000, seed=2), Noted("quant")
-    result = learn(target, by=BY, learner=noted, budget=Budget(max_words=15_000))
+    result = learn(target, equivalence=BY, learner=noted, budget=Budget(max_words=15_000))
     assert result.statistics.words + result.statistics.audited_words == 15_000
     assert_whole(result, noted, target)
-    again = learn(target, by=BY, budget=Budget(max_words=15_000))
+    again = learn(target, equivalence=BY, budget=Budget(max_words=15_000))
     assert again.pdfa == result.pdfa
 
 
@@ -296,18 +298,18 @@ def test_a_budget_has_to_be_one() -> None:
 
 
 def test_no_bound_on_words_is_spent_on_longer_suffixes() -> None:
-    target, by = random_pdfa(60, seed=39), Quantization(2)
+    target, equivalence = random_pdfa(60, seed=39), Quantization(2)
     for budget in (Budget(max_word_length=16), Budget(max_symbols=10_000)):
-        traces = learn(target, by=by, budget=budget)
-        classes = learn(target, by=by, budget=budget, learner="quant-classes")
+        traces = learn(target, equivalence=equivalence, budget=budget)
+        classes = learn(target, equivalence=equivalence, budget=budget, learner="quant-classes")
         assert traces.certificate.kind == classes.certificate.kind == "exact"
-        assert_is_quotient(traces.pdfa, target, by)
+        assert_is_quotient(traces.pdfa, target, equivalence)
 
 
 @pytest.mark.parametrize("most", [150, 700, 1500])
 def test_something_is_left_to_use_a_counterexample(most: int) -> None:
     """A sample must not use the budget up before its answers are looked at."""
     target = figure_3()
-    result = learn(as_function(target), by=Quantization(10), budget=Budget(max_words=most))
-    assert len(result.pdfa) == len(quotient(target, by=Quantization(10))) == 4
+    result = learn(as_function(target), equivalence=Quantization(10), budget=Budget(max_words=most))
+    assert len(result.pdfa) == len(quotient(target, equivalence=Quantization(10))) == 4
     assert result.certificate.kind == "stopped"

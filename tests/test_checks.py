@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, InputError, l1_distances, word_errors
+from pdfalearn import PDFA
 from pdfalearn.checks import ROUNDING, SUM_TOLERANCE, row_fault, sums_to_one, wrong_rows
+from pdfalearn.errors import InputError
+from pdfalearn.metrics import l1_distances, word_errors
 
 VALUES = st.sampled_from([0.0, 0.5, 1.0, 0.25, -0.25, -1e-13, 1.5, 1e-7, math.nan, math.inf, 1e308])
 

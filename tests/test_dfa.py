@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import DFA, InputError
+from pdfalearn.errors import InputError
+from pdfalearn.languages import DFA
 
 GIVEN: dict[str, Any] = {
     "alphabet": "ab",

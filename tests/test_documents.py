@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -180,14 +181,21 @@ def is_written(file: Path) -> bool:
     return any(f'"{file.name}"' in block.text for text in texts for block in blocks_of(text))
 
 
-def test_links_of_the_readme_resolve_outside_the_repository() -> None:
-    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+def test_links_of_the_readme_lead_to_files_and_are_whole_in_a_package() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
     assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    hook = settings["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    for each in hook["substitutions"]:
+        text = re.sub(each["pattern"], each["replacement"], text)
+    links = re.findall(r"\]\(([^)]+)\)", text)
     assert [link for link in links if not link.startswith("https://")] == []
 
 
 def test_pictures_of_the_readme_are_small() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    pictures = re.findall(REPOSITORY + r"([\w./-]+\.(?:png|svg))", text)
+    pictures = re.findall(r"\]\(([\w./-]+\.(?:png|svg))\)", text)
     assert len(pictures) == 2
     assert all((ROOT / picture).stat().st_size < 150_000 for picture in pictures)

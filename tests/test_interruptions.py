@@ -9,20 +9,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    ExactOracle,
-    LearningInterrupted,
-    Progress,
-    Quantization,
-    Result,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Quantization, Result, learn
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle
+from pdfalearn.results import LearningInterrupted, Progress
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.learners.checks import leaves
@@ -58,7 +52,7 @@ class InterruptedModel(HookedModel):
 
 class InterruptedOracle(ExactOracle):
     def __init__(self, burn: Callable[[], None]) -> None:
-        super().__init__(TARGET, by=BY)
+        super().__init__(TARGET, equivalence=BY)
         self._burn = burn
         self.answers = 0
 
@@ -71,7 +65,7 @@ class InterruptedOracle(ExactOracle):
 
 
 def in_the_model(name: str, fuse: Fuse) -> Result:
-    return learn(InterruptedModel(fuse), oracle=ExactOracle(TARGET, by=BY), learner=name)
+    return learn(InterruptedModel(fuse), oracle=ExactOracle(TARGET, equivalence=BY), learner=name)
 
 
 def in_the_oracle(name: str, fuse: Fuse) -> Result:
@@ -155,13 +149,13 @@ def test_other_errors_of_the_model_pass_through(name: str) -> None:
             raise ConnectionError("the server is gone")
 
     with pytest.raises(ConnectionError, match="the server is gone"):
-        learn(Unplugged(TARGET), oracle=ExactOracle(TARGET, by=BY), learner=name)
+        learn(Unplugged(TARGET), oracle=ExactOracle(TARGET, equivalence=BY), learner=name)
 
 
 @pytest.mark.slow
 @NAMES
 def test_nothing_is_asked_after_an_interrupt(name: str) -> None:
-    target, by = random_pdfa(30, seed=3), Quantization(2)
+    target, equivalence = random_pdfa(30, seed=3), Quantization(2)
 
     class Counted(HookedModel):
         calls = 0
@@ -174,12 +168,24 @@ def test_nothing_is_asked_after_an_interrupt(name: str) -> None:
             return inner.answer(batch)
 
     whole = Counted(target)
-    learn(whole, by=by, oracle=ExactOracle(target, by=by), learner=name, audit=0)
+    learn(
+        whole,
+        equivalence=equivalence,
+        oracle=ExactOracle(target, equivalence=equivalence),
+        learner=name,
+        audit=0,
+    )
     for last in range(1, whole.calls, 1 + whole.calls // 60):
         model = Counted(target)
         model.last = last
         with pytest.raises(LearningInterrupted):
-            learn(model, by=by, oracle=ExactOracle(target, by=by), learner=name, audit=0)
+            learn(
+                model,
+                equivalence=equivalence,
+                oracle=ExactOracle(target, equivalence=equivalence),
+                learner=name,
+                audit=0,
+            )
         assert model.calls == last
 
 
@@ -213,7 +219,7 @@ def test_ctrl_c_stops_a_model_at_once(name: str) -> None:
 
     model = Pressed(TARGET)
     with pytest.raises(LearningInterrupted) as caught:
-        learn(model, oracle=ExactOracle(TARGET, by=BY), learner=name)
+        learn(model, oracle=ExactOracle(TARGET, equivalence=BY), learner=name)
     assert (model.calls, model.answers) == (4, 3)
     assert caught.value.result is not None
     assert_usable(caught.value.result)

@@ -7,25 +7,16 @@ from dataclasses import fields
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    ExactOracle,
-    FunctionModel,
-    InputError,
-    ObservationTree,
-    Progress,
-    Quantization,
-    Result,
-    Tolerance,
-    Words,
-    chain,
-    figure_3,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, FunctionModel, Quantization, Result, Tolerance, learn
+from pdfalearn.datasets import chain, figure_3, random_pdfa
+from pdfalearn.errors import InputError
+from pdfalearn.learners import ObservationTree
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.protocol import EVERY_WORD, LanguageModel
+from pdfalearn.oracles import ExactOracle
+from pdfalearn.results import Progress
+from pdfalearn.samplers import Words
 from tests.learners.checks import assert_is_quotient, untimed
 from tests.models.watched import WatchedModel
 
@@ -119,22 +110,26 @@ def test_a_target_of_one_state() -> None:
 
 def test_a_model_may_come_with_an_oracle() -> None:
     target = figure_3()
-    by = Quantization(10)
-    plain: Result = learn(target, by=by)
-    wrapped = learn(AutomatonModel(target), by=by, oracle=ExactOracle(target, by=by))
+    equivalence = Quantization(10)
+    plain: Result = learn(target, equivalence=equivalence)
+    wrapped = learn(
+        AutomatonModel(target),
+        equivalence=equivalence,
+        oracle=ExactOracle(target, equivalence=equivalence),
+    )
     assert wrapped.pdfa == plain.pdfa
 
 
 @pytest.mark.parametrize("kappa", [0, -1, 2.5, "10", None, True, 2**41])
 def test_bad_kappas_are_refused(kappa: int) -> None:
     with pytest.raises(InputError, match="kappa"):
-        learn(TARGET, by=Quantization(kappa))
+        learn(TARGET, equivalence=Quantization(kappa))
 
 
-@pytest.mark.parametrize("by", [Tolerance(0.1), 10, None])
-def test_what_is_no_equivalence_is_refused(by: Quantization) -> None:
+@pytest.mark.parametrize("equivalence", [Tolerance(0.1), 10, None])
+def test_what_is_no_equivalence_is_refused(equivalence: Quantization) -> None:
     with pytest.raises(InputError, match="not an equivalence"):
-        learn(TARGET, by=by)
+        learn(TARGET, equivalence=equivalence)
 
 
 def test_unknown_learners_are_named() -> None:
@@ -144,7 +139,7 @@ def test_unknown_learners_are_named() -> None:
         learn(TARGET, learner="ttt")
 
 
-ORACLE = ExactOracle(TARGET, by=Quantization(1000))
+ORACLE = ExactOracle(TARGET, equivalence=Quantization(1000))
 
 
 @pytest.mark.parametrize("oracle", [None, ORACLE])
@@ -205,7 +200,7 @@ def test_counterexamples_are_counted_as_the_oracle_gave_them(name: str) -> None:
             return words
 
     given: list[tuple[int, int]] = []
-    result = learn(TARGET, learner=name, oracle=Noting(TARGET, by=Quantization(1000)))
+    result = learn(TARGET, learner=name, oracle=Noting(TARGET, equivalence=Quantization(1000)))
     statistics = result.statistics
     found = zip(statistics.counterexamples, statistics.longest_counterexamples, strict=True)
     assert list(found) == given

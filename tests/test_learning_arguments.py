@@ -9,21 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Equivalence,
-    ExactOracle,
-    FunctionModel,
-    InputError,
-    ModelError,
-    OracleError,
-    Quantization,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, FunctionModel, Quantization, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.equivalence import Equivalence
+from pdfalearn.errors import InputError, ModelError, OracleError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.models.hooked import HookedModel
@@ -45,13 +38,13 @@ BY = Quantization(1000)
         {"seed": None},
         {"learner": ["quant"]},
         {"oracle": TARGET},
-        {"by": 10},
+        {"equivalence": 10},
     ],
     ids=str,
 )
 def test_bad_arguments_are_refused_before_anything_is_asked(arguments: dict[str, Any]) -> None:
     model = WatchedModel(AutomatonModel(TARGET))
-    usual: dict[str, Any] = {"oracle": ExactOracle(TARGET, by=BY), "by": BY}
+    usual: dict[str, Any] = {"oracle": ExactOracle(TARGET, equivalence=BY), "equivalence": BY}
     with pytest.raises(InputError):
         learn(model, **(usual | arguments))
     assert not model.batches
@@ -61,7 +54,9 @@ def test_bad_arguments_are_refused_before_anything_is_asked(arguments: dict[str,
 @pytest.mark.parametrize("capacity", [None, 5, 40])
 def test_all_that_was_opened_is_closed(capacity: int | None) -> None:
     model = WatchedModel(AutomatonModel(COMPLETE), capacity=capacity)
-    first, second = (learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY)) for _ in range(2))
+    first, second = (
+        learn(model, equivalence=BY, oracle=ExactOracle(COMPLETE, equivalence=BY)) for _ in range(2)
+    )
     assert first.pdfa == second.pdfa
     assert first.notes == second.notes == ()
     assert len(model.opened) >= 2
@@ -78,7 +73,7 @@ def test_what_was_opened_is_closed_after_an_error(capacity: int | None) -> None:
 
     model = Failing(AutomatonModel(COMPLETE), capacity=capacity)
     with pytest.raises(ConnectionError):
-        learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY))
+        learn(model, equivalence=BY, oracle=ExactOracle(COMPLETE, equivalence=BY))
     assert not model.open_count
 
 
@@ -87,8 +82,10 @@ def test_an_error_of_closing_is_only_noted() -> None:
         def close_run(self, inner: LanguageModel) -> None:
             raise OSError("the line is busy")
 
-    result = learn(Sticking(COMPLETE), by=BY, oracle=ExactOracle(COMPLETE, by=BY), audit=0)
-    assert result.pdfa == learn(COMPLETE, by=BY).pdfa
+    result = learn(
+        Sticking(COMPLETE), equivalence=BY, oracle=ExactOracle(COMPLETE, equivalence=BY), audit=0
+    )
+    assert result.pdfa == learn(COMPLETE, equivalence=BY).pdfa
     (note,) = result.notes
     assert "OpenedHooked.close raised OSError: the line is busy" in note
 
@@ -101,7 +98,7 @@ def test_what_is_opened_is_closed_after_a_run_but_not_the_model_itself() -> None
             self.closed += 1
 
     model = Own(lambda words: COMPLETE.next_distributions(words), COMPLETE.alphabet)
-    learn(model, by=BY, oracle=ExactOracle(COMPLETE, by=BY))
+    learn(model, equivalence=BY, oracle=ExactOracle(COMPLETE, equivalence=BY))
     assert not model.closed
 
 
@@ -116,14 +113,14 @@ def test_open_has_to_return_a_model(given: object) -> None:
             return given
 
     with pytest.raises(ModelError, match=r"open returned .* has to return a LanguageModel"):
-        learn(Opening(TARGET), by=BY, oracle=ExactOracle(TARGET, by=BY))
+        learn(Opening(TARGET), equivalence=BY, oracle=ExactOracle(TARGET, equivalence=BY))
 
 
 class Answering(ExactOracle):
     """An oracle that gives one fixed answer."""
 
     def __init__(self, answer: object) -> None:
-        super().__init__(TARGET, by=BY)
+        super().__init__(TARGET, equivalence=BY)
         self._answer = answer
 
     def counterexamples(
@@ -141,7 +138,7 @@ def test_oracles_have_to_give_words_of_their_alphabet(answer: object, learner: s
     with pytest.raises(
         OracleError, match=r"the oracle (gave words with the codes|returned .*, not Words)"
     ):
-        learn(TARGET, by=BY, oracle=Answering(answer), learner=learner)
+        learn(TARGET, equivalence=BY, oracle=Answering(answer), learner=learner)
 
 
 class Keyed(Equivalence):
@@ -168,9 +165,11 @@ class Keyed(Equivalence):
 )
 def test_keys_have_to_be_a_table_of_numbers(keys: Callable[[NDArray[np.float64]], object]) -> None:
     with pytest.raises(InputError, match="the keys of"):
-        learn(TARGET, by=Keyed(keys))
+        learn(TARGET, equivalence=Keyed(keys))
 
 
 def test_keys_may_be_a_users_own() -> None:
-    by = Keyed(lambda rows: rows.argmax(axis=1)[:, None])
-    assert len(learn(TARGET, by=by).pdfa) == len(learn(TARGET, by=by, learner="quant-paper").pdfa)
+    equivalence = Keyed(lambda rows: rows.argmax(axis=1)[:, None])
+    assert len(learn(TARGET, equivalence=equivalence).pdfa) == len(
+        learn(TARGET, equivalence=equivalence, learner="quant-paper").pdfa
+    )

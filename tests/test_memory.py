@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import InputError, checks
+from pdfalearn import checks
+from pdfalearn.errors import InputError
 
 
 def test_tables_of_probabilities_and_transitions_are_counted_three_times(

@@ -9,22 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    AllWordsOracle,
-    AutomatonModel,
-    Budget,
-    ExactOracle,
-    FunctionModel,
-    LearningInterrupted,
-    Quantization,
-    Rounded,
-    figure_3,
-    learn,
-    load,
-    random_pdfa,
-    save,
-)
+from pdfalearn import Budget, FunctionModel, Quantization, learn, load, save
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.equivalence import Rounded
 from pdfalearn.learning import loop
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import AllWordsOracle, ExactOracle
+from pdfalearn.results import LearningInterrupted
 from pdfalearn.results.signs import EndlessLearningWarning, StateGrowth
 from tests.cli.program import run
 from tests.cli.terminal import Program
@@ -49,14 +40,14 @@ endless, slow = EndlessModel(), Slow()
 
 @pytest.mark.parametrize("budget", [Budget(max_words=1200), Budget(max_states=600)], ids=str)
 def test_states_that_grow_with_the_questions(budget: Budget) -> None:
-    certificate = learn(EndlessModel(), by=BY, budget=budget).certificate
+    certificate = learn(EndlessModel(), equivalence=BY, budget=budget).certificate
     assert certificate.details["is_growing"] is True
     assert "may never end" in certificate.statement
     assert "distill" in certificate.statement
 
 
 def test_few_states_say_nothing() -> None:
-    certificate = learn(EndlessModel(), by=BY, budget=Budget(max_words=200)).certificate
+    certificate = learn(EndlessModel(), equivalence=BY, budget=Budget(max_words=200)).certificate
     assert certificate.details["is_growing"] is False
     assert "may never end" not in certificate.statement
 
@@ -64,9 +55,9 @@ def test_few_states_say_nothing() -> None:
 def test_an_automaton_has_an_end() -> None:
     target = random_pdfa(20_000, seed=1)
     asked = FunctionModel(target.next_distributions, target.alphabet)
-    budget, oracle = Budget(max_words=20_000), ExactOracle(target, by=BY)
+    budget, oracle = Budget(max_words=20_000), ExactOracle(target, equivalence=BY)
     for model in (target, AutomatonModel(target), asked):
-        result = learn(model, by=BY, oracle=oracle, budget=budget)
+        result = learn(model, equivalence=BY, oracle=oracle, budget=budget)
         assert result.certificate.kind == "stopped"
         assert result.certificate.details["is_growing"] is False
 
@@ -88,14 +79,14 @@ def test_an_interrupted_run_says_it_too() -> None:
         pytest.warns(EndlessLearningWarning, match=r"distill\(model\).*Budget"),
         pytest.raises(LearningInterrupted) as caught,
     ):
-        learn(EndlessModel(), by=BY, progress=press)
+        learn(EndlessModel(), equivalence=BY, progress=press)
     assert caught.value.result is not None
     assert caught.value.result.certificate.details == {"is_growing": True}
     assert "distill" in caught.value.result.certificate.statement
 
 
 def test_rows_of_single_words(tmp_path: Path) -> None:
-    result = learn(EndlessModel(), by=BY, budget=Budget(max_words=50))
+    result = learn(EndlessModel(), equivalence=BY, budget=Budget(max_words=50))
     assert result.certificate.details["rows"] == "single words"
     assert "fit" in result.certificate.statement
     save(result, tmp_path / "run.zip")
@@ -115,20 +106,20 @@ ALPHABET = "abcdefghijklmnopqrst"
 
 def test_intervals_that_are_too_wide() -> None:
     model = FunctionModel(flat, ALPHABET)
-    for by in (Quantization(10), Rounded(Quantization(10), 4)):
-        result = learn(model, by=by)
+    for equivalence in (Quantization(10), Rounded(Quantization(10), 4)):
+        result = learn(model, equivalence=equivalence)
         assert len(result.pdfa) == 1
         (note,) = result.notes
         assert "kappa = 15 is the least" in note
-    assert learn(model, by=Quantization(14)).notes
-    assert len(learn(model, by=Quantization(15)).pdfa) > 1
-    assert not learn(model, by=Quantization(15)).notes
+    assert learn(model, equivalence=Quantization(14)).notes
+    assert len(learn(model, equivalence=Quantization(15)).pdfa) > 1
+    assert not learn(model, equivalence=Quantization(15)).notes
 
 
 def test_one_state_for_good() -> None:
     row = np.array([0.25, 0.25, 0.25, 0.25])
     model = FunctionModel(lambda words: np.tile(row, (len(words), 1)), "abc")
-    assert not learn(model, by=Quantization(3)).notes
+    assert not learn(model, equivalence=Quantization(3)).notes
 
 
 @pytest.fixture
@@ -166,10 +157,12 @@ def test_the_default_bound_stops_what_never_ends(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(loop, "DEFAULT_LIMITS", limit)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EndlessLearningWarning)
-            result = learn(EndlessModel(), by=BY, oracle=AllWordsOracle(1))
+            result = learn(EndlessModel(), equivalence=BY, oracle=AllWordsOracle(1))
         certificate = result.certificate
         assert certificate.kind == "stopped"
         assert certificate.details["bound"] == bound
         assert "the default bound, which budget=Budget() lifts" in certificate.statement
         assert 100 < result.statistics.words < 100_000
-    assert learn(figure_3(), by=BY).certificate.kind == "exact"  # an automaton has no bound
+    assert (
+        learn(figure_3(), equivalence=BY).certificate.kind == "exact"
+    )  # an automaton has no bound

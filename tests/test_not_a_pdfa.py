@@ -12,32 +12,28 @@ import numpy as np
 import pytest
 
 from pdfalearn import (
-    DFA,
     PDFA,
-    AutomatonModel,
     Exact,
-    ExactOracle,
     Guided,
-    InputError,
     distinguish,
     divergence,
     draw,
     evaluate,
-    evaluate_exactly,
-    figure_3,
-    is_weakly_minimal,
     quotient,
-    reachable,
-    reachable_part,
-    read_arpa,
-    same_function,
     save,
-    save_tree,
     simplify,
 )
+from pdfalearn.analysis import reachable, reachable_part
+from pdfalearn.datasets import figure_3
+from pdfalearn.equivalence import is_weakly_minimal, same_function
 from pdfalearn.equivalence.quotients import state_classes
-from pdfalearn.formats import dot
-from pdfalearn.formats.tree_files import tree_to_dot
+from pdfalearn.errors import InputError
+from pdfalearn.io import dot, read_arpa, save_tree
+from pdfalearn.io.tree_files import tree_to_dot
+from pdfalearn.languages import DFA
+from pdfalearn.metrics import evaluate_exactly
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.results.trees import TreeNode
 
 PDFA_4 = figure_3()
@@ -61,11 +57,11 @@ THINGS: dict[str, tuple[Any, str]] = {
 }
 
 CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
-    "distinguish": ("first", lambda given: distinguish(given, PDFA_4, by=Exact())),
-    "distinguish from": ("second", lambda given: distinguish(PDFA_4, given, by=Exact())),
-    "quotient": ("pdfa", lambda given: quotient(given, by=Exact())),
-    "is_weakly_minimal": ("pdfa", lambda given: is_weakly_minimal(given, by=Exact())),
-    "state_classes": ("pdfa", lambda given: state_classes(given, by=Exact())),
+    "distinguish": ("first", lambda given: distinguish(given, PDFA_4, equivalence=Exact())),
+    "distinguish from": ("second", lambda given: distinguish(PDFA_4, given, equivalence=Exact())),
+    "quotient": ("pdfa", lambda given: quotient(given, equivalence=Exact())),
+    "is_weakly_minimal": ("pdfa", lambda given: is_weakly_minimal(given, equivalence=Exact())),
+    "state_classes": ("pdfa", lambda given: state_classes(given, equivalence=Exact())),
     "same_function": ("first", lambda given: same_function(given, PDFA_4)),
     "same_function as": ("second", lambda given: same_function(PDFA_4, given)),
     "same_function as itself": ("first", lambda given: same_function(given, given)),
@@ -76,7 +72,7 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "divergence": ("a", lambda given: divergence(given, PDFA_4)),
     "divergence from": ("b", lambda given: divergence(PDFA_4, given)),
     "simplify": ("pdfa", lambda given: simplify(given, states=2)),
-    "ExactOracle": ("target", lambda given: ExactOracle(given, by=Exact())),
+    "ExactOracle": ("target", lambda given: ExactOracle(given, equivalence=Exact())),
     "to_dot": ("pdfa", dot.to_dot),
     "draw": ("pdfa", draw),
 }

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import PDFA, Quantization, distinguish, is_weakly_minimal, load, quotient
+from pdfalearn import PDFA, Quantization, distinguish, load, quotient
+from pdfalearn.equivalence import is_weakly_minimal
 from tests.support import paper_data
 
 ONE_STATE_FEWER = {"d10-4", "d16-0"}
@@ -24,14 +25,14 @@ def test_there_are_118() -> None:
 
 @pytest.mark.parametrize("experiment", ["exp1", "exp2", "exp3", "exp4", "exp5"])
 def test_quotients_at_kappa_1000_have_the_published_sizes(experiment: str) -> None:
-    by = Quantization(1000)
+    equivalence = Quantization(1000)
     for name, target in targets(experiment):
-        smaller = quotient(target, by=by)
+        smaller = quotient(target, equivalence=equivalence)
         assert len(smaller) == len(target) - (name in ONE_STATE_FEWER), name
-        assert distinguish(target, smaller, by=by) is None, name
+        assert distinguish(target, smaller, equivalence=equivalence) is None, name
 
 
 @pytest.mark.parametrize("kappa", [10, 100, 500, 1000, 2000, 3000])
 def test_experiment_3_keeps_all_states_at_every_kappa(kappa: int) -> None:
     for name, target in targets("exp3"):
-        assert is_weakly_minimal(target, by=Quantization(kappa)), name
+        assert is_weakly_minimal(target, equivalence=Quantization(kappa)), name

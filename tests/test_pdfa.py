@@ -7,24 +7,17 @@ import math
 import pickle
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    InputError,
-    chain,
-    figure_1,
-    figure_2,
-    figure_3,
-    random_pdfa,
-    reachable,
-    reachable_part,
-)
+from pdfalearn import PDFA, Alphabet, load, score
+from pdfalearn.analysis import reachable, reachable_part
+from pdfalearn.datasets import chain, figure_1, figure_2, figure_3, random_pdfa
+from pdfalearn.errors import InputError
 from tests.strategies import all_words, pdfas
 from tests.support import examples
 
@@ -314,3 +307,10 @@ def test_reachable_states_are_in_shortlex_order(pdfa: PDFA) -> None:
 def test_a_sample_without_a_seed_is_another_each_time() -> None:
     pdfa = random_pdfa(20, seed=1)
     assert pdfa.sample(200).words != pdfa.sample(200).words
+
+
+def test_verbs_are_methods_too(tmp_path: Path) -> None:
+    pdfa = figure_3()
+    pdfa.save(tmp_path / "a.json")
+    assert load(tmp_path / "a.json") == pdfa
+    assert pdfa.score(["01", ""]) == score(pdfa, ["01", ""])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from pdfalearn import PDFA, chain, reachable
+from pdfalearn import PDFA
+from pdfalearn.analysis import reachable
+from pdfalearn.datasets import chain
 from pdfalearn.reachability import shortest_words
 from tests.strategies import all_words, pdfas
 

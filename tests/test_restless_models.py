@@ -9,30 +9,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Budget,
-    Equivalence,
-    Exact,
-    ExactOracle,
-    FunctionModel,
-    InputError,
-    PACOracle,
-    Quantization,
-    Rounded,
-    UniformWords,
-    figure_3,
-    learn,
-    random_pdfa,
-    stability,
-)
+from pdfalearn import PDFA, Budget, Exact, FunctionModel, Quantization, learn
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.equivalence import Equivalence, Rounded
+from pdfalearn.errors import InputError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle, PACOracle
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.signs import EndlessLearningWarning
 from pdfalearn.rows import Rows
+from pdfalearn.samplers import UniformWords
+from pdfalearn.testing import stability
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 from tests.models.hooked import HookedModel
@@ -64,9 +54,11 @@ def noisy(target: PDFA, noise: float = NOISE) -> FunctionModel:
 
 
 def test_noise_within_classes_does_no_harm_and_is_reported() -> None:
-    by = Quantization(7)
-    result = learn(noisy(TARGET), by=by, oracle=ExactOracle(TARGET, by=by))
-    assert_is_quotient(result.pdfa, TARGET, by)
+    equivalence = Quantization(7)
+    result = learn(
+        noisy(TARGET), equivalence=equivalence, oracle=ExactOracle(TARGET, equivalence=equivalence)
+    )
+    assert_is_quotient(result.pdfa, TARGET, equivalence)
     assert 0 < result.statistics.largest_difference <= 2 * NOISE
 
 
@@ -95,20 +87,22 @@ def flipping(words: Sequence[tuple[object, ...]]) -> NDArray[np.float64]:
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 def test_an_answer_that_changes_its_class_is_certified_with_the_remedy(learner: str) -> None:
     model = FunctionModel(flipping, "ab")
-    certificate = learn(model, by=Quantization(10), oracle=Silent(), learner=learner).certificate
+    certificate = learn(
+        model, equivalence=Quantization(10), oracle=Silent(), learner=learner
+    ).certificate
     assert certificate.kind == "unsteady"
     for part in ("answers differently", "another kappa", "Rounded(by, decimals=6)", "float64"):
         assert part in certificate.statement
     assert certificate.details["difference"] == pytest.approx(1e-7)
-    for by in (Quantization(7), Rounded(Quantization(10), decimals=6)):
-        result = learn(model, by=by, oracle=Silent(), learner=learner)
+    for equivalence in (Quantization(7), Rounded(Quantization(10), decimals=6)):
+        result = learn(model, equivalence=equivalence, oracle=Silent(), learner=learner)
         assert result.statistics.largest_difference == pytest.approx(1e-7)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
-@pytest.mark.parametrize("by", [Exact(), Quantization(20)], ids=repr)
-def test_a_model_of_chance_is_found_out_on_the_way(by: Equivalence, learner: str) -> None:
+@pytest.mark.parametrize("equivalence", [Exact(), Quantization(20)], ids=repr)
+def test_a_model_of_chance_is_found_out_on_the_way(equivalence: Equivalence, learner: str) -> None:
     random = np.random.default_rng(1)
 
     def chance(words: Sequence[tuple[object, ...]]) -> NDArray[np.float64]:
@@ -119,7 +113,11 @@ def test_a_model_of_chance_is_found_out_on_the_way(by: Equivalence, learner: str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EndlessLearningWarning)
         result = learn(
-            FunctionModel(chance, "ab"), by=by, oracle=pac, learner=learner, budget=bound
+            FunctionModel(chance, "ab"),
+            equivalence=equivalence,
+            oracle=pac,
+            learner=learner,
+            budget=bound,
         )
     assert result.certificate.kind == "unsteady"
     assert "answers differently" in result.certificate.statement
@@ -146,9 +144,9 @@ def test_words_that_are_undefined_the_second_time() -> None:
             undefined = np.array([again and codes[-1:] == [0] for codes in batch.words])
             return Rows.dense(inner.answer(batch).to_dense(), undefined=undefined)
 
-    oracle = ExactOracle(target, by=Quantization(20))
+    oracle = ExactOracle(target, equivalence=Quantization(20))
     model = WatchedModel(Forgetful(target), capacity=3)
-    certificate = learn(model, by=Quantization(20), oracle=oracle).certificate
+    certificate = learn(model, equivalence=Quantization(20), oracle=oracle).certificate
     assert certificate.kind == "unsteady"
     assert "then undefined" in certificate.statement
 
@@ -161,21 +159,21 @@ def test_rounding_checks_its_arguments() -> None:
 
 
 def test_probabilities_near_boundaries_are_counted() -> None:
-    result = learn(ON_BOUNDARIES, by=Quantization(10))
+    result = learn(ON_BOUNDARIES, equivalence=Quantization(10))
     assert result.near_boundary(1e-12) == 6
     shifted = PDFA(
         alphabet="ab",
         transitions=[[0, 0]],
         probabilities=[[0.30001, 0.35, 0.34999]],
     )
-    result = learn(shifted, by=Quantization(10))
+    result = learn(shifted, equivalence=Quantization(10))
     assert result.near_boundary(2e-5) == 1
     assert result.near_boundary(1e-6) == 0
     assert result.near_boundary(0.2) == 3
-    rounded = learn(shifted, by=Rounded(Quantization(10), decimals=4))
+    rounded = learn(shifted, equivalence=Rounded(Quantization(10), decimals=4))
     assert rounded.near_boundary(2e-5) == 1
     with pytest.raises(InputError, match="no boundaries"):
-        learn(shifted, by=Exact()).near_boundary(0.1)
+        learn(shifted, equivalence=Exact()).near_boundary(0.1)
     with pytest.raises(InputError, match="distance"):
         result.near_boundary(-1)
 

@@ -11,19 +11,12 @@ import numpy as np
 import pytest
 import torch
 
-from pdfalearn import (
-    AllWordsOracle,
-    Budget,
-    InputError,
-    ModelError,
-    Quantization,
-    ServedModel,
-    TransformerModel,
-    Words,
-    learn,
-)
+from pdfalearn import Budget, Quantization, ServedModel, TransformerModel, learn
+from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words
+from pdfalearn.oracles import AllWordsOracle
+from pdfalearn.samplers import Words
 from pdfalearn.testing import check_model
 from tests_served.conftest import NAME, VLLM
 
@@ -101,7 +94,7 @@ def test_the_protocol_is_kept(server: VLLM, folder: Path) -> None:
 def test_the_automaton_is_that_of_transformers(server: VLLM, folder: Path, name: str) -> None:
     kappa, oracle = Quantization(4), AllWordsOracle(max_length=2)
     learnt = [
-        learn(model, by=kappa, oracle=oracle, budget=Budget(max_word_length=4))
+        learn(model, equivalence=kappa, oracle=oracle, budget=Budget(max_word_length=4))
         for model in models(server, folder, name)
     ]
     served, local = (result.pdfa for result in learnt)

@@ -41,8 +41,8 @@ FLOORS = [
     ),
     Floor(("reachability",), "the states that words reach"),
     Floor(
-        ("equivalence", "generate"),
-        "when distributions are the same, quotients, differences; random and known automata",
+        ("datasets", "equivalence"),
+        "random and known automata; when distributions are the same, quotients, differences",
     ),
     Floor(
         ("chains", "results"),
@@ -50,7 +50,7 @@ FLOORS = [
         "as values",
     ),
     Floor(
-        ("displays", "formats", "languages"),
+        ("displays", "io", "languages"),
         "progress; files of automata, runs, frontiers and words; regular expressions and DFA",
     ),
     Floor(
@@ -85,10 +85,11 @@ FLOORS = [
 """From the lowest to the highest. A room imports only from the floors below its own."""
 
 LATER = {
-    ("pdfa", "formats"): "`to_networkx` and `to_frame`",
+    ("pdfa", "io"): "`to_networkx`, `to_frame` and `PDFA.save`",
+    ("pdfa", "analysis"): "`PDFA.score`",
     ("pdfa", "viewing"): "an automaton in a notebook",
     ("results", "viewing"): "results in a notebook",
-    ("formats", "viewing"): "`save` to a picture or a page",
+    ("io", "viewing"): "`save` to a picture or a page",
 }
 """What a function imports from a floor above when it is called, and what for: a value that is shown
 or handed over does not need it before. There is no other way up."""

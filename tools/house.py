@@ -59,6 +59,11 @@ PUBLIC_ROOMS = (
     "io",
     "errors",
     "testing",
+    "equivalence",
+    "results",
+    "stores",
+    "viewing",
+    "experiments",
 )
 """Rooms whose front doors are public besides the package itself."""
 LONG, SHORT = 400, 60
@@ -199,7 +204,7 @@ class Imports:
 
     def origin(self, module: str, name: str) -> str:
         """Return the module of the package that a name comes from, through all front doors."""
-        while name in self.exports.get(module, {}):
+        while self.exports.get(module, {}).get(name, module) != module:
             module = self.exports[module][name]
         inner = f"{module}.{name}"
         return inner if inner in self._trees else module

@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.screenshots import launched
-from pdfalearn import reber, view
+from pdfalearn import view
+from pdfalearn.datasets import reber
 
 PICTURE = Path(__file__).parents[1] / "docs" / "page.png"
 _WORD = "TSXS"

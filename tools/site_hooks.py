@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import click
 
 import pdfalearn
-from pdfalearn import testing
 from pdfalearn.cli import cli
+from tools.house import PUBLIC_ROOMS
 
 _HELP_WIDTH = 92
 _NAMES = re.compile(r"<!-- names: ([\w ]+) -->")
@@ -32,11 +33,15 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 def public_names() -> Iterator[tuple[str, str]]:
     """Yield the room and the full name of everything public."""
-    for name in pdfalearn.__all__:
+    top = list(pdfalearn.__all__)
+    for name in top:
         module = getattr(pdfalearn, name).__module__
         yield module.split(".")[1], f"pdfalearn.{name}"
-    for name in testing.__all__:
-        yield "testing", f"pdfalearn.testing.{name}"
+    for room in PUBLIC_ROOMS:
+        door = import_module(f"pdfalearn.{room}")
+        for name in getattr(door, "__all__", ()):
+            if name not in top:
+                yield room, f"pdfalearn.{room}.{name}"
 
 
 def names_of(rooms: list[str]) -> str:

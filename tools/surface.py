@@ -22,8 +22,9 @@ from types import ModuleType
 import click
 
 ROOMS = (
-    *("analysis", "datasets", "errors", "io", "languages", "learners", "metrics", "models"),
-    *("oracles", "samplers", "testing"),
+    *("analysis", "datasets", "equivalence", "errors", "experiments", "io", "languages"),
+    *("learners", "metrics", "models", "oracles", "results", "samplers", "stores", "testing"),
+    "viewing",
 )
 """Rooms that are public besides the package itself, as far as there are."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

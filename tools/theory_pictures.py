@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pdfalearn import Quantization, figure_1, figure_2, figure_3, learn, save, save_tree
+from pdfalearn import Quantization, learn, save
+from pdfalearn.datasets import figure_1, figure_2, figure_3
+from pdfalearn.io import save_tree
 
 _FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
 
@@ -19,7 +21,7 @@ def main() -> None:
     save(first, _FOLDER / "same-function-a.svg")
     save(second, _FOLDER / "same-function-b.svg")
     save(figure_3(), _FOLDER / "four-states.svg")
-    tree = learn(figure_3(), by=Quantization(10)).tree
+    tree = learn(figure_3(), equivalence=Quantization(10)).tree
     assert tree is not None  # noqa: S101
     save_tree(tree, _FOLDER / "four-states-tree.svg")
 

@@ -19,7 +19,8 @@ from benchmarks.distilling.curves import DISTILLED, Point, conclusions, print_cu
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS
 from benchmarks.distilling.rivals import RIVALS, SIZES, Candidate, Task
-from pdfalearn import PDFA, Budget, LanguageModel, ModelWords, distill
+from pdfalearn import PDFA, Budget, LanguageModel, distill
+from pdfalearn.samplers import ModelWords
 
 SYMBOLS = (2_000, 20_000)
 MOST_SYMBOLS = 200_000
@@ -61,7 +62,7 @@ def distilled(model: LanguageModel, symbols: int) -> tuple[list[Candidate], PDFA
     """Return distilled automata of all sizes, and the best of them."""
     started = time.perf_counter()
     words = ModelWords(LONGEST)
-    frontier = distill(model, budget=Budget(max_symbols=symbols), words=words, seed=1)
+    frontier = distill(model, budget=Budget(max_symbols=symbols), sampler=words, seed=1)
     print(f"{DISTILLED}: {time.perf_counter() - started:.0f} s", flush=True)
     largest = max(point.states for point in frontier)
     sizes = [size for size in SIZES if size < largest] + [largest]

@@ -15,7 +15,8 @@ from benchmarks.distilling.answers import LONGEST, asked
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS
 from benchmarks.support import print_header, print_row
-from pdfalearn import Budget, ModelWords, distill
+from pdfalearn import Budget, distill
+from pdfalearn.samplers import ModelWords
 
 SIZES = (4, 12, 30, 120, 500, 2000)
 FRESH = 50_000
@@ -55,7 +56,7 @@ def print_parts(name: str, symbols: int) -> None:
     for part, values in PARTS.items():
         with changed(values):
             words, budget = ModelWords(LONGEST), Budget(max_symbols=symbols)
-            frontier = distill(model, budget=budget, words=words, sizes=SIZES, seed=1)
+            frontier = distill(model, budget=budget, sampler=words, sizes=SIZES, seed=1)
         found = [divergence(frontier.at_most(size), fresh).total for size in SIZES]
         print_row([name, part, *found])
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.distilling.answers import LONGEST, Answers, Floats, Integers
-from pdfalearn import PDFA, Words
+from pdfalearn import PDFA
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.samplers import Words
 from pdfalearn.words import visited_states
 
 Table = NDArray[np.int32]

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from pdfalearn import PDFA, Exact, LanguageModel, ObservationTree, Words
+from pdfalearn import PDFA, Exact, LanguageModel
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.learners import ObservationTree
+from pdfalearn.samplers import Words
 from pdfalearn.samplers.drawing import model_words
 
 Floats = NDArray[np.float64]

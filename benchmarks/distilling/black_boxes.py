@@ -8,7 +8,9 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import PDFA, Exact, LanguageModel, is_weakly_minimal, random_pdfa
+from pdfalearn import PDFA, Exact, LanguageModel
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.equivalence import is_weakly_minimal
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_STEP
@@ -32,7 +34,7 @@ class BlackBox(AutomatonModel):
 
     Examples
     --------
-    >>> from pdfalearn import figure_3
+    >>> from pdfalearn.datasets import figure_3
     >>> BlackBox(figure_3()).open().answer(Batch.of([(1,)])).is_sparse
     False
     """
@@ -91,7 +93,7 @@ def _drawn(states: int, symbols: int, distributions: int | None, seed: int) -> P
 
 
 def _is_target(pdfa: PDFA, rows: int) -> bool:
-    is_minimal = is_weakly_minimal(pdfa, by=Exact())
+    is_minimal = is_weakly_minimal(pdfa, equivalence=Exact())
     return is_minimal and len(np.unique(pdfa.probabilities, axis=0)) == rows
 
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import Alphabet, LanguageModel, Words
+from pdfalearn import Alphabet, LanguageModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.rows import Rows
+from pdfalearn.samplers import Words
 
 Singles = NDArray[np.float32]
 Tokens = NDArray[np.int64]

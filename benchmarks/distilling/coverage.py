@@ -17,8 +17,9 @@ from benchmarks.distilling.black_boxes import BlackBox, random_target, with_nois
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS, phone_trigram
 from benchmarks.support import print_header, print_row
-from pdfalearn import PDFA, Budget, LanguageModel, ModelWords, distill
+from pdfalearn import PDFA, Budget, LanguageModel, distill
 from pdfalearn.metrics.divergences import directed_divergence
+from pdfalearn.samplers import ModelWords
 
 SIZES = [
     *range(1, 33),
@@ -73,7 +74,7 @@ def covered(name: str, runs: int, symbols: int) -> None:
     for seed in range(runs):
         words = ModelWords(LENGTH)
         budget = Budget(max_symbols=symbols)
-        frontier = distill(model, budget=budget, words=words, sizes=SIZES, seed=seed)
+        frontier = distill(model, budget=budget, sampler=words, sizes=SIZES, seed=seed)
         points = {"best": len(frontier.best), "30": 30, "120": 120}
         for size, states in points.items():
             point = frontier.point(states)

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from benchmarks.distilling.answers import Answers, Floats, Integers
-from pdfalearn import PDFA, reachable_part
+from pdfalearn import PDFA
+from pdfalearn.analysis import reachable_part
 
 
 class Order(NamedTuple):
@@ -33,7 +34,7 @@ class KGrams:
     --------
     >>> from benchmarks.distilling.answers import asked
     >>> from benchmarks.distilling.black_boxes import BlackBox
-    >>> from pdfalearn import figure_3
+    >>> from pdfalearn.datasets import figure_3
     >>> kgrams = KGrams.of(asked(BlackBox(figure_3()), 1000, seed=1), 2)
     >>> [len(kgrams.automaton(order)) for order in (0, 1, 2)]
     [1, 3, 7]

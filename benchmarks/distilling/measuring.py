@@ -37,7 +37,7 @@ def divergence(pdfa: PDFA, answers: Answers) -> Divergence:
     --------
     >>> from benchmarks.distilling.answers import asked
     >>> from benchmarks.distilling.black_boxes import BlackBox
-    >>> from pdfalearn import figure_3
+    >>> from pdfalearn.datasets import figure_3
     >>> exact = divergence(figure_3(), asked(BlackBox(figure_3()), 100, seed=1))
     >>> exact.mean < 1e-12, exact.infinite
     (True, 0.0)

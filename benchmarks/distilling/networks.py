@@ -10,7 +10,9 @@ from pathlib import Path
 from benchmarks.distilling.black_boxes import BlackBox, random_target
 from benchmarks.distilling.textgenrnn import textgenrnn
 from examples.phone_trigram import write_arpa
-from pdfalearn import PDFA, LanguageModel, RecurrentModel, read_arpa, reber, tomita
+from pdfalearn import PDFA, LanguageModel, RecurrentModel
+from pdfalearn.datasets import reber, tomita
+from pdfalearn.io import read_arpa
 
 TARGETS: dict[str, Callable[[], PDFA]] = {
     "reber": reber,

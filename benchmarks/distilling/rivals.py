@@ -11,23 +11,11 @@ from benchmarks.distilling.alergia import EPSILONS, SECONDS, alergia
 from benchmarks.distilling.answers import LONGEST, Answers
 from benchmarks.distilling.kgrams import KGrams
 from benchmarks.distilling.measuring import divergence
-from pdfalearn import (
-    PDFA,
-    Budget,
-    ChainOracle,
-    LanguageModel,
-    LearningError,
-    ModelWords,
-    ObservationTree,
-    PACOracle,
-    Quantization,
-    StoredAnswersOracle,
-    Tolerance,
-    WeissOracle,
-    WLStar,
-    learn,
-    simplify,
-)
+from pdfalearn import PDFA, Budget, LanguageModel, Quantization, Tolerance, learn, simplify
+from pdfalearn.errors import LearningError
+from pdfalearn.learners import ObservationTree, WLStar
+from pdfalearn.oracles import ChainOracle, PACOracle, StoredAnswersOracle, WeissOracle
+from pdfalearn.samplers import ModelWords
 
 ORDERS = range(9)
 SHRINKS = (0.0, 0.2, 1.0, 5.0, 20.0)
@@ -92,10 +80,15 @@ def wlstars(task: Task) -> Iterator[Candidate]:
         prefixes = int(part * task.symbols / (len(task.model.alphabet) + 1))
         prefixes = min(max(2, prefixes), MOST_PREFIXES)
         limits = Limits(prefixes, threshold)
-        oracle, by = WeissOracle(max_length=LONGEST, seed=1), Tolerance(tolerance)
+        oracle, equivalence = WeissOracle(max_length=LONGEST, seed=1), Tolerance(tolerance)
         try:
             pdfa = learn(
-                task.model, learner=limits, by=by, oracle=oracle, budget=budget, audit=0
+                task.model,
+                learner=limits,
+                equivalence=equivalence,
+                oracle=oracle,
+                budget=budget,
+                audit=0,
             ).pdfa
         except LearningError:  # it goes round in circles
             continue
@@ -128,7 +121,7 @@ def learnt(model: LanguageModel, kappa: int, symbols: int) -> PDFA:
     pac = PACOracle(epsilon=0.01, delta=0.01, sampler=ModelWords(max_length=LONGEST), seed=1)
     oracle = ChainOracle(StoredAnswersOracle(), pac)
     budget = Budget(max_symbols=symbols)
-    return learn(model, by=Quantization(kappa), oracle=oracle, budget=budget, audit=0).pdfa
+    return learn(model, equivalence=Quantization(kappa), oracle=oracle, budget=budget, audit=0).pdfa
 
 
 def learns(task: Task) -> Iterator[Candidate]:

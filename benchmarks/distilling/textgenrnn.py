@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.distilling.caching import cache_folder
 from benchmarks.distilling.characters import LSTM, CharacterModel, CharacterNetwork, Singles
-from pdfalearn import MissingExtraError
+from pdfalearn.errors import MissingExtraError
 
 PACKAGE = "textgenrnn==2.0.0"
 WEIGHTS, VOCABULARY = "textgenrnn_weights.hdf5", "textgenrnn_vocab.json"

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from benchmarks.distilling.caching import cache_folder
-from pdfalearn import PDFA, RecurrentModel, Words
-from pdfalearn.models._modules import Layers
+from pdfalearn import PDFA, RecurrentModel
+from pdfalearn.models._networks import Layers
 from pdfalearn.models.automaton import AutomatonModel
+from pdfalearn.samplers import Words
 
 Integers = NDArray[np.int64]
 

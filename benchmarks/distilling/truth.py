@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 
 from benchmarks.distilling.answers import Answers, Floats, Integers
 from benchmarks.distilling.measuring import divergence
-from pdfalearn import PDFA, InputError
+from pdfalearn import PDFA
+from pdfalearn.errors import InputError
 
 LEAST = 0.01
 """Edges of less probability do not count."""
@@ -70,7 +71,7 @@ def same_structure(
 
     Examples
     --------
-    >>> from pdfalearn import figure_3, tomita
+    >>> from pdfalearn.datasets import figure_3, tomita
     >>> same_structure(figure_3(), figure_3()), same_structure(tomita(5), tomita(6))
     (True, False)
     """
@@ -102,7 +103,7 @@ def refitted(true: PDFA, answers: Answers) -> PDFA:
     --------
     >>> from benchmarks.distilling.answers import asked
     >>> from benchmarks.distilling.black_boxes import BlackBox
-    >>> from pdfalearn import figure_3
+    >>> from pdfalearn.datasets import figure_3
     >>> refit = refitted(figure_3(), asked(BlackBox(figure_3()), 1000, seed=1))
     >>> bool(np.allclose(refit.probabilities, figure_3().probabilities))
     True

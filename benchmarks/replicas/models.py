@@ -6,7 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pdfalearn import FunctionModel, random_pdfa
+from pdfalearn import FunctionModel
+from pdfalearn.datasets import random_pdfa
 
 if TYPE_CHECKING:
     from pdfalearn import RecurrentModel

@@ -9,18 +9,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.support import print_header, print_row
-from pdfalearn import (
-    Budget,
-    FunctionModel,
-    PACOracle,
-    Quantization,
-    QueryCost,
-    UniformWords,
-    distill,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import Budget, FunctionModel, Quantization, distill, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import QueryCost
 from pdfalearn.models.parallel import part_count
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import UniformWords
 
 COPIES = (1, 2, 4, 8, 16, 32, 64)
 LATENCIES = {
@@ -46,7 +40,7 @@ class Recorded:
 
 def _learnt(model: FunctionModel) -> None:
     pac = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(max_length=20), seed=1)
-    learn(model, by=Quantization(20), oracle=pac)
+    learn(model, equivalence=Quantization(20), oracle=pac)
 
 
 def _distilled(model: FunctionModel) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 
 from benchmarks.replicas import models
 from benchmarks.support import print_header, print_row
-from pdfalearn import Budget, LanguageModel, PACOracle, Quantization, Replicas, UniformWords, learn
+from pdfalearn import Budget, LanguageModel, Quantization, Replicas, learn
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words, open_model
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import UniformWords
 from pdfalearn.words import Words
 
 _RUNS = 5
@@ -104,6 +106,6 @@ def learning() -> None:
 
     def job(model: LanguageModel) -> None:
         pac = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(max_length=30), seed=1)
-        learn(model, by=Quantization(4), oracle=pac, budget=budget)
+        learn(model, equivalence=Quantization(4), oracle=pac, budget=budget)
 
     _compare(_settings(models.network, (1, 2)), job, 500)

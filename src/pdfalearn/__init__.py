@@ -8,160 +8,66 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
-    from pdfalearn.analysis import Differences as Differences
-    from pdfalearn.analysis import Distances as Distances
-    from pdfalearn.analysis import Entropy as Entropy
-    from pdfalearn.analysis import ImpossibleWord as ImpossibleWord
-    from pdfalearn.analysis import Length as Length
-    from pdfalearn.analysis import LikelyWord as LikelyWord
     from pdfalearn.analysis import Monitor as Monitor
-    from pdfalearn.analysis import PrefixDifference as PrefixDifference
-    from pdfalearn.analysis import Score as Score
-    from pdfalearn.analysis import Visits as Visits
-    from pdfalearn.analysis import WordDifference as WordDifference
-    from pdfalearn.analysis import condition as condition
-    from pdfalearn.analysis import differences as differences
-    from pdfalearn.analysis import distances as distances
-    from pdfalearn.analysis import entropy as entropy
-    from pdfalearn.analysis import expected_count as expected_count
-    from pdfalearn.analysis import expected_visits as expected_visits
-    from pdfalearn.analysis import length as length
-    from pdfalearn.analysis import length_bounds as length_bounds
     from pdfalearn.analysis import most_likely as most_likely
-    from pdfalearn.analysis import most_likely_prefixes as most_likely_prefixes
     from pdfalearn.analysis import probability as probability
-    from pdfalearn.analysis import probability_bounds as probability_bounds
-    from pdfalearn.analysis import save_intervals as save_intervals
     from pdfalearn.analysis import score as score
-    from pdfalearn.analysis import surprises as surprises
     from pdfalearn.budgets import Budget as Budget
     from pdfalearn.distilling import distill as distill
-    from pdfalearn.distilling import fit as fit
+    from pdfalearn.distilling import refit as refit
     from pdfalearn.distilling import simplify as simplify
-    from pdfalearn.equivalence import Equivalence as Equivalence
     from pdfalearn.equivalence import Exact as Exact
     from pdfalearn.equivalence import Quantization as Quantization
-    from pdfalearn.equivalence import Rounded as Rounded
     from pdfalearn.equivalence import Tolerance as Tolerance
     from pdfalearn.equivalence import distinguish as distinguish
-    from pdfalearn.equivalence import is_weakly_minimal as is_weakly_minimal
     from pdfalearn.equivalence import quotient as quotient
-    from pdfalearn.equivalence import same_function as same_function
-    from pdfalearn.errors import DamagedStoreError as DamagedStoreError
-    from pdfalearn.errors import FileFormatError as FileFormatError
-    from pdfalearn.errors import InputError as InputError
-    from pdfalearn.errors import LearningError as LearningError
-    from pdfalearn.errors import MissingExtraError as MissingExtraError
-    from pdfalearn.errors import ModelError as ModelError
-    from pdfalearn.errors import OracleError as OracleError
-    from pdfalearn.errors import StoreError as StoreError
-    from pdfalearn.experiments import Outcome as Outcome
-    from pdfalearn.experiments import Report as Report
-    from pdfalearn.experiments import run_experiments as run_experiments
-    from pdfalearn.experiments import write_report as write_report
-    from pdfalearn.formats import Ngram as Ngram
-    from pdfalearn.formats import check_can_save as check_can_save
-    from pdfalearn.formats import load as load
-    from pdfalearn.formats import load_pdfa as load_pdfa
-    from pdfalearn.formats import read_arpa as read_arpa
-    from pdfalearn.formats import save as save
-    from pdfalearn.formats import save_tree as save_tree
-    from pdfalearn.generate import chain as chain
-    from pdfalearn.generate import combination_lock as combination_lock
-    from pdfalearn.generate import figure_1 as figure_1
-    from pdfalearn.generate import figure_2 as figure_2
-    from pdfalearn.generate import figure_3 as figure_3
-    from pdfalearn.generate import random_pdfa as random_pdfa
-    from pdfalearn.generate import reber as reber
-    from pdfalearn.generate import tomita as tomita
-    from pdfalearn.languages import DFA as DFA
-    from pdfalearn.languages import BeginsWith as BeginsWith
-    from pdfalearn.languages import Contains as Contains
-    from pdfalearn.languages import EndsWith as EndsWith
-    from pdfalearn.languages import HasLength as HasLength
-    from pdfalearn.languages import Language as Language
-    from pdfalearn.languages import Not as Not
-    from pdfalearn.learners import Learner as Learner
-    from pdfalearn.learners import LPStar as LPStar
-    from pdfalearn.learners import WLStar as WLStar
-    from pdfalearn.learning import Stability as Stability
+    from pdfalearn.io import load as load
+    from pdfalearn.io import save as save
     from pdfalearn.learning import learn as learn
-    from pdfalearn.learning import stability as stability
-    from pdfalearn.metrics import distribution_differences as distribution_differences
+    from pdfalearn.metrics import compare as compare
     from pdfalearn.metrics import divergence as divergence
     from pdfalearn.metrics import evaluate as evaluate
-    from pdfalearn.metrics import evaluate_exactly as evaluate_exactly
-    from pdfalearn.metrics import kl_divergences as kl_divergences
-    from pdfalearn.metrics import l1_distances as l1_distances
-    from pdfalearn.metrics import ndcg_scores as ndcg_scores
-    from pdfalearn.metrics import word_errors as word_errors
-    from pdfalearn.models import AutomatonModel as AutomatonModel
-    from pdfalearn.models import Batch as Batch
     from pdfalearn.models import FunctionModel as FunctionModel
     from pdfalearn.models import Guided as Guided
     from pdfalearn.models import LanguageModel as LanguageModel
-    from pdfalearn.models import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models import ProgramModel as ProgramModel
-    from pdfalearn.models import QueryCost as QueryCost
     from pdfalearn.models import RecurrentModel as RecurrentModel
     from pdfalearn.models import Replicas as Replicas
     from pdfalearn.models import ServedModel as ServedModel
-    from pdfalearn.models import Spelling as Spelling
-    from pdfalearn.models import StepNetwork as StepNetwork
     from pdfalearn.models import Temperature as Temperature
     from pdfalearn.models import TopK as TopK
     from pdfalearn.models import TopP as TopP
     from pdfalearn.models import TransformerModel as TransformerModel
-    from pdfalearn.observations import ObservationTree as ObservationTree
-    from pdfalearn.oracles import AllWordsOracle as AllWordsOracle
-    from pdfalearn.oracles import ChainOracle as ChainOracle
-    from pdfalearn.oracles import EquivalenceOracle as EquivalenceOracle
-    from pdfalearn.oracles import ExactOracle as ExactOracle
-    from pdfalearn.oracles import PACOracle as PACOracle
-    from pdfalearn.oracles import StatePrefixOracle as StatePrefixOracle
-    from pdfalearn.oracles import StoredAnswersOracle as StoredAnswersOracle
-    from pdfalearn.oracles import UnreachableSymbolWarning as UnreachableSymbolWarning
-    from pdfalearn.oracles import WeissOracle as WeissOracle
     from pdfalearn.pdfa import PDFA as PDFA
-    from pdfalearn.pdfa import Sample as Sample
-    from pdfalearn.reachability import reachable as reachable
-    from pdfalearn.reachability import reachable_part as reachable_part
-    from pdfalearn.results import Bounds as Bounds
     from pdfalearn.results import Certificate as Certificate
-    from pdfalearn.results import Comparison as Comparison
-    from pdfalearn.results import DirectedDivergence as DirectedDivergence
-    from pdfalearn.results import DistillingInterrupted as DistillingInterrupted
-    from pdfalearn.results import DistillingProgress as DistillingProgress
-    from pdfalearn.results import Divergence as Divergence
-    from pdfalearn.results import Evaluation as Evaluation
     from pdfalearn.results import Frontier as Frontier
-    from pdfalearn.results import LearningInterrupted as LearningInterrupted
-    from pdfalearn.results import Point as Point
-    from pdfalearn.results import Progress as Progress
     from pdfalearn.results import Result as Result
-    from pdfalearn.results import Simplified as Simplified
-    from pdfalearn.results import Statistics as Statistics
     from pdfalearn.results import Sweep as Sweep
-    from pdfalearn.results import SweepInterrupted as SweepInterrupted
-    from pdfalearn.results import SweepProgress as SweepProgress
-    from pdfalearn.results import SweepRow as SweepRow
-    from pdfalearn.results import TreeNode as TreeNode
-    from pdfalearn.rows import Rows as Rows
     from pdfalearn.samplers import Corpus as Corpus
-    from pdfalearn.samplers import HypothesisWords as HypothesisWords
-    from pdfalearn.samplers import Mixture as Mixture
-    from pdfalearn.samplers import ModelWords as ModelWords
-    from pdfalearn.samplers import Sampler as Sampler
-    from pdfalearn.samplers import UniformWords as UniformWords
-    from pdfalearn.stores import AnswerStore as AnswerStore
-    from pdfalearn.stores import StoredModel as StoredModel
+    from pdfalearn.samplers import sample as sample
     from pdfalearn.sweeping import sweep as sweep
-    from pdfalearn.viewing import Page as Page
-    from pdfalearn.viewing import Picture as Picture
     from pdfalearn.viewing import draw as draw
     from pdfalearn.viewing import view as view
-    from pdfalearn.words import Words as Words
 
     __all__: list[str]
+
+if TYPE_CHECKING:  # rooms, as attributes of the package
+    from pdfalearn import analysis as analysis
+    from pdfalearn import datasets as datasets
+    from pdfalearn import equivalence as equivalence
+    from pdfalearn import errors as errors
+    from pdfalearn import experiments as experiments
+    from pdfalearn import io as io
+    from pdfalearn import languages as languages
+    from pdfalearn import learners as learners
+    from pdfalearn import metrics as metrics
+    from pdfalearn import models as models
+    from pdfalearn import oracles as oracles
+    from pdfalearn import results as results
+    from pdfalearn import samplers as samplers
+    from pdfalearn import stores as stores
+    from pdfalearn import testing as testing
+    from pdfalearn import viewing as viewing
+
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

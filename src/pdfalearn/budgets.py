@@ -40,7 +40,8 @@ class Budget:
 
     Examples
     --------
-    >>> from pdfalearn import learn, random_pdfa
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import random_pdfa
     >>> result = learn(random_pdfa(100, seed=1), budget=Budget(max_states=1))
     >>> len(result.pdfa), result.certificate.details["bound"]
     (1, 'max_states')

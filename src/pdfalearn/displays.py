@@ -143,10 +143,10 @@ class SweepLine:
 
     def _parts(self) -> Iterator[str]:
         latest = self._latest
-        if latest is None or latest.by is None:
+        if latest is None or latest.equivalence is None:
             yield f"{self._runs} run{'s' * (self._runs != 1)} to come"
         else:
-            yield f"run {latest.run} of {latest.runs} with {relation_text(latest.by)}"
+            yield f"run {latest.run} of {latest.runs} with {relation_text(latest.equivalence)}"
             if latest.learning is not None:
                 yield from _figures(latest.learning)
         yield duration(time.monotonic() - self._begin)

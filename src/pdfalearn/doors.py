@@ -49,7 +49,12 @@ def open_door(
     def get(name: str) -> object:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value: object = getattr(import_module(modules[name]), name)
+        is_room = modules[name] == package
+        value: object = (
+            import_module(f"{package}.{name}")
+            if is_room
+            else getattr(import_module(modules[name]), name)
+        )
         setattr(sys.modules[package], name, value)
         return value
 

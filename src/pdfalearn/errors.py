@@ -62,7 +62,9 @@ class OracleError(InputError):
 
     Examples
     --------
-    >>> from pdfalearn import Words, figure_1, learn
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import figure_1
+    >>> from pdfalearn.samplers import Words
     >>> class Careless:
     ...     certificate = None
     ...
@@ -92,7 +94,7 @@ class StoreError(InputError):
     Examples
     --------
     >>> import tempfile
-    >>> from pdfalearn import AnswerStore
+    >>> from pdfalearn.stores import AnswerStore
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     try:
     ...         AnswerStore(f"{folder}/none.db", read_only=True)
@@ -108,7 +110,9 @@ class DamagedStoreError(StoreError):
     Examples
     --------
     >>> import sqlite3, tempfile
-    >>> from pdfalearn import AnswerStore, figure_3, learn
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.stores import AnswerStore
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = f"{folder}/answers.db"
     ...     _ = learn(figure_3(), store=path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -16,34 +17,33 @@ MARK = "#b3261e"
 _SIZE = (6.4, 4.0)
 
 
-def import_exchange(name: str, needed_for: str) -> ModuleType:
-    """Import a package of the extra ``exchange``, or say what needs it and how to install it.
+def check_installed(package: str, needed_for: str) -> None:
+    """Refuse to go on without a package; say what needs it, and how to install it.
 
     Examples
     --------
-    >>> import_exchange("no_package", "graphs")
+    >>> check_installed("no_package", "graphs")
     Traceback (most recent call last):
     pdfalearn.errors.MissingExtraError: graphs need the package no_package, which is not \
-installed: pip install 'pdfalearn[exchange]'
+installed: pip install no_package
     """
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
+    if find_spec(package) is None:
         raise MissingExtraError(
-            f"{needed_for} need the package {name}, which is not installed: "
-            "pip install 'pdfalearn[exchange]'"
-        ) from error
+            f"{needed_for} need the package {package}, which is not installed: "
+            f"pip install {package}"
+        )
+
+
+def import_exchange(name: str, needed_for: str) -> ModuleType:
+    """Import a package, or say what needs it and how to install it."""
+    check_installed(name, needed_for)
+    return import_module(name)
 
 
 def import_matplotlib(name: str) -> ModuleType:
     """Import a module of matplotlib, or say how to install it."""
-    try:
-        import_module("matplotlib")
-        return import_module(f"matplotlib.{name}")
-    except ImportError as error:
-        raise MissingExtraError(
-            "a plot needs matplotlib: pip install 'pdfalearn[report]'"
-        ) from error
+    check_installed("matplotlib", "plots")
+    return import_module(f"matplotlib.{name}")
 
 
 def given_or_new_axes(axes: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> drawn = figure_1().sample(3, seed=1, max_length=4)
     >>> len(drawn.words), drawn.cut.tolist()
     (3, [False, False, False])
@@ -270,6 +270,25 @@ class PDFA(Frozen):
         words, cut = sampled_words(self.table, self.probabilities, start, count, max_length, random)
         return Sample(self.alphabet.decode_words(words), cut)
 
+    def score(self, words: str | os.PathLike[str] | Iterable[Word]) -> Any:
+        """Score a corpus, a path or words, as `pdfalearn.score` does.
+
+        Examples
+        --------
+        >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
+        >>> pdfa.score(["a", ""]).words
+        2
+        """
+        from pdfalearn.analysis import score
+
+        return score(self, words)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the PDFA to a file; the ending of its name says the format, as for `save`."""
+        from pdfalearn.io import save
+
+        save(self, path)
+
     def to_networkx(self) -> Any:
         """Make a directed multigraph of networkx, for its algorithms on graphs.
 
@@ -285,7 +304,7 @@ class PDFA(Frozen):
         MissingExtraError
             If networkx is not installed.
         """
-        from pdfalearn.formats import to_networkx
+        from pdfalearn.io import to_networkx
 
         return to_networkx(self)
 
@@ -303,7 +322,7 @@ class PDFA(Frozen):
         MissingExtraError
             If pandas is not installed.
         """
-        from pdfalearn.formats import to_frame
+        from pdfalearn.io import to_frame
 
         return to_frame(self)
 
@@ -320,11 +339,7 @@ class PDFA(Frozen):
         has put a 0 among them.
         """
         batch = self.alphabet.encode_words(words)
-        columns = np.zeros(len(batch.symbols) + len(batch), dtype=np.int32)
-        is_symbol = np.ones(len(columns), dtype=bool)
-        is_symbol[batch.ends] = False
-        columns[is_symbol] = batch.symbols + 1
-        factors = self.probabilities[self._run(batch, state), columns]
+        factors = self.probabilities[self._run(batch, state), batch.next_columns()]
         if not stop:
             factors[batch.ends] = 1.0
         return factors, batch.offsets[:-1] + np.arange(len(batch))
@@ -377,44 +392,3 @@ def pdfa_remedy(given: object) -> str:
     if callable(given) and not isinstance(given, type):
         return "learn(FunctionModel(function, alphabet)).pdfa is one for a function"
     return "make one with PDFA(…), load(path) or learn(model).pdfa"
-
-
-def pdfa_of_arrays(alphabet: Alphabet, table: States, probabilities: Floats) -> PDFA:
-    """Make a PDFA of arrays that are right and that nobody else uses, without copying them.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        The symbols.
-    table : array of int32, shape (states + 1, symbols)
-        The transitions, and a last row of -1.
-    probabilities : array of float, shape (states, symbols + 1)
-        Distributions.
-    """
-    probabilities += 0.0  # no -0.0
-    for array in (table, probabilities):
-        array.setflags(write=False)
-    pdfa = PDFA.__new__(PDFA)
-    pdfa.__dict__.update(
-        alphabet=alphabet,
-        probabilities=probabilities,
-        transitions=table[:-1],
-        table=table,
-        initial=0,
-    )
-    return pdfa
-
-
-def renumbered(pdfa: PDFA, kept: NDArray[np.integer], classes: Sequence[int] | States) -> PDFA:
-    """Keep one state of each class, in the order of ``kept``, and lead all transitions there.
-
-    ``classes[q]`` is the new number of state q (arbitrary where q is not reachable from the kept
-    states).
-    """
-    numbers = np.append(np.asarray(classes, dtype=np.int32), np.int32(-1))
-    return PDFA(
-        alphabet=pdfa.alphabet,
-        transitions=numbers[pdfa.transitions[kept]],
-        probabilities=pdfa.probabilities[kept],
-        initial=int(numbers[pdfa.initial]),
-    )

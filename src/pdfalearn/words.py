@@ -57,6 +57,20 @@ class Words:
         symbols, offsets = self.symbols.tolist(), self.offsets.tolist()
         return (symbols[begin:end] for begin, end in pairwise(offsets))
 
+    def next_columns(self) -> Codes:
+        """Return what follows every prefix: 1 + a symbol, or at the end of the word 0.
+
+        Examples
+        --------
+        >>> Words.of([(0, 1), ()]).next_columns().tolist()
+        [1, 2, 0, 0]
+        """
+        columns = np.zeros(len(self.symbols) + len(self), dtype=np.int32)
+        is_symbol = np.ones(len(columns), dtype=bool)
+        is_symbol[self.ends] = False
+        columns[is_symbol] = self.symbols + 1
+        return columns
+
     def take(self, places: NDArray[np.integer]) -> Words:
         """Return the words at some places."""
         return prefixes_of(self, places, self.lengths[places])

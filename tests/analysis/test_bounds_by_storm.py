@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import DFA, PDFA, Quantization, length_bounds, probability_bounds
+from pdfalearn import PDFA, Quantization
+from pdfalearn.analysis import length_bounds, probability_bounds
 from pdfalearn.analysis.boxes import Boxes
-from pdfalearn.formats.other_programs import write_intervals
+from pdfalearn.io.other_programs import write_intervals
+from pdfalearn.languages import DFA
 from pdfalearn.languages.dfa import trim_dfa
 from tests import storm
 from tests.support import mostly_slow
@@ -47,17 +49,19 @@ def random_case(random: np.random.Generator, kappas: list[int]) -> tuple[PDFA, D
 def test_bounds_are_those_of_all_corners(seed: int, tmp_path: Path) -> None:
     random, compared = np.random.default_rng(seed), 0
     for _ in range(30):
-        pdfa, dfa, by = random_case(random, [1, 2, 4, 8, 16, 128, 1024])  # of exact boundaries
+        pdfa, dfa, equivalence = random_case(
+            random, [1, 2, 4, 8, 16, 128, 1024]
+        )  # of exact boundaries
         if trim_dfa(dfa) is None:
             continue
-        ours = probability_bounds(pdfa, dfa, by=by)
-        boxes, product = Boxes.of(pdfa, by), storm.Product(pdfa, dfa)
+        ours = probability_bounds(pdfa, dfa, equivalence=equivalence)
+        boxes, product = Boxes.of(pdfa, equivalence), storm.Product(pdfa, dfa)
         tables = product.table(boxes.lows), product.table(boxes.highs)
         low, high, *steps = storm.extremes(product.pdfa, *tables, product.labels, tmp_path)
         # Never inside of the truth, and hardly outside of it.
         assert low - 1e-9 <= ours.low <= low + 1e-15
         assert high - 1e-15 <= ours.high <= high + 1e-9
-        lengths = length_bounds(pdfa, by=by)
+        lengths = length_bounds(pdfa, equivalence=equivalence)
         shortest, longest = (value - 2 for value in steps)  # less "yes" or "no", and the terminal
         assert lengths.low <= shortest * (1 + 1e-15)
         assert lengths.high >= longest * (1 - 1e-15)
@@ -73,8 +77,8 @@ def test_bounds_are_those_of_all_corners(seed: int, tmp_path: Path) -> None:
 def test_bounds_are_those_of_the_interval_engine(seed: int, tmp_path: Path) -> None:
     random, compared = np.random.default_rng(seed), 0
     while compared < 15:
-        pdfa, dfa, by = random_case(random, [10, 30, 100])
-        boxes = Boxes.of(pdfa, by)
+        pdfa, dfa, equivalence = random_case(random, [10, 30, 100])
+        boxes = Boxes.of(pdfa, equivalence)
         if (boxes.lows[boxes.highs > 0] == 0).any() or not dfa.accepting[dfa.initial]:
             continue  # Storm wants intervals that begin above 0
         product = storm.Product(pdfa, dfa)
@@ -82,6 +86,6 @@ def test_bounds_are_those_of_the_interval_engine(seed: int, tmp_path: Path) -> N
         with (tmp_path / "x.drn").open("wb") as stream:
             write_intervals(product.pdfa, *tables, stream, product.labels)
         theirs = storm.interval_values(tmp_path / "x.drn", 'P=? [F "yes"]')
-        ours = probability_bounds(pdfa, dfa, by=by)
+        ours = probability_bounds(pdfa, dfa, equivalence=equivalence)
         assert (ours.low, ours.high) == pytest.approx(theirs, abs=1e-8)
         compared += 1

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, InputError, random_pdfa
+from pdfalearn import PDFA
 from pdfalearn.analysis.lengths import length
 from pdfalearn.analysis.probabilities import condition, probability
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import InputError
 from pdfalearn.languages.kinds import BeginsWith, Contains, HasLength
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples, need_module

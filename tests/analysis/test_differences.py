@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pdfalearn import PDFA, random_pdfa
+from pdfalearn import PDFA
 from pdfalearn.analysis.parting import differences
+from pdfalearn.datasets import random_pdfa
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, random_pdfa
+from pdfalearn import PDFA
 from pdfalearn.analysis.entropies import entropy, expected_count, expected_visits
 from pdfalearn.analysis.lengths import length
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.languages.kinds import EndsWith, HasLength
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
@@ -21,16 +22,16 @@ from tests.support import examples
 @given(pdfa=automata(), part=st.text("ab", min_size=1, max_size=2))
 def test_as_all_words_say_where_these_are_all(pdfa: PDFA, part: str) -> None:
     words, rest = words_with_mass(pdfa, 9)
-    surprise = sum(-p * log(p) for p in words.values())
+    surprisal = sum(-p * log(p) for p in words.values())
     result = entropy(pdfa)
     occurrences = sum(
         p * sum(word.startswith(part, at) for at in range(len(word))) for word, p in words.items()
     )
     if rest < 1e-15:
-        assert result.per_word == pytest.approx(surprise, abs=1e-9)
+        assert result.per_word == pytest.approx(surprisal, abs=1e-9)
         assert expected_count(pdfa, EndsWith(part)) == pytest.approx(occurrences, abs=1e-9)
     else:
-        assert result.per_word >= surprise - 1e-9
+        assert result.per_word >= surprisal - 1e-9
         assert expected_count(pdfa, EndsWith(part)) >= occurrences - 1e-9
 
 
@@ -68,6 +69,6 @@ def test_endless_words_are_infinitely_uncertain_at_a_rate() -> None:
 def test_as_sampling_says_of_a_large_automaton() -> None:
     pdfa = random_pdfa(20_000, 2, seed=5)
     words = pdfa.sample(20_000, seed=1).words
-    surprises = -pdfa.log_probabilities(words)
-    error = 5 * surprises.std() / np.sqrt(len(words))
-    assert entropy(pdfa).per_word == pytest.approx(surprises.mean(), abs=error)
+    surprisals = -pdfa.log_probabilities(words)
+    error = 5 * surprisals.std() / np.sqrt(len(words))
+    assert entropy(pdfa).per_word == pytest.approx(surprisals.mean(), abs=error)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, length, random_pdfa
+from pdfalearn import PDFA
+from pdfalearn.analysis import length
 from pdfalearn.chains import flows
 from pdfalearn.chains.flows import Flow
+from pdfalearn.datasets import random_pdfa
 
 
 def edges_of(pdfa: PDFA) -> Flow:

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import DFA, Alphabet, InputError
+from pdfalearn import Alphabet
+from pdfalearn.errors import InputError
+from pdfalearn.languages import DFA
 from pdfalearn.languages.kinds import (
     BeginsWith,
     Contains,

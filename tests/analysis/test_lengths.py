@@ -9,8 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, InputError, random_pdfa
+from pdfalearn import PDFA
 from pdfalearn.analysis.lengths import length
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import InputError
 from tests.analysis.brute import automata, exact_mean_length, words_with_mass
 from tests.support import examples
 

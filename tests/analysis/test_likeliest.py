@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, InputError, chain, random_pdfa
+from pdfalearn import PDFA
 from pdfalearn.analysis.likeliest import most_likely, most_likely_prefixes
+from pdfalearn.datasets import chain, random_pdfa
+from pdfalearn.errors import InputError
 from pdfalearn.languages.kinds import Contains, HasLength
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples

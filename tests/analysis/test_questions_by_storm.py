@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, HasLength, InputError, length, probability, save
-from pdfalearn.formats.other_programs import write_drn
+from pdfalearn import PDFA, probability, save
+from pdfalearn.analysis import length
+from pdfalearn.errors import InputError
+from pdfalearn.io.other_programs import write_drn
+from pdfalearn.languages import HasLength
 from pdfalearn.languages.dfa import trim_dfa
 from pdfalearn.languages.kinds import intersection, language_dfa
 from tests import storm

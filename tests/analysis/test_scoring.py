@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, FileFormatError, InputError, random_pdfa
+from pdfalearn import PDFA
 from pdfalearn.analysis.monitoring import Monitor
-from pdfalearn.analysis.scoring import score, surprises
+from pdfalearn.analysis.scoring import score, surprisals
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import FileFormatError, InputError
 from tests.analysis.brute import automata
 from tests.support import examples
 
@@ -53,7 +55,7 @@ def test_scores_are_sums_over_the_possible_words(pdfa: PDFA, words: list[str]) -
 @examples(100)
 @given(pdfa=automata(), word=st.text("ab", max_size=8))
 def test_surprises_add_up(pdfa: PDFA, word: str) -> None:
-    values = surprises(pdfa, word)
+    values = surprisals(pdfa, word)
     assert len(values) == len(word) + 1
     assert -values.sum() == pytest.approx(exactly(pdfa).log_probability(word), rel=1e-12, abs=1e-12)
 
@@ -89,7 +91,7 @@ def test_bad_lines_are_named(tmp_path: Path) -> None:
 def test_a_monitor_follows_words_one_after_the_other(pdfa: PDFA, words: list[str]) -> None:
     monitor = Monitor(pdfa)
     rows = exactly(pdfa).probabilities
-    surprise = expected = variance = 0.0
+    surprisal = expected = variance = 0.0
     for word in words:
         for end in range(len(word) + 1):
             state = pdfa.state_after(word[:end])
@@ -104,13 +106,13 @@ def test_a_monitor_follows_words_one_after_the_other(pdfa: PDFA, words: list[str
                 return
             row = rows[state][rows[state] > 0]
             mean = -(row * np.log(row)).sum()
-            surprise, expected = surprise + value, expected + mean
+            surprisal, expected = surprisal + value, expected + mean
             variance += (row * (-np.log(row) - mean) ** 2).sum()
-            assert monitor.surprise == pytest.approx(surprise)
+            assert monitor.surprisal == pytest.approx(surprisal)
             assert monitor.expected == pytest.approx(expected)
             if variance > 1e-9:
                 assert monitor.deviation == pytest.approx(
-                    (surprise - expected) / sqrt(variance), rel=1e-6, abs=1e-6
+                    (surprisal - expected) / sqrt(variance), rel=1e-6, abs=1e-6
                 )
 
 

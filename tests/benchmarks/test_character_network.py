@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.distilling.characters import LSTM, CharacterModel, CharacterNetwork, Singles
 from benchmarks.distilling.textgenrnn import read_network, textgenrnn
-from pdfalearn import Words
 from pdfalearn.models.opened import ask_words
+from pdfalearn.samplers import Words
 from pdfalearn.testing import check_model
 from tests.support import need_module
 

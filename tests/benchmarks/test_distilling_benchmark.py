@@ -20,7 +20,9 @@ from benchmarks.distilling.black_boxes import BlackBox, NoisyAutomaton, random_t
 from benchmarks.distilling.kgrams import KGrams
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.truth import refitted, same_structure, verdict
-from pdfalearn import PDFA, InputError, reber, tomita
+from pdfalearn import PDFA
+from pdfalearn.datasets import reber, tomita
+from pdfalearn.errors import InputError
 from pdfalearn.testing import check_model
 from tests.support import need_module
 

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from benchmarks import guided
-from pdfalearn import AutomatonModel
+from pdfalearn.models import AutomatonModel
 
 
 @pytest.mark.slow

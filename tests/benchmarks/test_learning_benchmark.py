@@ -14,7 +14,8 @@ from benchmarks import comparisons, learning
 from benchmarks.comparisons import BY, compare
 from benchmarks.peers import Machine, Recorder, System, peer
 from benchmarks.sleeping import learn_sleeping
-from pdfalearn import PDFA, chain, combination_lock, figure_1, quotient, random_pdfa, save
+from pdfalearn import PDFA, quotient, save
+from pdfalearn.datasets import chain, combination_lock, figure_1, random_pdfa
 from tests.support import need_module
 
 TARGETS = {
@@ -32,7 +33,7 @@ BESIDE_AALPY = {"random", "shared", "alphabets", "chain", "words"}
 
 def is_quotient(machine: Machine, target: PDFA) -> bool:
     """Walk machine and quotient together and say whether their states correspond one to one."""
-    smaller = quotient(target, by=BY)
+    smaller = quotient(target, equivalence=BY)
     outputs = System(smaller, BY).outputs
     partners = {smaller.initial: machine.initial_state}
     pending = [smaller.initial]
@@ -63,7 +64,9 @@ def test_learners_agree(target: PDFA) -> None:
     need_module("aalpy")
     measured = compare(target, runs=1)
     assert list(measured) == ["learn", "KV", "L*", "KV on lists"]
-    assert {outcome.states for _, outcome in measured.values()} == {len(quotient(target, by=BY))}
+    assert {outcome.states for _, outcome in measured.values()} == {
+        len(quotient(target, equivalence=BY))
+    }
 
 
 def test_recorder_counts_words_and_the_prefixes_they_show() -> None:

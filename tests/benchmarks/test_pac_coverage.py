@@ -6,9 +6,12 @@ import pytest
 
 from benchmarks import pac_coverage
 from benchmarks.pac_coverage import DELTA, TenthOracle, drawn_target, error_of, outcomes_of
-from pdfalearn import PDFA, AutomatonModel, PACOracle, UniformWords, quotient
+from pdfalearn import PDFA, quotient
 from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import UniformWords
 from tests.learners.checks import label_after
 from tests.strategies import all_words
 
@@ -41,7 +44,7 @@ def test_every_fault_is_worth_finding(seed: int) -> None:
     error = error_of(one_state(target), target, max_length)
     assert faults * 0.11 <= error + 1e-12
     assert error - 1e-12 <= faults * 0.15
-    learnt = quotient(target, by=pac_coverage.BY)
+    learnt = quotient(target, equivalence=pac_coverage.BY)
     assert error_of(learnt, target, max_length) == pytest.approx(0, abs=1e-12)
 
 
@@ -49,7 +52,7 @@ def test_every_fault_is_worth_finding(seed: int) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 5])
 def test_errors_are_those_of_counting_words(seed: int) -> None:
     target, _ = drawn_target(seed)
-    by: Equivalence = pac_coverage.BY
+    equivalence: Equivalence = pac_coverage.BY
     learnt = one_state(target)
     symbols = "".join(map(str, target.alphabet))
     shares = []
@@ -59,7 +62,8 @@ def test_errors_are_those_of_counting_words(seed: int) -> None:
             word
             for word in words
             if any(
-                label_after(target, word[:end], by) != label_after(learnt, word[:end], by)
+                label_after(target, word[:end], equivalence)
+                != label_after(learnt, word[:end], equivalence)
                 for end in range(length + 1)
             )
         ]

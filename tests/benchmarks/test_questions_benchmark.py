@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks import edition_jobs, editions, questions
 from benchmarks.checkouts import call, find
-from pdfalearn import Quantization, learn, random_pdfa
+from pdfalearn import Quantization, learn
+from pdfalearn.datasets import random_pdfa
 from tests.models.networks import needed_torch
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +27,7 @@ def test_there_are_sixty_runs_of_all_kinds() -> None:
 
 def test_questions_are_those_of_learn() -> None:
     [figures] = questions.measure(["automaton: n=20, m=2"]).values()
-    found = learn(random_pdfa(20, seed=1), by=Quantization(1000)).statistics
+    found = learn(random_pdfa(20, seed=1), equivalence=Quantization(1000)).statistics
     assert [figures[name] for name in ("states", "words", "symbols")] == [
         *(found.states, found.words, found.symbols)
     ]

@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks import rivals
 from benchmarks.authors import authors_lpstar
-from pdfalearn import PDFA, figure_3, random_pdfa, tomita
+from pdfalearn import PDFA
+from pdfalearn.datasets import figure_3, random_pdfa, tomita
 from tests.support import need_module
 
 

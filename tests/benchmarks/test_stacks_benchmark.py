@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import stacks
-from pdfalearn import figure_3, learn
+from pdfalearn import learn
+from pdfalearn.datasets import figure_3
 
 
 def test_tables_are_printed(
@@ -23,5 +24,7 @@ def test_tables_are_printed(
 
 def test_another_automaton_is_not_the_quotient(monkeypatch: pytest.MonkeyPatch) -> None:
     seed = next(seed for seed in range(20) if stacks.check_stack(seed) == "exact")
-    monkeypatch.setattr(stacks, "learn", lambda model, by: learn(figure_3(), by=by))
+    monkeypatch.setattr(
+        stacks, "learn", lambda model, equivalence: learn(figure_3(), equivalence=equivalence)
+    )
     assert stacks.check_stack(seed) == "not the quotient"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import store
-from pdfalearn import AnswerStore
+from pdfalearn.stores import AnswerStore
 
 
 @pytest.mark.parametrize("different", [1.0, 0.01])

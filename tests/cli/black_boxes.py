@@ -6,9 +6,9 @@ MODULE = """
 import pdfalearn
 
 target = pdfalearn.load("target.json")
-model = pdfalearn.AutomatonModel(target)
+model = pdfalearn.models.AutomatonModel(target)
 number = 7
-a_class = pdfalearn.AutomatonModel
+a_class = pdfalearn.models.AutomatonModel
 
 
 def ask(words):
@@ -56,10 +56,10 @@ def make_nothing():
 
 FAILING = """import pdfalearn
 
-class Failing(pdfalearn.AutomatonModel):
+class Failing(pdfalearn.models.AutomatonModel):
     def open(self): return 1 / 0
 
-def make(): return Failing(pdfalearn.figure_3())
+def make(): return Failing(pdfalearn.datasets.figure_3())
 """
 
 
@@ -89,7 +89,7 @@ class Network:
     def __call__(self, *given): return given
 
 
-own, called, automaton = Own(), Callable(), pdfalearn.AutomatonModel(target)
+own, called, automaton = Own(), Callable(), pdfalearn.models.AutomatonModel(target)
 network = Network()
 top = pdfalearn.TopK(own, 1)
 words_of = beside.ask

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import random_pdfa, save
+from pdfalearn import save
+from pdfalearn.datasets import random_pdfa
 from tests.cli.black_boxes import MODULE
 
 

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import HasLength, Quantization, figure_3, learn, probability_bounds, save
+from pdfalearn import Quantization, learn, save
+from pdfalearn.analysis import probability_bounds
+from pdfalearn.datasets import figure_3
+from pdfalearn.languages import HasLength
 from tests.cli.program import error_of, run, run_json
 from tests.support import need_module
 
@@ -19,7 +22,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_the_bounds_of_a_probability(source: Path) -> None:
-    expected = probability_bounds(figure_3(), HasLength(most=3), by=BY)
+    expected = probability_bounds(figure_3(), HasLength(most=3), equivalence=BY)
     found = run_json("ask", "bounds", source, ".{0,3}", "--kappa", 10)
     assert (found["low"], found["high"]) == (expected.low, expected.high)
     assert run("ask", "bounds", source, ".{0,3}", "--kappa", 10).stdout == f"{expected}\n"
@@ -34,7 +37,7 @@ def test_the_bounds_of_a_length(source: Path) -> None:
 
 
 def test_a_run_knows_its_classes(source: Path) -> None:
-    save(learn(figure_3(), by=BY), source.with_name("run.zip"))
+    save(learn(figure_3(), equivalence=BY), source.with_name("run.zip"))
     found = run_json("ask", "bounds", source.with_name("run.zip"), ".{0,3}", "--given", "0.*")
     assert found["holds_for"].startswith("the target")
     assert found["confidence"] == 1

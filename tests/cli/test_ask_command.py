@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    BeginsWith,
-    Contains,
-    EndsWith,
+from pdfalearn import PDFA, most_likely, probability, save, score
+from pdfalearn.analysis import (
     condition,
     differences,
     distances,
@@ -18,14 +15,11 @@ from pdfalearn import (
     expected_count,
     expected_visits,
     length,
-    load_pdfa,
-    most_likely,
-    probability,
-    random_pdfa,
-    save,
-    score,
-    surprises,
+    surprisals,
 )
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.io import load_pdfa
+from pdfalearn.languages import BeginsWith, Contains, EndsWith
 from pdfalearn.languages.kinds import LanguageLike
 from tests.cli.program import error_of, run, run_json
 from tests.support import need_module
@@ -142,7 +136,7 @@ def test_scores(folder: Path) -> None:
     assert result["log_probability"] == pytest.approx(expected.log_probability)
     assert result["words"] == 3
     lines = run_json("score", "a.json", "words.txt", "--line", 1)
-    assert lines["surprises"] == pytest.approx(surprises(A, "01").tolist())
+    assert lines["surprises"] == pytest.approx(surprisals(A, "01").tolist())
     assert "impossible" in run("score", "endless.json", "words.txt").stdout
     assert "surprise" in run("score", "a.json", "words.txt", "--line", 2).stdout
     assert "has no line 9" in error_of("score", "a.json", "words.txt", "--line", 9)

@@ -13,7 +13,8 @@ from tests.cli.program import error_of, one_error, run, run_json, run_program
 
 HEAD = """
 import numpy as np
-from pdfalearn import Alphabet, AutomatonModel, LanguageModel
+from pdfalearn import Alphabet, LanguageModel
+from pdfalearn.models import AutomatonModel
 from pdfalearn.rows import Rows
 
 EVEN, ODD = [0.5, 0.25, 0.25], [0.2, 0.4, 0.4]

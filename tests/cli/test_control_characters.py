@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 import pdfalearn
-from pdfalearn import PDFA, AnswerStore, InputError, LearningInterrupted, figure_3, save
+from pdfalearn import PDFA, save
+from pdfalearn.datasets import figure_3
+from pdfalearn.errors import InputError
+from pdfalearn.results import LearningInterrupted
+from pdfalearn.stores import AnswerStore
 from pdfalearn.text import escaped
 from tests.cli.program import error_of, run, run_program
 from tests.stores.given import arrays_of, some, stored
@@ -146,7 +150,7 @@ def test_interruptions(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pdfalearn, "learn", interrupted)
-    monkeypatch.setattr(pdfalearn, "run_experiments", stopped)
+    monkeypatch.setattr(pdfalearn.experiments, "run_experiments", stopped)
     learning = ["learn", A, "--store", f"s{EVIL}.db"]
     assert f"s{SHOWN}.db holds all" in printed(*learning, exit_code=130)
     running = ["experiments", "run", "5", "-o", f"results{EVIL}"]
@@ -159,7 +163,7 @@ def test_exceptions_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(path: Path, error: Exception = error) -> None:
             raise error
 
-        monkeypatch.setattr(pdfalearn, "load_pdfa", fail)
+        monkeypatch.setattr(pdfalearn.io, "load_pdfa", fail)
         assert SHOWN in printed("info", A, exit_code=2)
 
 
@@ -172,7 +176,7 @@ def load_pdfa(path):
     warnings.warn(str(path), RuntimeWarning)
     raise RuntimeError(str(path))
 
-pdfalearn.load_pdfa = load_pdfa
+pdfalearn.io.load_pdfa = load_pdfa
 main()
 """
 

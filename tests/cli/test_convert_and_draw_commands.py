@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import figure_3, load, save
+from pdfalearn import load, save
+from pdfalearn.datasets import figure_3
 from tests.cli.program import error_of, run, run_json
-from tests.formats.foreign import FOREIGN
+from tests.io.foreign import FOREIGN
 from tests.support import need_program
 
 

@@ -6,19 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    Budget,
-    Corpus,
-    Frontier,
-    ModelWords,
-    TopK,
-    distill,
-    divergence,
-    load,
-    random_pdfa,
-    save,
-)
+from pdfalearn import PDFA, Budget, Corpus, Frontier, TopK, distill, divergence, load, save
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.samplers import ModelWords
 from tests.cli.program import error_of, run, run_json, unboxed
 
 TARGET = random_pdfa(4, seed=1)
@@ -102,11 +92,11 @@ def test_a_size_without_a_knee() -> None:
 def test_where_words_come_from(folder: Path) -> None:
     common = ("distill", "target.json", "--symbols", 600, "--states", "1,4")
     run(*common, "--max-length", 7, "-o", "short.zip")
-    short = distill(TARGET, budget=BUDGET, sizes=[1, 4], words=ModelWords(7))
+    short = distill(TARGET, budget=BUDGET, sizes=[1, 4], sampler=ModelWords(7))
     assert loaded(folder / "short.zip") == short
     Path("words.txt").write_text(run("sample", "target.json", "--count", 300, "--seed", 0).stdout)
     run(*common, "--corpus", "words.txt", "-o", "corpus.zip")
-    corpus = distill(TARGET, budget=BUDGET, sizes=[1, 4], words=Corpus("words.txt"))
+    corpus = distill(TARGET, budget=BUDGET, sizes=[1, 4], sampler=Corpus("words.txt"))
     assert loaded(folder / "corpus.zip") == corpus
     assert "words of the corpus words.txt" in corpus.certificate.statement
 
@@ -211,5 +201,5 @@ def test_commands_take_the_best_automaton(frontier: Frontier, folder: Path) -> N
     run("quotient", "frontier.zip", "-o", "small.json", "--kappa", 10)
     assert isinstance(load(folder / "small.json"), PDFA)
     assert run_json("learn", "frontier.zip")["states"] == 4
-    run("fit", "frontier.zip", "target.json", "-o", "fitted.json")
+    run("refit", "frontier.zip", "target.json", "-o", "fitted.json")
     assert len(load(folder / "fitted.json")) == 4

@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from pdfalearn import Frontier, load, random_pdfa, save
+from pdfalearn import Frontier, load, save
+from pdfalearn.datasets import random_pdfa
 from tests.cli.program import run_program, unboxed
 from tests.cli.terminal import Program
 

@@ -6,18 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    Evaluation,
-    Quantization,
-    Tolerance,
-    evaluate,
-    evaluate_exactly,
-    figure_1,
-    load,
-    random_pdfa,
-    save,
-)
+from pdfalearn import PDFA, Quantization, Tolerance, evaluate, load, save
+from pdfalearn.datasets import figure_1, random_pdfa
+from pdfalearn.metrics import evaluate_exactly
+from pdfalearn.results import Evaluation
 from tests.cli.program import error_of, run, run_json
 
 
@@ -43,12 +35,12 @@ def check(found: dict[str, object], expected: Evaluation, **given: object) -> No
 def test_drawn_words() -> None:
     a, b = load("a.json"), load("b.json")
     found = run_json("evaluate", "a.json", "b.json", "--kappa", 10)
-    expected = evaluate(a, b, by=Quantization(10))
+    expected = evaluate(a, b, equivalence=Quantization(10))
     check(found, expected, a="a.json", b="b.json", kappa=10, tolerance=None, corpus=None)
     assert found["kl_of_words"] == expected.kl_of_words
     options = ["--words", 50, "--seed", 3, "--max-length", 4, "--tolerance", 0.1, "--k", 3]
     found = run_json("evaluate", "a.json", "b.json", *options)
-    expected = evaluate(a, b, count=50, seed=3, max_length=4, by=Tolerance(0.1), k=3)
+    expected = evaluate(a, b, count=50, seed=3, max_length=4, equivalence=Tolerance(0.1), k=3)
     assert expected.cut_words > 0
     check(found, expected, tolerance=0.1)
 

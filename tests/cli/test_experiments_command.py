@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import InputError
+from pdfalearn.errors import InputError
 from tests.cli.program import error_of, run, run_json
 from tests.cli.terminal import Program
 from tests.support import need_module
@@ -59,7 +59,8 @@ def test_corrupted_rows_are_warned_of(tmp_path: Path) -> None:
 
 def test_failed_runs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pdfalearn.experiments import running
-    from pdfalearn.experiments.runs import Run, Task
+    from pdfalearn.experiments.plans import Task
+    from pdfalearn.experiments.runs import Run
 
     def failing(task: Task, executor: str) -> Run:
         raise InputError("no luck")

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pdfalearn import Alphabet, LanguageModel, ModelError, QueryCost, Rows, TopK, figure_3
+from pdfalearn import Alphabet, LanguageModel, TopK
 from pdfalearn.cli._explained import ExplainedModel
+from pdfalearn.datasets import figure_3
+from pdfalearn.errors import ModelError
+from pdfalearn.models import QueryCost, Rows
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import open_model
 from pdfalearn.models.protocol import attach_answers, attached_answers

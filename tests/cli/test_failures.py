@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import pdfalearn
-from pdfalearn import MissingExtraError, figure_3, save
+from pdfalearn import save
+from pdfalearn.datasets import figure_3
+from pdfalearn.errors import MissingExtraError
 from tests.cli.program import COMMANDS_THAT_READ, error_of, one_error, run, run_program
 
 
@@ -61,8 +63,8 @@ def test_what_cannot_be_written_is_refused_before_anything_is_computed(
     def fail(*arguments: object, **options: object) -> None:
         raise AssertionError("computed in vain")
 
-    for name in ("learn", "load_pdfa", "quotient", "random_pdfa"):
-        monkeypatch.setattr(pdfalearn, name, fail)
+    for name in ("learn", "quotient", "io.load_pdfa", "datasets.random_pdfa"):
+        monkeypatch.setattr(f"pdfalearn.{name}", fail)
     output = source.with_name("nowhere") / "out.dot"
     assert error_of(*command.split(), output) == f"{output}: No such file or directory"
     assert "out.txt" in error_of(*command.split(), source.with_name("out.txt"))
@@ -77,8 +79,8 @@ def test_what_cannot_be_written_is_refused_before_anything_is_computed(
         (OSError("no number"), "no number"),
         (MemoryError("Unable to allocate 8 TiB"), "not enough memory: Unable to allocate 8 TiB"),
         (MissingExtraError("install it"), "install it"),
-        (pdfalearn.FileFormatError("two\nlines"), "two lines"),
-        (pdfalearn.InputError("x" * 10**6), "xxx...xxx"),
+        (pdfalearn.errors.FileFormatError("two\nlines"), "two lines"),
+        (pdfalearn.errors.InputError("x" * 10**6), "xxx...xxx"),
     ],
 )
 def test_failures_of_the_library(
@@ -87,7 +89,7 @@ def test_failures_of_the_library(
     def fail(path: Path) -> None:
         raise failure
 
-    monkeypatch.setattr(pdfalearn, "load_pdfa", fail)
+    monkeypatch.setattr(pdfalearn.io, "load_pdfa", fail)
     error = error_of("info", "some.json")
     assert message in error
     assert len(error) < 3000
@@ -97,7 +99,7 @@ def test_a_bug_is_not_taken_for_bad_input(monkeypatch: pytest.MonkeyPatch) -> No
     def fail(path: Path) -> None:
         raise KeyError("bug")
 
-    monkeypatch.setattr(pdfalearn, "load_pdfa", fail)
+    monkeypatch.setattr(pdfalearn.io, "load_pdfa", fail)
     assert isinstance(run("info", "some.json", exit_code=1).exception, KeyError)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pdfalearn import PDFA, save
 from tests.cli.program import error_of, run, run_json
-from tests.formats.test_arpa import SMALL
+from tests.io.test_arpa import SMALL
 
 
 @pytest.fixture

@@ -42,8 +42,8 @@ def test_the_whole_road(black_boxes: Path, target: list[str]) -> None:
     )  # fmt: skip
     assert outcome["certificate"]["kind"] == "pac"
     assert outcome["certificate"]["epsilon"] == 0.02
-    by = Quantization(100)
-    assert distinguish(load("target.json"), load("out.json"), by=by) is None
+    equivalence = Quantization(100)
+    assert distinguish(load("target.json"), load("out.json"), equivalence=equivalence) is None
     again = run_json(
         "learn", *target, *COMMON, "--oracle", "pac", "--seed", 1, "--max-seconds", 900,
         "--store", "answers.db", "--model-id", "my-model-v1", "-o", "again.json",

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import pdfalearn
-from pdfalearn import Exact, Quantization, Tolerance, distinguish, figure_3, load, save
+from pdfalearn import Exact, Quantization, Tolerance, distinguish, load, save
+from pdfalearn.datasets import figure_3
 from pdfalearn.learning.loop import LEARNERS, SIMILARITY_LEARNERS
 from tests.cli.program import error_of, run, run_json
 from tests.support import need_module, need_program
@@ -20,15 +21,17 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 @pytest.mark.parametrize(
-    ("options", "by"),
+    ("options", "equivalence"),
     [([], Quantization(1000)), (["--kappa", 3], Quantization(3)), (["--exact"], Exact())],
 )
 def test_it_writes_what_the_library_learns(
-    learner: str, options: list[object], by: Quantization | Exact, path: Path
+    learner: str, options: list[object], equivalence: Quantization | Exact, path: Path
 ) -> None:
     output = path.with_name("learnt.npz")
     run("learn", path, "-o", output, "--learner", learner, *options)
-    assert load(output) == pdfalearn.learn(load(path), by=by, learner=learner).pdfa
+    assert (
+        load(output) == pdfalearn.learn(load(path), equivalence=equivalence, learner=learner).pdfa
+    )
 
 
 def test_learners_are_those_of_the_library(path: Path) -> None:
@@ -44,7 +47,7 @@ def test_rivals(learner: str, path: Path) -> None:
     output = path.with_name("learnt.json")
     text = run("learn", path, "--learner", learner, "--tolerance", 0.05, "-o", output).stdout
     assert "learnt within 0.05" in text
-    assert distinguish(load(path), load(output), by=Tolerance(0.05)) is None
+    assert distinguish(load(path), load(output), equivalence=Tolerance(0.05)) is None
     given = run_json("learn", path, "--learner", learner, "--tolerance", 0.05)
     assert given["tolerance"] == 0.05
     assert given["statistics"]["structure_size"] > 0
@@ -73,14 +76,14 @@ def test_table(path: Path) -> None:
     assert facts["states"] == "4"
     assert facts["tree depth"] == facts["inner nodes"] == "2"
     assert facts["certificate"] == "exact: equivalent to the target"
-    statistics = pdfalearn.learn(load(path), by=Quantization(10)).statistics
+    statistics = pdfalearn.learn(load(path), equivalence=Quantization(10)).statistics
     assert facts["words asked"] == str(statistics.words)
     assert facts["batches"].startswith(f"{len(statistics.batches)} (median size ")
 
 
 def test_json(path: Path) -> None:
     result = run_json("learn", path, "--kappa", 10, "--audit", 3, "--seed", 5)
-    expected = pdfalearn.learn(load(path), by=Quantization(10), audit=3, seed=5)
+    expected = pdfalearn.learn(load(path), equivalence=Quantization(10), audit=3, seed=5)
     statistics = result.pop("statistics")
     batches = statistics["batches"]
     assert batches["count"] == len(expected.statistics.batches)
@@ -102,7 +105,7 @@ def test_json(path: Path) -> None:
         "certificate": {
             "kind": "exact",
             "statement": "equivalent to the target",
-            "by": "Quantization(kappa=10)",
+            "equivalence": "Quantization(kappa=10)",
         },
         "states": 4,
         "notes": [],

@@ -22,13 +22,13 @@ def model() -> LanguageModel:
 @pytest.mark.usefixtures("black_boxes")
 @pytest.mark.parametrize("seed", [0, 3])
 def test_there_is_one_default_oracle(seed: int) -> None:
-    by = Quantization(10)
+    equivalence = Quantization(10)
     for words, given in [
         (ASK, model()),
         ((*ASK, "--top-k", 2), TopK(model(), 2)),
         (["target.json"], load("target.json")),
     ]:
-        expected = learn(given, by=by, seed=seed)
+        expected = learn(given, equivalence=equivalence, seed=seed)
         found = run_json("learn", *words, "--kappa", 10, "--seed", seed)
         assert found["certificate"]["statement"] == expected.certificate.statement
         assert found["certificate"].items() >= expected.certificate.details.items()
@@ -72,7 +72,7 @@ def test_a_bound_on_the_cost() -> None:
     found = run_json("learn", *ASK, "--kappa", 10, "--max-cost", 12.5)
     assert found["certificate"]["bound"] == "max_cost"
     assert found["certificate"]["limit"] == 12.5
-    expected = learn(model(), by=Quantization(10), budget=Budget(max_cost=12.5))
+    expected = learn(model(), equivalence=Quantization(10), budget=Budget(max_cost=12.5))
     assert found["statistics"]["words"] == expected.statistics.words <= 12
     assert "--max-cost" in error_of("learn", *ASK, "--max-cost", -1)
     assert "max_cost" in error_of("learn", *ASK, "--max-cost", "inf")
@@ -80,7 +80,7 @@ def test_a_bound_on_the_cost() -> None:
 
 @pytest.mark.usefixtures("black_boxes")
 def test_the_cost_is_told_if_there_is_one() -> None:
-    cost = learn(model(), by=Quantization(100)).statistics.cost
+    cost = learn(model(), equivalence=Quantization(100)).statistics.cost
     assert cost > 0
     assert run_json("learn", *ASK, "--kappa", 100)["statistics"]["cost"] == cost
     text = run("learn", *ASK, "--kappa", 100).stdout
@@ -92,7 +92,7 @@ def test_the_cost_is_told_if_there_is_one() -> None:
 def test_where_a_run_was_stopped() -> None:
     bounds = ("--kappa", 100, "--max-words", 5)
     certificate = run_json("learn", *ASK, *bounds)["certificate"]
-    expected = learn(model(), by=Quantization(100), budget=Budget(max_words=5))
+    expected = learn(model(), equivalence=Quantization(100), budget=Budget(max_words=5))
     unresolved = expected.unresolved.tolist()
     assert certificate["unresolved"] == len(unresolved) > 0
     symbols = expected.pdfa.alphabet.symbols

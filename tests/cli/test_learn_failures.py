@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 import pdfalearn
-from pdfalearn import LearningInterrupted, figure_3, load, random_pdfa, save
-from pdfalearn.formats import other_programs
+from pdfalearn import load, save
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.io import other_programs
+from pdfalearn.results import LearningInterrupted
 from tests.cli.program import error_of, run
 from tests.support import need_program
 

@@ -15,7 +15,8 @@ from random import Random
 import pytest
 
 import pdfalearn
-from pdfalearn import PDFA, load, random_pdfa, save
+from pdfalearn import PDFA, load, save
+from pdfalearn.datasets import random_pdfa
 from tests.cli.program import one_error, run
 
 MODEL = """
@@ -39,7 +40,7 @@ def step(name):
     time.sleep(SECONDS)
 
 
-class Slow(pdfalearn.AutomatonModel):
+class Slow(pdfalearn.models.AutomatonModel):
     def open(self):
         step("open")
         return SlowRun(super().open())

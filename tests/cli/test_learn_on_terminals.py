@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import load, random_pdfa, save
+from pdfalearn import load, save
+from pdfalearn.datasets import random_pdfa
 from tests.cli.program import run_program
 from tests.cli.terminal import Program
 

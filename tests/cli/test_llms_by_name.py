@@ -9,24 +9,17 @@ from pathlib import Path
 import pytest
 
 from examples.served_automaton import AutomatonLLM, CompletionsServer
-from pdfalearn import (
-    PDFA,
-    LanguageModel,
-    Quantization,
-    TransformerModel,
-    Words,
-    distinguish,
-    load,
-    random_pdfa,
-)
+from pdfalearn import PDFA, LanguageModel, Quantization, TransformerModel, distinguish, load
 from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli._models import Described, model_of
 from pdfalearn.cli.models import KINDS
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.models.opened import ask_words
+from pdfalearn.samplers import Words
 from tests.cli.llms import save_tiny_llm
 from tests.cli.program import error_of, run, run_json
 from tests.cli.test_help_examples import examples_of
-from tests.served.servers import renamed, spelled_target
+from tests.models.served.servers import renamed, spelled_target
 from tests.support import mostly_slow, need_module
 
 OPTIONS = ("--vocabulary", "sides.txt", "--prompt", "the coin shows")
@@ -106,7 +99,7 @@ def test_every_command_takes_a_folder() -> None:
     assert evaluated["over_prefixes"]["l1"] < 0.5
     frontier = run_json("distill", *named, "--symbols", 100, "--max-length", 5)
     assert frontier["certificate"]["outside"]["largest"] <= 1
-    run("fit", "learnt.json", *named, "--symbols", 50, "-o", "fitted.json")
+    run("refit", "learnt.json", *named, "--symbols", 50, "-o", "fitted.json")
     assert load("fitted.json") != pdfa
 
 
@@ -129,14 +122,14 @@ def test_every_command_takes_a_server(server: str, target: PDFA) -> None:
     run("learn", *named, "--kappa", 20, "--oracle", "words", "--max-length", 4, "-o", "learnt.json")
     learnt = load("learnt.json")
     assert isinstance(learnt, PDFA)
-    assert distinguish(learnt, target, by=Quantization(20)) is None
+    assert distinguish(learnt, target, equivalence=Quantization(20)) is None
     words = run_json("sample", *named, "--count", 10, "--max-length", 6, "--seed", 0)["words"]
     assert len(words) == 10
     options = (*named[1:], "--words", 10, "--max-length", 6, "--kappa", 20)
     evaluated = run_json("evaluate", server, "learnt.json", *options)
     assert evaluated["over_prefixes"]["difference"] == 0
     assert run_json("distill", *named, "--words", 60)["points"]
-    run("fit", "learnt.json", *named, "--symbols", 50, "-o", "fitted.json")
+    run("refit", "learnt.json", *named, "--symbols", 50, "-o", "fitted.json")
 
 
 @pytest.mark.usefixtures("folder")
@@ -237,7 +230,7 @@ def test_options_of_llms_are_for_llms(option: str) -> None:
     run("random", 5, "-o", "target.json")
     message = error_of("sample", "target.json", *option.split())
     assert message.startswith(f"{option.split()[0]} is for LLMs")
-    assert "needs a SOURCE" in error_of("fit", "target.json", "-o", "x.json", *option.split())
+    assert "needs a SOURCE" in error_of("refit", "target.json", "-o", "x.json", *option.split())
 
 
 def test_a_server_that_has_another_model(server: str) -> None:

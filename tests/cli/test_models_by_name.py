@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import PDFA, LanguageModel, Quantization, distinguish, load, random_pdfa, save
+from pdfalearn import PDFA, LanguageModel, Quantization, distinguish, load, save
 from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli._models import model_of
 from pdfalearn.cli.models import KINDS
+from pdfalearn.datasets import random_pdfa
 from tests.cli.black_boxes import BESIDE, NAMED
 from tests.cli.program import error_of, run, run_json, run_program
 from tests.cli.test_help_examples import MODULE, examples_of
@@ -131,7 +132,9 @@ def test_commands_that_look_into_automata(name: str) -> None:
     run("convert", name, "copy.npz")
     run("draw", name, "picture.dot")
     assert load("copy.npz") == load("target.json")
-    assert distinguish(load("small.json"), load("target.json"), by=Quantization(10)) is None
+    assert (
+        distinguish(load("small.json"), load("target.json"), equivalence=Quantization(10)) is None
+    )
     assert run_json("evaluate", name, "target.json", "--all-words")["over_prefixes"]["l1"] == 0
 
 

@@ -10,7 +10,8 @@ from tests.cli.program import run, run_json
 
 MODEL = """
 import numpy as np
-from pdfalearn import Alphabet, LanguageModel, Rows
+from pdfalearn import Alphabet, LanguageModel
+from pdfalearn.models import Rows
 
 
 class Leaking(LanguageModel):

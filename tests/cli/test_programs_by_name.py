@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import Quantization, load_pdfa, random_pdfa, save
+from pdfalearn import Quantization, save
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.io import load_pdfa
 from tests.cli.program import error_of, run, run_json
 from tests.learners.checks import assert_is_quotient
-from tests.programs.programs import FaultyProgram
+from tests.models.programs.programs import FaultyProgram
 
 TARGET = random_pdfa(8, seed=1)
 PAC = ("--kappa", 1000, "--oracle", "pac", "--epsilon", 0.05, "--delta", 0.05)
@@ -60,7 +62,7 @@ def test_every_command_that_takes_a_model(tmp_path: Path) -> None:
     found = run_json("distill", *common, "--words", 100, "--states", "1,2")
     expected = run_json("distill", target, "--words", 100, "--states", "1,2")
     assert [p["states"] for p in found["points"]] == [p["states"] for p in expected["points"]]
-    run("fit", target, *common, "--symbols", 300, "-o", tmp_path / "fitted.json")
+    run("refit", target, *common, "--symbols", 300, "-o", tmp_path / "fitted.json")
     assert "can only be asked" in error_of("info", named(program))
     assert "say with --alphabet" in error_of("learn", named(program))
     assert "there is no program" in error_of("learn", "command:./nothing", "--alphabet", "01")

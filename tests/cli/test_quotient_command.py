@@ -23,8 +23,8 @@ def test_sizes(options: list[object], states: int, path: Path) -> None:
     output = path.with_name("small.npz")
     text = run("quotient", path, "-o", output, *options).stdout
     assert text == f"{output}: {states} states of 4\n"
-    by = Quantization(int(str(options[1]))) if len(options) == 2 else Exact()
-    assert load(output) == quotient(load(path), by=by)
+    equivalence = Quantization(int(str(options[1]))) if len(options) == 2 else Exact()
+    assert load(output) == quotient(load(path), equivalence=equivalence)
 
 
 def test_json(path: Path) -> None:

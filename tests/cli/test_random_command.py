@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import load, random_pdfa
+from pdfalearn import load
+from pdfalearn.datasets import random_pdfa
 from tests.cli.program import error_of, run, run_json
 
 

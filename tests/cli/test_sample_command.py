@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import PDFA, load, save
-from pdfalearn.formats.word_files import WordLines
+from pdfalearn.io.word_files import WordLines
 from tests.cli.program import error_of, run, run_json
 
 
@@ -61,7 +61,7 @@ ALPHABETS: list[list[object]] = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::pdfalearn.UnreachableSymbolWarning")
+@pytest.mark.filterwarnings("ignore::pdfalearn.oracles.UnreachableSymbolWarning")
 @pytest.mark.parametrize("alphabet", ALPHABETS, ids=ascii)
 @pytest.mark.parametrize("max_length", [0, 3, 1000])
 def test_words_can_be_used_by_other_commands(

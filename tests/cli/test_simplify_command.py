@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import load, random_pdfa, save, simplify
+from pdfalearn import load, save, simplify
+from pdfalearn.datasets import random_pdfa
 from tests.cli.program import error_of, run, run_json
 
 TARGET = random_pdfa(12, seed=1)

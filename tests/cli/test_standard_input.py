@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pdfalearn import Quantization, figure_3, quotient, save
+from pdfalearn import Quantization, quotient, save
 from pdfalearn.cli import cli
+from pdfalearn.datasets import figure_3
 
 COMMANDS = {
     "evaluate": ["evaluate", "a.json", "b.json", "--corpus"],
     "distill": ["distill", "a.json", "--symbols", "500", "--states", "1,2", "--corpus"],
-    "fit": ["fit", "a.json", "-o", "out.json", "--corpus"],
-    "fit to a model": ["fit", "b.json", "a.json", "-o", "out.json", "--transitions", "--corpus"],
+    "refit": ["refit", "a.json", "-o", "out.json", "--corpus"],
+    "fit to a model": ["refit", "b.json", "a.json", "-o", "out.json", "--transitions", "--corpus"],
     "learn": ["learn", "a.json", "--oracle", "pac", "--sampler"],
     "sweep": ["sweep", "a.json", "--kappas", "1,10", "--oracle", "pac", "--sampler"],
     "score": ["score", "a.json"],
@@ -28,7 +29,7 @@ COMMANDS = {
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     save(figure_3(), tmp_path / "a.json")
-    save(quotient(figure_3(), by=Quantization(1)), tmp_path / "b.json")
+    save(quotient(figure_3(), equivalence=Quantization(1)), tmp_path / "b.json")
     text = "".join(f"{''.join(map(str, word))}\n" for word in figure_3().sample(50, seed=1).words)
     (tmp_path / "words.txt").write_text(text, encoding="utf-8")
     return text

@@ -10,8 +10,9 @@ import click
 import pytest
 
 import pdfalearn
-from pdfalearn import figure_1, load, save
+from pdfalearn import load, save
 from pdfalearn.cli import COMMANDS, cli
+from pdfalearn.datasets import figure_1
 from tests.cli.program import run, run_program
 from tests.support import mostly_slow
 
@@ -61,7 +62,7 @@ import sys
 import pdfalearn
 names = lambda: {name for name in sys.modules if name.partition(".")[0] in ("pdfalearn", "scipy")}
 print(len(names()))
-pdfalearn.figure_1()._repr_mimebundle_()
+pdfalearn.datasets.figure_1()._repr_mimebundle_()
 print(len(names()), "scipy" in names())
 """
 

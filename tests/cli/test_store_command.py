@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import Alphabet, AnswerStore
-from pdfalearn.stores import _sqlite
+from pdfalearn import Alphabet
+from pdfalearn.stores import AnswerStore, _sqlite
 from tests.cli.program import error_of, run, run_json
 from tests.stores.given import arrays_of, some, spelled, stored
 

@@ -13,7 +13,8 @@ from tests.support import need_module
 
 LEARNING = """
 import sys, time
-from pdfalearn import Budget, FunctionModel, distill, learn, random_pdfa
+from pdfalearn import Budget, FunctionModel, distill, learn
+from pdfalearn.datasets import random_pdfa
 assert "matplotlib" not in sys.modules
 inner = random_pdfa(30, seed=1)
 def answer(words):
@@ -52,7 +53,8 @@ def test_one_line_is_renewed_and_the_last_one_stays(outputs: list[list[dict[str,
 
 def test_outside_of_notebooks_nothing_of_them_is_imported(tmp_path: Path) -> None:
     script = (
-        "import sys; from pdfalearn import figure_3, learn; learn(figure_3(), progress=True); "
+        "import sys; from pdfalearn import learn; from pdfalearn.datasets import figure_3; "
+        "learn(figure_3(), progress=True); "
         "sys.exit('IPython' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], cwd=tmp_path).returncode == 0

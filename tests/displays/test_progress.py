@@ -11,14 +11,19 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import Budget, InputError, Progress, distill, figure_3, learn, run_experiments
+from pdfalearn import Budget, distill, learn
+from pdfalearn.datasets import figure_3
 from pdfalearn.displays import DistillingLine, LearningLine, RunsLine, logged
+from pdfalearn.errors import InputError
+from pdfalearn.experiments import run_experiments
+from pdfalearn.results import Progress
 from pdfalearn.results.frontiers import DistillingProgress
 from tests.displays.terminals import shown_by
 
 SLOW = """
 import time
-from pdfalearn import Budget, FunctionModel, distill, learn, random_pdfa
+from pdfalearn import Budget, FunctionModel, distill, learn
+from pdfalearn.datasets import random_pdfa
 
 inner = random_pdfa(30, seed=1)
 

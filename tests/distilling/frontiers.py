@@ -12,21 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    Budget,
-    Corpus,
-    DistillingInterrupted,
-    DistillingProgress,
-    FileFormatError,
-    Frontier,
-    chain,
-    distill,
-    figure_3,
-    load,
-    random_pdfa,
-    save,
-)
+from pdfalearn import PDFA, Budget, Corpus, Frontier, distill, load, save
+from pdfalearn.datasets import chain, figure_3, random_pdfa
+from pdfalearn.errors import FileFormatError
+from pdfalearn.results import DistillingInterrupted, DistillingProgress
 
 BUDGET = Budget(max_symbols=600)
 SPARSE = random_pdfa(40, 4, zero_probability=0.5, seed=3)
@@ -69,7 +58,7 @@ FRONTIERS: dict[str, Callable[[], Frontier]] = {
     "figure 3": _small,
     "random": lambda: distill(random_pdfa(4, seed=1), budget=BUDGET),
     "integers": lambda: distill(INTEGERS, budget=BUDGET),
-    "corpus": lambda: distill(SPARSE, budget=BUDGET, words=Corpus(SPARSE.sample(400, 1).words)),
+    "corpus": lambda: distill(SPARSE, budget=BUDGET, sampler=Corpus(SPARSE.sample(400, 1).words)),
     "infinite": _infinite,
     "one size": lambda: distill(SPARSE, budget=BUDGET, sizes=[5]),
     "one word": lambda: distill(chain(3), budget=BUDGET, sizes=[2, 9]),

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pdfalearn import PDFA, Alphabet, ObservationTree, Words
+from pdfalearn import PDFA, Alphabet
 from pdfalearn.alphabet import Symbol, Word
+from pdfalearn.learners import ObservationTree
+from pdfalearn.samplers import Words
 
 HELD_OUT = 4
 """One word in this many is held out."""

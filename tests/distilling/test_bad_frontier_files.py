@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdfalearn import FileFormatError
+from pdfalearn.errors import FileFormatError
 from tests.distilling.frontiers import (
     bytes_of,
     complaint_about,
@@ -22,9 +22,9 @@ from tests.distilling.frontiers import (
     load_bytes,
     members_of,
 )
-from tests.formats.samples import zipped
-from tests.formats.test_bad_npz import npy
-from tests.formats.test_fuzz import json_values, mutated, mutations
+from tests.io.samples import zipped
+from tests.io.test_bad_npz import npy
+from tests.io.test_fuzz import json_values, mutated, mutations
 
 Changes = list[tuple[str, float, bytes]]
 

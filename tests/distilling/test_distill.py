@@ -10,22 +10,12 @@ import pytest
 
 from benchmarks.distilling.black_boxes import BlackBox
 from benchmarks.distilling.truth import same_structure
-from pdfalearn import (
-    PDFA,
-    Budget,
-    Corpus,
-    Frontier,
-    FunctionModel,
-    ModelError,
-    ModelWords,
-    Rows,
-    TopK,
-    UniformWords,
-    distill,
-    figure_3,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, Corpus, Frontier, FunctionModel, TopK, distill
 from pdfalearn.alphabet import Symbol
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.errors import ModelError
+from pdfalearn.models import Rows
+from pdfalearn.samplers import ModelWords, UniformWords
 from tests.distilling.samplers import HELD_OUT, Listed, prefixes
 from tests.support import mostly_slow
 
@@ -96,7 +86,7 @@ def test_nothing_is_learnt_from_words_that_are_held_out(where: str) -> None:
     special = (HELD_OUT - 1) if where == "held-out" else 0
     words = ["bab" if place == special else "a" * place for place in range(HELD_OUT)]
     sampler = Listed(words)
-    frontier = distill(FunctionModel(rows, "ab"), budget=SMALL, words=sampler, sizes=[1])
+    frontier = distill(FunctionModel(rows, "ab"), budget=SMALL, sampler=sampler, sizes=[1])
     (point,) = frontier
     is_learnt = where == "training"
     assert (point.training_divergence > 1e-6) is is_learnt
@@ -107,7 +97,7 @@ def test_nothing_is_learnt_from_words_that_are_held_out(where: str) -> None:
 def test_what_is_counted_in_the_certificate() -> None:
     target = random_pdfa(5, 2, seed=4)
     sampler = Listed(target.sample(5000, seed=1, max_length=30).words)
-    frontier = distill(BlackBox(target), budget=SMALL, words=sampler, sizes=FEW)
+    frontier = distill(BlackBox(target), budget=SMALL, sampler=sampler, sizes=FEW)
     details = frontier.certificate.details
     count = details["words_drawn"]
     assert isinstance(count, int)
@@ -123,7 +113,7 @@ def test_what_is_counted_in_the_certificate() -> None:
 def test_the_point_of_one_state_is_the_mean_of_the_answers() -> None:
     target = random_pdfa(5, 2, seed=4)
     words = target.sample(40, seed=1, max_length=10).words
-    frontier = distill(BlackBox(target), budget=SMALL, words=Listed(words), sizes=[1])
+    frontier = distill(BlackBox(target), budget=SMALL, sampler=Listed(words), sizes=[1])
     held = frontier.points[0].pdfa.probabilities[0]
     assert held.sum() == pytest.approx(1)
     assert held == pytest.approx(
@@ -139,7 +129,7 @@ def encoded(pdfa: PDFA, words: list[tuple[Symbol, ...]]) -> list[tuple[int, ...]
 def test_zeros_and_undefined_transitions(seed: int) -> None:
     target = random_pdfa(12, 3, zero_probability=0.4, undefined=True, seed=seed + 1)
     sampler = Listed(target.sample(5000, seed=1, max_length=12).words)
-    frontier = distill(BlackBox(target), budget=SMALL, words=sampler, sizes=[*FEW, 20])
+    frontier = distill(BlackBox(target), budget=SMALL, sampler=sampler, sizes=[*FEW, 20])
     assert is_sound(frontier)
     count = frontier.certificate.details["words_drawn"]
     assert isinstance(count, int)
@@ -155,14 +145,14 @@ def test_zeros_and_undefined_transitions(seed: int) -> None:
 
 def test_a_corpus() -> None:
     corpus = Corpus(["01", "001", "0", "", "11"])
-    frontier = distill(figure_3(), budget=SMALL, words=corpus, sizes=FEW)
+    frontier = distill(figure_3(), budget=SMALL, sampler=corpus, sizes=FEW)
     assert "words of a corpus of 5" in str(frontier.certificate)
     assert frontier.certificate.details["held_out_positions"] > 0  # type: ignore[operator]
     assert is_sound(frontier)
 
 
 def test_uniform_words() -> None:
-    frontier = distill(figure_3(), budget=SMALL, words=UniformWords(6), sizes=FEW)
+    frontier = distill(figure_3(), budget=SMALL, sampler=UniformWords(6), sizes=FEW)
     assert frontier.certificate.details["words_cut"] == 0
     assert frontier.knee == 4
 
@@ -239,4 +229,4 @@ def test_many_symbols() -> None:
 @pytest.mark.parametrize("words", [None, Corpus([[39_999]]), ModelWords(5)])
 def test_answers_that_do_not_list_all_are_refused(words: Corpus | ModelWords | None) -> None:
     with pytest.raises(ModelError, match=r"answer to the word \(.*\) .* wrap the model in TopK"):
-        distill(wide_model(rest=0.05), budget=SMALL, words=words)
+        distill(wide_model(rest=0.05), budget=SMALL, sampler=words)

@@ -7,19 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    Alphabet,
-    Budget,
-    Corpus,
-    FileFormatError,
-    Frontier,
-    FunctionModel,
-    InputError,
-    UniformWords,
-    distill,
-    figure_3,
-)
+from pdfalearn import Alphabet, Budget, Corpus, Frontier, FunctionModel, distill
+from pdfalearn.datasets import figure_3
 from pdfalearn.distilling.models import checked_sizes
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.samplers import UniformWords
 
 SMALL = Budget(max_symbols=200)
 
@@ -41,7 +33,7 @@ SMALL = Budget(max_symbols=200)
         ({"budget": Budget(max_cost=9, max_word_length=3)}, "max_cost bounds nothing"),
         (
             {"budget": Budget(max_words=99, max_word_length=3)},
-            "max_word_length .* words=ModelWords",
+            "max_word_length .* sampler=ModelWords",
         ),
         ({"sizes": []}, "sizes is empty; give at least one"),
         ({"sizes": "16"}, "sizes is '16', not a list of integers"),
@@ -51,9 +43,9 @@ SMALL = Budget(max_symbols=200)
         ({"sizes": ["2"]}, "a size"),
         ({"sizes": [4, 0]}, "a size"),
         ({"sizes": [-3]}, "a size"),
-        ({"words": ["01", "0"]}, r"words is \['01', '0'\], not a sampler such as"),
-        ({"words": "corpus.txt"}, "not a sampler"),
-        ({"words": Corpus(["01", "0x"])}, "'x'"),
+        ({"sampler": ["01", "0"]}, r"sampler=\['01', '0'\] is not a sampler, such as"),
+        ({"sampler": "corpus.txt"}, "not a sampler"),
+        ({"sampler": Corpus(["01", "0x"])}, "'x'"),
         ({"seed": -1}, "seed"),
         ({"seed": 1.5}, "seed"),
         ({"audit": -1}, "audit"),
@@ -73,7 +65,7 @@ def test_a_corpus_file_with_unknown_symbols(tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("01\n0x\n", encoding="utf-8")
     with pytest.raises(FileFormatError, match="x"):
-        distill(figure_3(), budget=SMALL, words=Corpus(path))
+        distill(figure_3(), budget=SMALL, sampler=Corpus(path))
 
 
 def test_a_store_needs_an_fingerprint(tmp_path: Path) -> None:
@@ -84,7 +76,7 @@ def test_a_store_needs_an_fingerprint(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def frontier() -> Frontier:
-    return distill(figure_3(), budget=SMALL, sizes=[2, 4], words=UniformWords(5))
+    return distill(figure_3(), budget=SMALL, sizes=[2, 4], sampler=UniformWords(5))
 
 
 def test_sizes_that_a_frontier_lacks(frontier: Frontier) -> None:

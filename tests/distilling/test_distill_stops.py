@@ -10,25 +10,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks.distilling.black_boxes import BlackBox
-from pdfalearn import (
-    AnswerStore,
-    Budget,
-    DistillingInterrupted,
-    DistillingProgress,
-    Exact,
-    Frontier,
-    FunctionModel,
-    InputError,
-    LanguageModel,
-    ModelWords,
-    ObservationTree,
-    QueryCost,
-    Rows,
-    distill,
-    random_pdfa,
-)
+from pdfalearn import Budget, Exact, Frontier, FunctionModel, LanguageModel, distill
 from pdfalearn.alphabet import Symbol
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.distilling.sampling import Sampling, checked_sampler
+from pdfalearn.errors import InputError
+from pdfalearn.learners import ObservationTree
+from pdfalearn.models import QueryCost, Rows
+from pdfalearn.results import DistillingInterrupted, DistillingProgress
+from pdfalearn.samplers import ModelWords
+from pdfalearn.stores import AnswerStore
 from tests.models.watched import Codes, WatchedModel
 from tests.support import mostly_slow
 
@@ -117,7 +108,7 @@ def test_a_budget_that_ends_in_the_first_words_says_how_long_they_are() -> None:
     endless = FunctionModel(lambda words: [[0, 1.0]] * len(words), "a")
     complaint = "holds out 0 words, .* with 300 symbols a word it takes about 6020 symbols"
     with pytest.raises(InputError, match=complaint):
-        distill(endless, budget=Budget(max_symbols=60), words=ModelWords(300))
+        distill(endless, budget=Budget(max_symbols=60), sampler=ModelWords(300))
 
 
 class DyingModel(WatchedModel):

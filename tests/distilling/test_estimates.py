@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as students_t
 
-from pdfalearn import PDFA, Exact, ObservationTree, evaluate, random_pdfa
+from pdfalearn import PDFA, Exact, evaluate
 from pdfalearn.alphabet import Word
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.distilling.estimates import HeldOut, estimate_mean
 from pdfalearn.distilling.sampling import Positions, add_words
 from pdfalearn.distilling.searching import default_sizes
+from pdfalearn.learners import ObservationTree
 from pdfalearn.models.automaton import as_model
 from pdfalearn.results.recommendations import knee, not_worse, smallest_good, standard_error
 from tests.support import examples

@@ -20,17 +20,16 @@ from pdfalearn import (
     Budget,
     Certificate,
     Frontier,
-    InputError,
     Quantization,
     Result,
-    check_can_save,
     distill,
-    figure_3,
     learn,
     load,
-    load_pdfa,
     save,
 )
+from pdfalearn.datasets import figure_3
+from pdfalearn.errors import InputError
+from pdfalearn.io import check_can_save, load_pdfa
 from tests.distilling.frontiers import FRONTIERS, bytes_of, frontier_of, load_bytes, members_of
 
 
@@ -126,7 +125,7 @@ def test_what_the_file_holds(tmp_path: Path) -> None:
 
 
 def test_runs_and_frontiers_are_told_apart(tmp_path: Path) -> None:
-    frontier, result = frontier_of("figure 3"), learn(figure_3(), by=Quantization(10))
+    frontier, result = frontier_of("figure 3"), learn(figure_3(), equivalence=Quantization(10))
     save(frontier, tmp_path / "a.zip")
     save(result, tmp_path / "b.zip")
     assert load(tmp_path / "a.zip") == frontier

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from benchmarks.distilling.black_boxes import random_target
 from benchmarks.distilling.truth import same_structure
-from pdfalearn import PDFA, figure_3, reber, tomita
+from pdfalearn import PDFA
+from pdfalearn.datasets import figure_3, reber, tomita
 from pdfalearn.distilling import merging
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import fit_rows, make_pdfa

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.distilling.truth import same_structure
-from pdfalearn import PDFA, figure_3, random_pdfa
+from pdfalearn import PDFA
+from pdfalearn.datasets import figure_3, random_pdfa
 from pdfalearn.distilling import polishing
 from pdfalearn.distilling.machines import (
     FLOOR,

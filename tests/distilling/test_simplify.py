@@ -11,18 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.simplifying import ratios, small_pdfa
-from pdfalearn import (
-    PDFA,
-    InputError,
-    Simplified,
-    divergence,
-    quotient,
-    random_pdfa,
-    reber,
-    simplify,
-)
+from pdfalearn import PDFA, divergence, quotient, simplify
+from pdfalearn.datasets import random_pdfa, reber
 from pdfalearn.distilling import futures
 from pdfalearn.equivalence.relations import Exact
+from pdfalearn.errors import InputError
+from pdfalearn.results import Simplified
 from tests.strategies import all_words, pdfas
 
 
@@ -84,7 +78,7 @@ def check_supports(pdfa: PDFA, result: PDFA) -> None:
 @settings(deadline=None, max_examples=60)
 @given(pdfas(7, 3), st.integers(1, 6))
 def test_any_automaton(pdfa: PDFA, size: int) -> None:
-    exact = quotient(pdfa, by=Exact())
+    exact = quotient(pdfa, equivalence=Exact())
     smaller, one = simplify(pdfa, states=[size, 1])
     assert len(smaller.pdfa) == smaller.states <= size
     assert one.states == 1
@@ -110,7 +104,7 @@ def test_a_curve_never_rises_and_has_the_order_of_its_sizes() -> None:
     pdfa = random_pdfa(25, seed=5)
     curve = simplify(pdfa, states=(3, 30, 1, 12))
     assert all(isinstance(one, Simplified) for one in curve)
-    assert [one.states for one in curve] == [3, len(quotient(pdfa, by=Exact())), 1, 12]
+    assert [one.states for one in curve] == [3, len(quotient(pdfa, equivalence=Exact())), 1, 12]
     values = [one.divergence for one in curve]
     assert values[1] == 0.0 < values[3] <= values[0] <= values[2]
     assert simplify(pdfa, states=(3, 30, 1, 12)) == curve
@@ -140,7 +134,8 @@ def test_copies_of_a_state_are_found_again() -> None:
     five, four = simplify(pdfa, states=[5, 4])
     assert five.divergence < 1e-4 < 1e-3 < four.divergence
     np.testing.assert_array_equal(
-        quotient(five.pdfa, by=Exact()).transitions, quotient(truth, by=Exact()).transitions
+        quotient(five.pdfa, equivalence=Exact()).transitions,
+        quotient(truth, equivalence=Exact()).transitions,
     )
 
 

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, Exact, InputError, Quantization, Tolerance, is_weakly_minimal, quotient
+from pdfalearn import PDFA, Exact, Quantization, Tolerance, quotient
 from pdfalearn.arrays import numbering
 from pdfalearn.arrays.numbering import numbered_rows
+from pdfalearn.equivalence import is_weakly_minimal
+from pdfalearn.errors import InputError
 from tests.strategies import KAPPAS
 
 
@@ -105,9 +107,9 @@ def test_what_needs_an_equivalence_refuses_tolerance() -> None:
     pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
     for operation in (quotient, is_weakly_minimal):
         with pytest.raises(InputError, match="not transitive"):
-            operation(pdfa, by=Tolerance(0.1))  # type: ignore[arg-type]
+            operation(pdfa, equivalence=Tolerance(0.1))  # type: ignore[arg-type]
         with pytest.raises(InputError, match="not an equivalence"):
-            operation(pdfa, by=10)  # type: ignore[arg-type]
+            operation(pdfa, equivalence=10)  # type: ignore[arg-type]
 
 
 def test_minus_zero_is_zero() -> None:

@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pdfalearn import (
-    PDFA,
-    Exact,
-    distinguish,
-    figure_2,
-    quotient,
-    random_pdfa,
-    reachable_part,
-    same_function,
-)
+from pdfalearn import PDFA, Exact, distinguish, quotient
+from pdfalearn.analysis import reachable_part
+from pdfalearn.datasets import figure_2, random_pdfa
+from pdfalearn.equivalence import same_function
 from tests.strategies import all_words, pdfas
 from tests.support import examples
 
@@ -36,7 +30,7 @@ def test_agrees_with_brute_force(a: PDFA, b: PDFA) -> None:
 @examples(200)
 @given(pdfas(max_states=6, alphabet="ab"))
 def test_the_quotient_computes_the_same_function(pdfa: PDFA) -> None:
-    assert same_function(pdfa, quotient(pdfa, by=Exact()))
+    assert same_function(pdfa, quotient(pdfa, equivalence=Exact()))
 
 
 @pytest.mark.parametrize("power", [0.5, 2.0, 0.9])
@@ -61,7 +55,7 @@ def test_moved_weights_keep_the_function(power: float) -> None:
         probabilities=np.vstack((plain_rows, rows[-1])),
     )
     assert same_function(plain, moved)
-    assert distinguish(reachable_part(plain), moved, by=Exact()) is not None
+    assert distinguish(reachable_part(plain), moved, equivalence=Exact()) is not None
     changed = np.array(rows)
     changed[1, 0] += 1e-6
     changed[1, 3] -= 1e-6
@@ -72,7 +66,7 @@ def test_moved_weights_keep_the_function(power: float) -> None:
 
 def test_hundreds_of_states() -> None:
     target = random_pdfa(500, distributions=3, seed=1)
-    assert same_function(target, quotient(target, by=Exact()))
+    assert same_function(target, quotient(target, equivalence=Exact()))
     assert not same_function(target, random_pdfa(500, distributions=3, seed=2))
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pdfalearn import Equivalence, Exact, Quantization, Rounded, Tolerance
-from pdfalearn.equivalence import sparse
+from pdfalearn import Exact, Quantization, Tolerance
+from pdfalearn.equivalence import Equivalence, Rounded, sparse
 from pdfalearn.equivalence.relations import Relation, SparseKeys, different_rows
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
@@ -41,10 +41,10 @@ def relations() -> st.SearchStrategy[Relation]:
     return st.one_of(equivalences(), tolerances)
 
 
-def found(by: Relation, rows: Rows, others: Rows | NDArray[np.float64]) -> bool | None:
+def found(equivalence: Relation, rows: Rows, others: Rows | NDArray[np.float64]) -> bool | None:
     """The answer for one pair; None if it is refused."""
     try:
-        return bool(different_rows(by, rows, others)[0])
+        return bool(different_rows(equivalence, rows, others)[0])
     except UndecidedError:
         return None
 
@@ -53,14 +53,14 @@ def found(by: Relation, rows: Rows, others: Rows | NDArray[np.float64]) -> bool 
 @given(relations(), open_rows(WIDTH), open_rows(WIDTH), st.integers(0, 10**6))
 @pytest.mark.slow
 def test_every_completion_has_the_answer(
-    by: Relation, row: OpenRow, other: OpenRow, seed: int
+    equivalence: Relation, row: OpenRow, other: OpenRow, seed: int
 ) -> None:
-    answer = found(by, as_rows([row]), as_rows([other]))
+    answer = found(equivalence, as_rows([row]), as_rows([other]))
     completions, others = row.completions(seed), other.completions(seed + 1)
     for left in completions:
-        expected = different_rows(by, np.tile(left, (len(others), 1)), others).tolist()
+        expected = different_rows(equivalence, np.tile(left, (len(others), 1)), others).tolist()
         assert answer is None or expected == [answer] * len(others)
-        mixed = found(by, as_rows([other]), left[None])
+        mixed = found(equivalence, as_rows([other]), left[None])
         assert mixed is None or expected == [mixed] * len(others)
     if not (row.rest or other.rest):
         assert answer is not None
@@ -70,12 +70,12 @@ def test_every_completion_has_the_answer(
 @given(equivalences(), st.lists(open_rows(WIDTH, settled=True), min_size=1, max_size=6))
 @pytest.mark.slow
 def test_keys_of_settled_rows_are_equal_iff_those_of_dense_rows_are(
-    by: Equivalence, rows: list[OpenRow]
+    equivalence: Equivalence, rows: list[OpenRow]
 ) -> None:
     dense = np.concatenate([row.completions(0, 0) for row in rows])
-    classes = by.classes(dense).tolist()
+    classes = equivalence.classes(dense).tolist()
     for given_rows in (as_rows(rows), Rows.dense(dense)):
-        keys = blobs(by.sparse_keys(given_rows))
+        keys = blobs(equivalence.sparse_keys(given_rows))
         assert len(set(zip(keys, classes, strict=True))) == len(set(keys)) == len(set(classes))
 
 
@@ -85,19 +85,21 @@ def blobs(keys: SparseKeys) -> list[tuple[bytes, bytes]]:
     return [(keys.columns[part].tobytes(), keys.keys[part].tobytes()) for part in parts]
 
 
-@pytest.mark.parametrize("by", [Exact(), Quantization(7), MostProbable(), Tolerance(0.1)], ids=repr)
-def test_batches_in_pieces(by: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "equivalence", [Exact(), Quantization(7), MostProbable(), Tolerance(0.1)], ids=repr
+)
+def test_batches_in_pieces(equivalence: Relation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "_NUMBERS_AT_ONCE", 3 * WIDTH)
     random = np.random.default_rng(1)
     left, right = random.multinomial(3, [1 / WIDTH] * WIDTH, (2, 40)) / 3
     right[::2] = left[::2]
-    expected = different_rows(by, left, right).tolist()
+    expected = different_rows(equivalence, left, right).tolist()
     for rows in (left, Rows.dense(left), Rows.dense(left).to_sparse()):
         for others in (right, Rows.dense(right), Rows.dense(right).to_sparse()):
-            assert different_rows(by, rows, others).tolist() == expected
+            assert different_rows(equivalence, rows, others).tolist() == expected
     few = Rows.dense(left[:0]).to_sparse()
-    assert different_rows(by, few, few).tolist() == []
-    assert different_rows(by, few, left[:0]).tolist() == []
+    assert different_rows(equivalence, few, few).tolist() == []
+    assert different_rows(equivalence, few, left[:0]).tolist() == []
 
 
 def test_the_place_of_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,10 +108,10 @@ def test_the_place_of_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = Rows.sparse(WIDTH, np.arange(8), [0] * 7, 1 - rest, rest=rest)
     table = rows.to_dense()
     assert not different_rows(Quantization(10), rows.take(np.arange(5)), table[:5]).any()
-    for by in (Quantization(10), Rounded(Quantization(10), 3), Tolerance(0.1)):
+    for equivalence in (Quantization(10), Rounded(Quantization(10), 3), Tolerance(0.1)):
         for others in (table, rows):
             with pytest.raises(UndecidedError, match=r"open how 0\.3 is shared among") as caught:
-                different_rows(by, rows, others)
+                different_rows(equivalence, rows, others)
             assert caught.value.place == 5
     with pytest.raises(UndecidedError, match=r"Exact\(\) needs every probability; let the model"):
         different_rows(Exact(), rows, rows)
@@ -145,8 +147,8 @@ def test_what_neither_row_lists_counts() -> None:
 
 def test_what_lists_all_leaves_nothing_open() -> None:
     row = Rows.sparse(2, [0, 2], [0, 1], [0.5, 0.5 - 1e-9], rest=[1e-9])
-    for by in (Exact(), Quantization(1000), Tolerance(0.0), MostProbable()):
-        assert found(by, row, row) is False
+    for equivalence in (Exact(), Quantization(1000), Tolerance(0.0), MostProbable()):
+        assert found(equivalence, row, row) is False
 
 
 def test_wide_sparse_rows_are_not_made_dense() -> None:
@@ -155,6 +157,6 @@ def test_wide_sparse_rows_are_not_made_dense() -> None:
     values = np.tile([0.25, 0.75], count)
     rows = Rows.sparse(width, np.arange(0, 2 * count + 1, 2), columns, values)
     others = rows.take(np.append(np.arange(1, count), 0))
-    for by in (Exact(), Quantization(1000), Rounded(Exact(), 6), Tolerance(0.1)):
-        assert different_rows(by, rows, others).sum() >= count - 1
-        assert not different_rows(by, rows, rows).any()
+    for equivalence in (Exact(), Quantization(1000), Rounded(Exact(), 6), Tolerance(0.1)):
+        assert different_rows(equivalence, rows, others).sum() >= count - 1
+        assert not different_rows(equivalence, rows, rows).any()

@@ -27,31 +27,31 @@ Word = list[int]
 @examples(150)
 @given(st.data(), st.one_of(equivalences(), tolerances()))
 def test_differences_and_words_are_those_of_a_naive_search(
-    few: int, data: st.DataObject, by: Equivalence | Tolerance
+    few: int, data: st.DataObject, equivalence: Equivalence | Tolerance
 ) -> None:
     first, second = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
     start = first.initial, second.initial
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs, "_FEW_PAIRS", few)
         patch.setattr(union_find, "_FEW", few)
-        walk = Walk(first.table, second.table, judge(first, second, by))
+        walk = Walk(first.table, second.table, judge(first, second, equivalence))
         levels = list(walk.differences(*start))
         found = [[walk.word(code) for code in codes.tolist()] for codes in levels]
-    assert found == list(naive_differences(first, second, by))
+    assert found == list(naive_differences(first, second, equivalence))
     for codes, words in zip(levels, found, strict=True):
         before = walk.rights_before(codes).tolist()
         assert before == [second.state_after(as_text(word[:-1])) if word else -1 for word in words]
 
 
-def judge(first: PDFA, second: PDFA, by: Equivalence | Tolerance) -> Judge:
-    if isinstance(by, Tolerance):
-        return Visiting(first.probabilities, second.probabilities, by)
-    classes = by.classes(np.concatenate((first.probabilities, second.probabilities)))
+def judge(first: PDFA, second: PDFA, equivalence: Equivalence | Tolerance) -> Judge:
+    if isinstance(equivalence, Tolerance):
+        return Visiting(first.probabilities, second.probabilities, equivalence)
+    classes = equivalence.classes(np.concatenate((first.probabilities, second.probabilities)))
     return Merging(np.append(classes[: len(first)], -1), np.append(classes[len(first) :], -1))
 
 
 def naive_differences(
-    first: PDFA, second: PDFA, by: Equivalence | Tolerance
+    first: PDFA, second: PDFA, equivalence: Equivalence | Tolerance
 ) -> Iterator[list[Word]]:
     """Yield the words of every level that has any; follow what merges, or was not seen."""
     classes = list(range(len(first) + len(second)))
@@ -62,11 +62,11 @@ def naive_differences(
         for (left, right), word in level:
             if left < 0 and right < 0:
                 continue
-            if differ(first, left, second, right, by):
+            if differ(first, left, second, right, equivalence):
                 different.append(word)
                 continue
             low, high = sorted((classes[left], classes[len(first) + right]))
-            known = (left, right) in seen if isinstance(by, Tolerance) else low == high
+            known = (left, right) in seen if isinstance(equivalence, Tolerance) else low == high
             if not known:
                 followed.append(((left, right), word))
             seen.add((left, right))
@@ -80,13 +80,15 @@ def naive_differences(
         ]
 
 
-def differ(first: PDFA, left: int, second: PDFA, right: int, by: Equivalence | Tolerance) -> bool:
+def differ(
+    first: PDFA, left: int, second: PDFA, right: int, equivalence: Equivalence | Tolerance
+) -> bool:
     if left < 0 or right < 0:
         return True
     row, other = first.probabilities[left], second.probabilities[right]
-    if isinstance(by, Tolerance):
-        return not by.similar(row, other)
-    one, two = by.classes(np.array([row, other]))
+    if isinstance(equivalence, Tolerance):
+        return not equivalence.similar(row, other)
+    one, two = equivalence.classes(np.array([row, other]))
     return bool(one != two)
 
 

@@ -12,8 +12,10 @@ import pytest
 from benchmarks import showcases
 from examples import llm_bits, llm_numbers
 from examples.llms import LLM, enumerated, learnt, outside, variation, words_of
-from pdfalearn import AllWordsOracle, Quantization, Words, distinguish
+from pdfalearn import Quantization, distinguish
 from pdfalearn.models.opened import ask_words
+from pdfalearn.oracles import AllWordsOracle
+from pdfalearn.samplers import Words
 from tests.cli.llms import tiny_llm
 from tests.support import need_module, need_program
 
@@ -48,7 +50,7 @@ def test_what_is_learnt_is_the_quotient_of_all_words(llm: LLM) -> None:
     model = llm.guided("123", GUIDE, "a coin", ends="rest")
     tree, _ = enumerated(model)
     result, cost = learnt(model, 100, AllWordsOracle(3))
-    assert distinguish(result.pdfa, tree, by=Quantization(100)) is None
+    assert distinguish(result.pdfa, tree, equivalence=Quantization(100)) is None
     assert variation(tree, result.pdfa) < 1e-2
     assert variation(tree, tree) == pytest.approx(0, abs=1e-12)
     assert cost.words == outside(result)["distributions"] == 7

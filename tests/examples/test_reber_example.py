@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import Quantization, distinguish, load, reber
+from pdfalearn import Quantization, distinguish, load
+from pdfalearn.datasets import reber
 from tests.models.networks import needed_torch
 
 PAGE = Path(__file__).parents[2] / "docs" / "reber.md"
@@ -28,7 +29,7 @@ def test_the_grammar_comes_out_of_a_network(
     grammar = [row for row in learnt if row[titles.index("as the grammar")] == "yes"]
     assert ["learnt, top 0.95", "3", "6"] in [row[:3] for row in grammar]
     learnt_grammar = load(tmp_path / "learnt.json")
-    assert distinguish(learnt_grammar, reber(), by=Quantization(3)) is None
+    assert distinguish(learnt_grammar, reber(), equivalence=Quantization(3)) is None
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     assert f"| {' | '.join(titles)} |" in lines
     assert sum(line.startswith("| learnt") for line in lines) == len(learnt)

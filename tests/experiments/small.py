@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pdfalearn import Outcome, run_experiments
+from pdfalearn.experiments import Outcome, run_experiments
 from pdfalearn.experiments.definitions import SCALES
-from pdfalearn.experiments.runs import Run, Task
+from pdfalearn.experiments.plans import Task
+from pdfalearn.experiments.runs import Run
 
 RUNS_OF_A_VALUE = SCALES["quick"].targets * SCALES["quick"].runs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import InputError
+from pdfalearn.errors import InputError
 from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, experiments_named
 
 

@@ -6,7 +6,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from pdfalearn import PDFA, Quantization, Tolerance, evaluate, quotient, random_pdfa
+from pdfalearn import PDFA, Quantization, Tolerance, evaluate, quotient
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.experiments.definitions import EXPERIMENTS
 from pdfalearn.experiments.runs import LONGEST_WORD, WORDS, measures
 
@@ -25,7 +26,7 @@ def test_the_target_itself_is_perfect() -> None:
 
 
 def test_what_is_wrong_shows() -> None:
-    coarse = quotient(TARGET, by=Quantization(1))
+    coarse = quotient(TARGET, equivalence=Quantization(1))
     found = measures(TARGET, coarse, SETTING, 1)
     assert 0 < found.word_error_rate < 1
     assert found.ndcg < 1
@@ -53,5 +54,5 @@ def test_similar_is_not_the_same_class() -> None:
 def test_words_get_around() -> None:
     """Uniform words see more of a target than as many of its own, which end early."""
     random_ones = measures(TARGET, TARGET, SETTING, 1).target_perplexity
-    own = evaluate(TARGET, TARGET, count=WORDS, max_length=LONGEST_WORD, by=Tolerance(0))
+    own = evaluate(TARGET, TARGET, count=WORDS, max_length=LONGEST_WORD, equivalence=Tolerance(0))
     assert random_ones > own.target_perplexity

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pdfalearn.experiments.observations import (
     OURS,
     Observation,
-    linear_trend,
+    fit_line,
+    fit_power,
     medians,
-    power_trend,
     speed_ups,
 )
 
@@ -46,31 +46,31 @@ def test_what_is_not_known_has_no_median() -> None:
 
 
 def test_speed_ups_are_where_both_have_run() -> None:
-    assert speed_ups(RUNS) == {(OURS, "lpstar"): ([100, 200], [10.0, 5.0])}
-    assert speed_ups(RUNS[4:]) == {}
+    assert speed_ups(RUNS, "states") == {(OURS, "lpstar"): ([100, 200], [10.0, 5.0])}
+    assert speed_ups(RUNS[4:], "states") == {}
 
 
 def test_speed_ups_are_over_targets_that_both_have_learnt() -> None:
     slow = [replace(one, target="b", seconds=90.0) for one in RUNS[:1]]
-    assert speed_ups([*RUNS, *slow]) == speed_ups(RUNS)
+    assert speed_ups([*RUNS, *slow], "states") == speed_ups(RUNS, "states")
 
 
 @given(st.floats(0.001, 1000), st.floats(-3, 3), st.integers(2, 20))
 def test_power_laws_are_found(factor: float, exponent: float, count: int) -> None:
     places = np.geomspace(10, 1000, count)
-    found = power_trend(places.tolist(), (factor * places**exponent).tolist())
+    found = fit_power(places.tolist(), (factor * places**exponent).tolist())
     assert found is not None
     assert found == pytest.approx((factor, exponent), rel=1e-6, abs=1e-6)
 
 
 def test_there_is_no_trend_through_one_place() -> None:
-    assert power_trend([5, 5], [1, 2]) is None
-    assert linear_trend([], []) is None
+    assert fit_power([5, 5], [1, 2]) is None
+    assert fit_line([], []) is None
 
 
 @given(st.floats(-100, 100), st.floats(-1, 1), st.integers(2, 20))
 def test_lines_are_found(intercept: float, slope: float, count: int) -> None:
     places = np.linspace(100, 300, count)
-    found = linear_trend(places.tolist(), (intercept + slope * places).tolist())
+    found = fit_line(places.tolist(), (intercept + slope * places).tolist())
     assert found is not None
     assert found == pytest.approx((intercept, slope), abs=1e-6)

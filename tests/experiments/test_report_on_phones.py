@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import write_report
+from pdfalearn.experiments import write_report
 from tests.support import need_module, need_program
 
 WIDTH = 390

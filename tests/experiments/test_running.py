@@ -12,16 +12,13 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import (
-    FileFormatError,
-    InputError,
-    random_pdfa,
-    run_experiments,
-    save,
-    write_report,
-)
+from pdfalearn import save
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.experiments import run_experiments, write_report
 from pdfalearn.experiments.definitions import EXPERIMENTS
-from pdfalearn.experiments.runs import LEARNER_NAMES, Run
+from pdfalearn.experiments.plans import LEARNER_NAMES
+from pdfalearn.experiments.runs import Run
 from tests.experiments.small import RUNS_OF_A_VALUE, change_row, rows_of, run_small, untimed
 from tests.support import need_module, paper_data
 
@@ -110,7 +107,7 @@ def test_two_at_once_in_a_folder_are_refused(tmp_path: Path) -> None:
 
 PROGRAM = """
 import sys
-from pdfalearn import run_experiments
+from pdfalearn.experiments import run_experiments
 
 run_experiments("1", sys.argv[1], values=[40, 50], learners=["quant-paper"],
     progress=lambda done, total: print(done, flush=True))
@@ -396,7 +393,8 @@ def test_a_failed_run_is_told_and_the_others_are_done(
 ) -> None:
     need_module("matplotlib")
     from pdfalearn.experiments import running
-    from pdfalearn.experiments.runs import Task, perform
+    from pdfalearn.experiments.plans import Task
+    from pdfalearn.experiments.runs import perform
 
     def failing(task: Task, executor: str) -> Run:
         if task.target.name == "n5-1":

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import InputError, MissingExtraError, run_experiments
-from pdfalearn.experiments import running
-from pdfalearn.experiments.workers import UNDISTURBED, workers
+from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.experiments import run_experiments, running
+from pdfalearn.experiments.running import choose_workers
+from pdfalearn.experiments.runs import UNDISTURBED
 from tests.experiments.small import lose_the_worker, rows_of, run_small, untimed
 from tests.support import need_module
 
@@ -52,7 +53,7 @@ def test_a_killed_process_costs_no_result(tmp_path: Path, expected: list[Any]) -
 
 
 def test_a_single_process_has_no_runs_beside_it() -> None:
-    with workers(jobs=1) as one, workers(jobs=2) as two:
+    with choose_workers(jobs=1) as one, choose_workers(jobs=2) as two:
         assert one.name in UNDISTURBED
         assert two.name not in UNDISTURBED
 
@@ -165,5 +166,5 @@ def test_an_address_that_is_none_is_refused(address: str, reason: str, tmp_path:
 
 def test_dask_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pdfalearn\[dask\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install distributed$"):
         run_small(tmp_path, scheduler="tcp://127.0.0.1:1")

@@ -9,21 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from pdfalearn import PDFA, Progress, quotient
+from pdfalearn import PDFA, quotient
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners.protocol import Learner
+from pdfalearn.results import Progress
 from pdfalearn.results.trees import ArcLabel, TreeNode, Word
 
 Path = dict[Word, ArcLabel]
 """The arcs from the root to a leaf: distinguishing suffix and label."""
 
 
-def assert_is_quotient(learnt: PDFA, target: PDFA, by: Equivalence) -> None:
+def assert_is_quotient(learnt: PDFA, target: PDFA, equivalence: Equivalence) -> None:
     """Quotients are numbered breadth first: they are isomorphic iff their tables are equal."""
-    expected, found = quotient(target, by=by), quotient(learnt, by=by)
+    expected, found = (
+        quotient(target, equivalence=equivalence),
+        quotient(learnt, equivalence=equivalence),
+    )
     assert len(learnt) == len(expected)
     assert found.transitions.tolist() == expected.transitions.tolist()
-    assert np.array_equal(by.keys(found.probabilities), by.keys(expected.probabilities))
+    assert np.array_equal(
+        equivalence.keys(found.probabilities), equivalence.keys(expected.probabilities)
+    )
 
 
 def untimed(progress: Progress) -> Progress:
@@ -50,13 +56,13 @@ def shape(node: TreeNode) -> tuple[int, int]:
     return 1 + max(depth for depth, _ in shapes), 1 + sum(inner for _, inner in shapes)
 
 
-def label_after(target: PDFA, word: Word, by: Equivalence) -> ArcLabel:
+def label_after(target: PDFA, word: Word, equivalence: Equivalence) -> ArcLabel:
     """Return the key of the target's class after a word; None where it is undefined."""
     row = target.next_distribution(word)
-    return None if row is None else tuple(by.keys(row[None])[0].tolist())
+    return None if row is None else tuple(equivalence.keys(row[None])[0].tolist())
 
 
-def assert_tree_is_sound(learner: Learner, smallest: PDFA, by: Equivalence) -> None:
+def assert_tree_is_sound(learner: Learner, smallest: PDFA, equivalence: Equivalence) -> None:
     """Check the invariants of §3 against the quotient of the target."""
     alphabet, kept = smallest.alphabet, learner.findings().tree
     assert kept is not None
@@ -74,9 +80,9 @@ def assert_tree_is_sound(learner: Learner, smallest: PDFA, by: Equivalence) -> N
     for (leaf, path), word in zip(found, words, strict=True):
         assert leaf.distribution is not None
         row = np.array([leaf.distribution])
-        assert tuple(by.keys(row)[0].tolist()) == label_after(smallest, word, by)
+        assert tuple(equivalence.keys(row)[0].tolist()) == label_after(smallest, word, equivalence)
         for suffix, label in path.items():
-            assert label == label_after(smallest, word + suffix, by)
+            assert label == label_after(smallest, word + suffix, equivalence)
     for (_, left), (_, right) in combinations(found, 2):
         assert any(left[suffix] != right[suffix] for suffix in left.keys() & right.keys())
     findings = learner.findings()

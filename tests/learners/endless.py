@@ -7,7 +7,8 @@ from zlib import crc32
 
 import numpy as np
 
-from pdfalearn import Alphabet, LanguageModel, Rows
+from pdfalearn import Alphabet, LanguageModel
+from pdfalearn.models import Rows
 from pdfalearn.models.batch import Batch
 
 Codes = tuple[int, ...]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from pdfalearn import PDFA, Exact, Quantization, chain, combination_lock, random_pdfa
+from pdfalearn import PDFA, Exact, Quantization
+from pdfalearn.datasets import chain, combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
 
 Family = Callable[[Generator, int], PDFA]
@@ -130,5 +131,5 @@ def drawn(family: str, size: int, seed: int) -> tuple[PDFA, Equivalence]:
     random = np.random.default_rng([list(FAMILIES).index(family), size, seed])
     target = FAMILIES[family](random, _draw(random, 1, size))
     kappas = [*range(1, 8), 10, 16, 99, 100, 999, 1000, _draw(random, 1, 3000), 2999, 3000]
-    by = Exact() if random.random() < 0.15 else Quantization(int(random.choice(kappas)))
-    return target, by
+    equivalence = Exact() if random.random() < 0.15 else Quantization(int(random.choice(kappas)))
+    return target, equivalence

@@ -19,20 +19,20 @@ def need_learner(name: str) -> None:
         need_module("sklearn")
 
 
-def is_within(learnt: PDFA, target: PDFA, by: Tolerance) -> bool:
+def is_within(learnt: PDFA, target: PDFA, equivalence: Tolerance) -> bool:
     """Return whether the distributions are similar on all pairs of states that a word reaches."""
-    return distinguish(learnt, target, by=by) is None
+    return distinguish(learnt, target, equivalence=equivalence) is None
 
 
-def are_separated(target: PDFA, by: Tolerance) -> bool:
+def are_separated(target: PDFA, equivalence: Tolerance) -> bool:
     """Return whether a word tells any two classes of states apart by more than twice the tolerance.
 
     Then no state of an automaton within the tolerance can stand for two of them.
     """
-    smallest = quotient(target, by=Exact())
-    twice = Tolerance(min(1.0, 2 * by.tolerance))
+    smallest = quotient(target, equivalence=Exact())
+    twice = Tolerance(min(1.0, 2 * equivalence.tolerance))
     return all(
-        distinguish(smallest, smallest, by=twice, states=(left, right)) is not None
+        distinguish(smallest, smallest, equivalence=twice, states=(left, right)) is not None
         for right in range(len(smallest))
         for left in range(right)
     )
@@ -40,8 +40,8 @@ def are_separated(target: PDFA, by: Tolerance) -> bool:
 
 def assert_is_exact_quotient(learnt: PDFA, target: PDFA) -> None:
     """Check that learnt and quotient have the same transitions and distributions."""
-    expected = quotient(target, by=Exact())
-    found = quotient(learnt, by=Exact())
+    expected = quotient(target, equivalence=Exact())
+    found = quotient(learnt, equivalence=Exact())
     assert len(learnt) == len(found) == len(expected)
     assert found.transitions.tolist() == expected.transitions.tolist()
     assert np.array_equal(found.probabilities, expected.probabilities)

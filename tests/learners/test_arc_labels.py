@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import AutomatonModel, Quantization, learn, random_pdfa
+from pdfalearn import Quantization, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations import asking, tree
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.families import FAMILIES, drawn
@@ -22,10 +24,10 @@ def test_labels_are_equal_iff_classes_are(
     for module in (tree, asking):
         monkeypatch.setattr(module, "FEW", few)
     for seed in range(6):
-        target, by = drawn(family, 12, seed)
+        target, equivalence = drawn(family, 12, seed)
         random = np.random.default_rng(seed)
         model = WatchedModel(AutomatonModel(target), cost=COSTS[prefixes_free])
-        observations = ObservationTree(model, by)
+        observations = ObservationTree(model, equivalence)
         label, known_label = observations.classes, observations.known_class
         if prefixes_free:
             label, known_label = observations.traces, observations.known_trace
@@ -46,7 +48,10 @@ def test_labels_are_equal_iff_classes_are(
                     for prefix in prefixes
                 ]
                 expected.append(
-                    tuple(None if row is None else by.keys(row[None]).tobytes() for row in rows)
+                    tuple(
+                        None if row is None else equivalence.keys(row[None]).tobytes()
+                        for row in rows
+                    )
                 )
             numbers: dict[object, int] = {}
             for number, classes in zip(found.tolist(), expected, strict=True):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import Quantization, figure_3, learn
+from pdfalearn import Quantization, learn
+from pdfalearn.datasets import figure_3
 from pdfalearn.learning.loop import LEARNERS
 from tests.learners.checks import leaves
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_tree_of_figure_3(name: str) -> None:
-    result = learn(figure_3(), by=Quantization(10), learner=name)
+    result = learn(figure_3(), equivalence=Quantization(10), learner=name)
     tree = result.tree
     assert (result.statistics.tree_depth, result.statistics.inner_nodes) == (2, 2)
     assert tree.suffix == ()

@@ -12,18 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.budgets import FAMILIES, divergence, learnt
-from pdfalearn import (
-    AutomatonModel,
-    Budget,
-    ExactOracle,
-    Quantization,
-    TopK,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import Budget, Quantization, TopK, learn
 from pdfalearn.alphabet import WordTree
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.learners._unresolved import suffix_matches
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.protocol import FREE, QueryCost
+from pdfalearn.oracles import ExactOracle
 from tests.learners.checks import assert_is_quotient
 from tests.learners.endless import EndlessModel
 from tests.learners.noted import Noted
@@ -65,16 +60,16 @@ def test_a_budget_that_is_not_reached_changes_nothing(
         seed=seed,
     )  # fmt: skip
     model = WatchedModel(AutomatonModel(target), cost=cost)
-    oracle = ExactOracle(target, by=BY)
-    result = learn(model, by=BY, oracle=oracle, learner=name, budget=budget)
+    oracle = ExactOracle(target, equivalence=BY)
+    result = learn(model, equivalence=BY, oracle=oracle, learner=name, budget=budget)
     assert result.certificate.kind == "exact"
     assert_is_quotient(result.pdfa, target, BY)
 
 
 def test_sparse_rows_under_a_budget() -> None:
     target = random_pdfa(30, 40, seed=5)
-    free = learn(TopK(target, 5), by=BY)
-    bounded = learn(TopK(target, 5), by=BY, budget=Budget(max_words=10**6))
+    free = learn(TopK(target, 5), equivalence=BY)
+    bounded = learn(TopK(target, 5), equivalence=BY, budget=Budget(max_words=10**6))
     assert free.certificate.kind == bounded.certificate.kind == "exact"
     assert_is_quotient(bounded.pdfa, free.pdfa, BY)
 
@@ -82,7 +77,7 @@ def test_sparse_rows_under_a_budget() -> None:
 @pytest.mark.parametrize("count", [200, 1500])
 def test_the_likeliest_words_are_asked(count: int) -> None:
     model = WatchedModel(EndlessModel())
-    learn(model, by=BY, budget=Budget(max_words=count), audit=0)
+    learn(model, equivalence=BY, budget=Budget(max_words=count), audit=0)
     inner, asked = EndlessModel(), set(model.asked)
     assert len(asked) == count
     best = inner.likeliest(count)
@@ -95,10 +90,10 @@ def test_a_run_in_pieces_is_the_same_as_one_run(tmp_path: Path) -> None:
     store = tmp_path / "answers.db"
     for count in (100, 300, 500):
         model, budget = EndlessModel(), Budget(max_words=count)
-        part = learn(model, by=BY, budget=budget, audit=0, store=store)
+        part = learn(model, equivalence=BY, budget=budget, audit=0, store=store)
     answered = part.statistics.words + part.statistics.stored_words
     assert answered > 880
-    whole = learn(EndlessModel(), by=BY, budget=Budget(max_words=answered), audit=0)
+    whole = learn(EndlessModel(), equivalence=BY, budget=Budget(max_words=answered), audit=0)
     assert whole.statistics.words == answered
     assert whole.pdfa == part.pdfa
 
@@ -143,7 +138,7 @@ def test_suffixes_against_brute_force(states: int, symbols: int, share: float, s
 
 def test_an_unresolved_transition_goes_where_its_longest_suffix_leads() -> None:
     noted = Noted("quant")
-    learn(EndlessModel(), by=BY, learner=noted, budget=Budget(max_words=400), audit=0)
+    learn(EndlessModel(), equivalence=BY, learner=noted, budget=Budget(max_words=400), audit=0)
     hypothesis, unresolved = noted.learner.hypothesis(), noted.learner.unresolved()
     table = hypothesis.table.astype(np.int64)
     assert len(unresolved) > 300
@@ -160,10 +155,8 @@ def test_what_is_unresolved_leads_to_a_state_of_its_class(name: str) -> None:
     split = 0
     for seed in range(12):
         target, noted = random_pdfa(60, 3, distributions=3, seed=seed), Noted(name)
-        learn(
-            target, by=BY, oracle=ExactOracle(target, by=BY), learner=noted, audit=0,
-            budget=Budget(max_words=200 + 20 * seed),
-        )  # fmt: skip
+        oracle, budget = ExactOracle(target, equivalence=BY), Budget(max_words=200 + 20 * seed)
+        learn(target, equivalence=BY, oracle=oracle, learner=noted, audit=0, budget=budget)
         observations, learner = noted.learner.observations, noted.learner
         befores, symbols = np.divmod(learner.unresolved(), 3)
         words = learner.findings().access_words.decoded(target.alphabet)

@@ -16,7 +16,7 @@ from tests.support import mostly_slow
 @pytest.mark.parametrize("name", mostly_slow(LEARNERS))
 def test_long_counterexamples_lead_to_the_quotient(name: str, family: str) -> None:
     for seed in range(25):
-        target, by = drawn(family, 12, seed)
-        oracle = WanderingOracle(target, by, seed)
-        result = learn(target, by=by, oracle=oracle, learner=name)
-        assert_is_quotient(result.pdfa, target, by)
+        target, equivalence = drawn(family, 12, seed)
+        oracle = WanderingOracle(target, equivalence, seed)
+        result = learn(target, equivalence=equivalence, oracle=oracle, learner=name)
+        assert_is_quotient(result.pdfa, target, equivalence)

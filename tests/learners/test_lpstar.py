@@ -7,23 +7,13 @@ import pytest
 from hypothesis import assume, given
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Exact,
-    ExactOracle,
-    LearningError,
-    LPStar,
-    Tolerance,
-    chain,
-    combination_lock,
-    figure_3,
-    learn,
-    quotient,
-    random_pdfa,
-    tomita,
-)
+from pdfalearn import PDFA, Exact, Tolerance, learn, quotient
+from pdfalearn.datasets import chain, combination_lock, figure_3, random_pdfa, tomita
+from pdfalearn.errors import LearningError
+from pdfalearn.learners import LPStar
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.typing import Integers
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.rounds import hypotheses
@@ -38,46 +28,46 @@ from tests.strategies import pdfas
 from tests.support import examples, mostly_slow
 
 
-def learner_of(target: PDFA, by: Tolerance) -> LPStar:
-    return LPStar(ObservationTree(AutomatonModel(target), by))
+def learner_of(target: PDFA, equivalence: Tolerance) -> LPStar:
+    return LPStar(ObservationTree(AutomatonModel(target), equivalence))
 
 
-def lpstar(target: PDFA, by: Tolerance) -> PDFA:
-    return learn(target, learner="lpstar", by=by, audit=0).pdfa
+def lpstar(target: PDFA, equivalence: Tolerance) -> PDFA:
+    return learn(target, learner="lpstar", equivalence=equivalence, audit=0).pdfa
 
 
 @examples(80)
 @given(pdfas(), tolerances())
-def test_every_distribution_is_within_the_tolerance(target: PDFA, by: Tolerance) -> None:
-    learnt = lpstar(target, by)
-    assert is_within(learnt, target, by)
-    assert len(learnt) <= len(quotient(target, by=Exact()))
+def test_every_distribution_is_within_the_tolerance(target: PDFA, equivalence: Tolerance) -> None:
+    learnt = lpstar(target, equivalence)
+    assert is_within(learnt, target, equivalence)
+    assert len(learnt) <= len(quotient(target, equivalence=Exact()))
 
 
 @examples(80)
 @given(pdfas(), tolerances())
 def test_where_the_tolerance_separates_all_states_the_quotient_is_learnt(
-    target: PDFA, by: Tolerance
+    target: PDFA, equivalence: Tolerance
 ) -> None:
-    assume(are_separated(target, by))
-    assert_is_exact_quotient(lpstar(target, by), target)
+    assume(are_separated(target, equivalence))
+    assert_is_exact_quotient(lpstar(target, equivalence), target)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [0.05, 0.1, 0.2, 0.3])
 def test_targets_whose_distributions_are_near_to_one_another(tolerance: float) -> None:
-    by = Tolerance(tolerance)
+    equivalence = Tolerance(tolerance)
     for seed in range(60):
         target = near_target(np.random.default_rng(seed), undefined=bool(seed % 2))
-        assert is_within(lpstar(target, by), target, by), seed
+        assert is_within(lpstar(target, equivalence), target, equivalence), seed
 
 
 @pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 def test_targets_of_every_kind(family: str) -> None:
-    by = Tolerance(1e-4)
+    equivalence = Tolerance(1e-4)
     for seed in range(30):
         target, _ = drawn(family, 25, seed)
-        assert is_within(lpstar(target, by), target, by), seed
+        assert is_within(lpstar(target, equivalence), target, equivalence), seed
 
 
 @pytest.mark.parametrize(
@@ -91,7 +81,7 @@ def test_named_targets(target: PDFA) -> None:
 
 def assert_closed_and_consistent(learner: LPStar) -> None:
     """Check by comparing every row with every other."""
-    rows, red, similar = learner.table.rows, learner._red, learner.by.similar
+    rows, red, similar = learner.table.rows, learner._red, learner.equivalence.similar
     for place in range(len(learner.table)):
         assert similar(rows[red], rows[place]).any()
     for left, successors in zip(red.tolist(), learner._successors, strict=True):
@@ -104,12 +94,12 @@ def assert_closed_and_consistent(learner: LPStar) -> None:
 
 @pytest.mark.parametrize("tolerance", mostly_slow([0.001, 0.1, 0.3]))
 def test_the_table_is_closed_and_consistent_in_every_round(tolerance: float) -> None:
-    by = Tolerance(tolerance)
+    equivalence = Tolerance(tolerance)
     for seed in range(15):
         target = near_target(np.random.default_rng(seed), undefined=bool(seed % 2))
-        learner = learner_of(target, by)
+        learner = learner_of(target, equivalence)
         rows = 0
-        for hypothesis in hypotheses(learner, ExactOracle(target, by=by)):
+        for hypothesis in hypotheses(learner, ExactOracle(target, equivalence=equivalence)):
             assert_closed_and_consistent(learner)
             words = learner.findings().access_words.decoded(target.alphabet)
             assert hypothesis.states_after(words).tolist() == list(range(len(hypothesis)))
@@ -121,7 +111,7 @@ def test_the_table_is_closed_and_consistent_in_every_round(tolerance: float) -> 
 def test_rows_of_red_prefixes_are_kept_apart_by_few_suffixes() -> None:
     target = random_pdfa(300, seed=5)
     learner = learner_of(target, Tolerance(0.1))
-    for _ in hypotheses(learner, ExactOracle(target, by=Tolerance(0.1))):
+    for _ in hypotheses(learner, ExactOracle(target, equivalence=Tolerance(0.1))):
         pass
     assert learner.table.width < 20
     assert learner.findings().structure_size == len(learner.table) * learner.table.width
@@ -168,7 +158,7 @@ class AsPrinted(LPStar):
 
     def _alike(self) -> tuple[Integers, NDArray[np.float64]]:
         pairs, _ = super()._alike()
-        return pairs, np.full(len(pairs), self.by.limit)
+        return pairs, np.full(len(pairs), self.equivalence.limit)
 
 
 # The third and the fifth state have the same distribution, and successors that are similar but not
@@ -188,7 +178,7 @@ CIRCLE = PDFA(
 
 def test_with_similar_successors_alone_the_table_goes_round_in_circles() -> None:
     with pytest.raises(LearningError, match=r"in circles: .* t=0\.1 is not transitive; try a sma"):
-        learn(CIRCLE, learner=AsPrinted, by=Tolerance(0.1))
+        learn(CIRCLE, learner=AsPrinted, equivalence=Tolerance(0.1))
 
 
 def test_with_equal_successors_of_equal_rows_it_does_not() -> None:

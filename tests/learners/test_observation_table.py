@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, AutomatonModel, Tolerance, figure_3
+from pdfalearn import PDFA, Tolerance
+from pdfalearn.datasets import figure_3
 from pdfalearn.learners.table_learner import UNDEFINED_CELL, ObservationTable
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
 from tests.strategies import all_words, pdfas
 

@@ -6,20 +6,13 @@ import time
 
 import pytest
 
-from pdfalearn import (
-    AutomatonModel,
-    Budget,
-    ExactOracle,
-    Quantization,
-    QueryCost,
-    Result,
-    Rows,
-    learn,
-    random_pdfa,
-)
-from pdfalearn.learners.quant import Quant
+from pdfalearn import Budget, Quantization, Result, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.learners.quant import QuaNT
+from pdfalearn.models import AutomatonModel, QueryCost, Rows
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
+from pdfalearn.oracles import ExactOracle
 from tests.models.hooked import HookedModel
 
 TARGET = random_pdfa(200, 2, distributions=2, seed=3)
@@ -29,9 +22,9 @@ BY = Quantization(1000)
 def learnt(cost: QueryCost, traces: bool | None = None) -> Result:
     return learn(
         AutomatonModel(TARGET, cost=cost),
-        by=BY,
-        oracle=ExactOracle(TARGET, by=BY),
-        learner=lambda tree: Quant(tree, traces=traces),
+        equivalence=BY,
+        oracle=ExactOracle(TARGET, equivalence=BY),
+        learner=lambda tree: QuaNT(tree, traces=traces),
         audit=0,
     )
 
@@ -60,8 +53,8 @@ def test_a_bound_on_the_cost_is_kept() -> None:
     for bound in (0, 1, 50, 333.3, 2000):
         result = learn(
             AutomatonModel(TARGET, cost=QueryCost(call=3, word=1, symbol=0.5)),
-            by=BY,
-            oracle=ExactOracle(TARGET, by=BY),
+            equivalence=BY,
+            oracle=ExactOracle(TARGET, equivalence=BY),
             budget=Budget(max_cost=bound),
         )
         # The empty word is always asked.
@@ -78,7 +71,9 @@ def test_a_slower_model_is_asked_the_same_batches() -> None:
     budget = Budget(max_words=100_000)
     target = random_pdfa(120, 2, distributions=4, seed=1)
     results = [
-        learn(model(target), by=BY, oracle=ExactOracle(target, by=BY), budget=budget)
+        learn(
+            model(target), equivalence=BY, oracle=ExactOracle(target, equivalence=BY), budget=budget
+        )
         for model in (AutomatonModel, Slow)
     ]
     assert results[0].statistics.batches == results[1].statistics.batches

@@ -24,7 +24,7 @@ def test_fast_quant_learns_all_at_kappa_1000(experiment: str, count: int) -> Non
     found = targets(f"{experiment}/*")
     assert len(found) == count
     for name, target in found:
-        result = learn(target, by=Quantization(1000))
+        result = learn(target, equivalence=Quantization(1000))
         assert len(result.pdfa) == len(target) - (name in ONE_STATE_FEWER), name
         assert_is_quotient(result.pdfa, target, Quantization(1000))
 
@@ -34,7 +34,7 @@ def test_fast_quant_learns_experiment_3_at_every_kappa(kappa: int) -> None:
     found = targets("exp3/*")
     assert len(found) == 7
     for name, target in found:
-        result = learn(target, by=Quantization(kappa))
+        result = learn(target, equivalence=Quantization(kappa))
         assert len(result.pdfa) == len(target), name
         assert_is_quotient(result.pdfa, target, Quantization(kappa))
 
@@ -42,6 +42,6 @@ def test_fast_quant_learns_experiment_3_at_every_kappa(kappa: int) -> None:
 @pytest.mark.parametrize("pattern", ["exp1/n100-[01]", "exp2/m2-0", "exp2/m4-0", "exp3/n300-0"])
 def test_the_papers_quant_learns_some(pattern: str) -> None:
     for name, target in targets(pattern):
-        learnt = learn(target, by=Quantization(1000), learner="quant-paper").pdfa
+        learnt = learn(target, equivalence=Quantization(1000), learner="quant-paper").pdfa
         assert len(learnt) == len(target), name
         assert_is_quotient(learnt, target, Quantization(1000))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from pdfalearn import PDFA, Quantization, combination_lock, learn, random_pdfa
+from pdfalearn import PDFA, Quantization, learn
+from pdfalearn.datasets import combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
@@ -15,32 +16,38 @@ from tests.support import examples, mostly_slow
 
 @examples(200)
 @given(pdfas(max_states=10, max_symbols=4), equivalences())
-def test_both_learners_on_small_targets(target: PDFA, by: Equivalence) -> None:
-    assert_is_quotient(learn(target, by=by).pdfa, target, by)
-    assert_is_quotient(learn(target, by=by, learner="quant-paper").pdfa, target, by)
+def test_both_learners_on_small_targets(target: PDFA, equivalence: Equivalence) -> None:
+    assert_is_quotient(learn(target, equivalence=equivalence).pdfa, target, equivalence)
+    assert_is_quotient(
+        learn(target, equivalence=equivalence, learner="quant-paper").pdfa, target, equivalence
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_fast_quant_on_hundreds_of_targets(family: str) -> None:
     for seed in range(220):
-        target, by = drawn(family, 40, seed)
-        assert_is_quotient(learn(target, by=by, audit=0).pdfa, target, by)
+        target, equivalence = drawn(family, 40, seed)
+        assert_is_quotient(
+            learn(target, equivalence=equivalence, audit=0).pdfa, target, equivalence
+        )
 
 
 @pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 def test_the_papers_quant_on_dozens_of_targets(family: str) -> None:
     for seed in range(30):
-        target, by = drawn(family, 12, seed)
-        learnt = learn(target, by=by, audit=0, learner="quant-paper").pdfa
-        assert_is_quotient(learnt, target, by)
+        target, equivalence = drawn(family, 12, seed)
+        learnt = learn(target, equivalence=equivalence, audit=0, learner="quant-paper").pdfa
+        assert_is_quotient(learnt, target, equivalence)
 
 
 @pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 def test_fast_quant_on_targets_of_hundreds_of_states(family: str) -> None:
     for seed in range(4):
-        target, by = drawn(family, 300, seed)
-        assert_is_quotient(learn(target, by=by, audit=0).pdfa, target, by)
+        target, equivalence = drawn(family, 300, seed)
+        assert_is_quotient(
+            learn(target, equivalence=equivalence, audit=0).pdfa, target, equivalence
+        )
 
 
 @pytest.mark.parametrize(
@@ -58,5 +65,7 @@ def test_fast_quant_on_targets_of_hundreds_of_states(family: str) -> None:
     ids=repr,
 )
 def test_the_papers_quant_on_larger_targets(target: PDFA) -> None:
-    by = Quantization(1000)
-    assert_is_quotient(learn(target, by=by, learner="quant-paper").pdfa, target, by)
+    equivalence = Quantization(1000)
+    assert_is_quotient(
+        learn(target, equivalence=equivalence, learner="quant-paper").pdfa, target, equivalence
+    )

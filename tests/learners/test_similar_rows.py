@@ -30,55 +30,55 @@ def rows(draw: st.DrawFn, columns: int = 3, least: int = 1) -> Floats:
     return draw(arrays(np.int64, (count, columns), elements=st.integers(0, parts))) / parts
 
 
-def all_pairs(table: Floats, by: Tolerance) -> list[list[int]]:
+def all_pairs(table: Floats, equivalence: Tolerance) -> list[list[int]]:
     return [
         [left, right]
         for right in range(len(table))
         for left in range(right)
-        if by.similar(table[left], table[right])
+        if equivalence.similar(table[left], table[right])
     ]
 
 
 @given(rows(least=0), tolerances())
-def test_pairs(table: Floats, by: Tolerance) -> None:
-    assert similar_pairs(table, by).tolist() == all_pairs(table, by)
+def test_pairs(table: Floats, equivalence: Tolerance) -> None:
+    assert similar_pairs(table, equivalence).tolist() == all_pairs(table, equivalence)
 
 
 @given(rows(), rows(), tolerances())
-def test_nearest(candidates: Floats, table: Floats, by: Tolerance) -> None:
+def test_nearest(candidates: Floats, table: Floats, equivalence: Tolerance) -> None:
     distances = np.abs(table[:, None] - candidates).max(axis=2)
-    for place, found in enumerate(nearest_similar(candidates, table, by).tolist()):
+    for place, found in enumerate(nearest_similar(candidates, table, equivalence).tolist()):
         if found < 0:
-            assert not by.similar(candidates, table[place]).any()
+            assert not equivalence.similar(candidates, table[place]).any()
         else:
-            assert by.similar(candidates[found], table[place])
+            assert equivalence.similar(candidates[found], table[place])
             assert distances[place, found] == distances[place].min()
 
 
 @given(rows(least=0), tolerances())
-def test_chosen_rows_are_apart_and_cover_the_others(table: Floats, by: Tolerance) -> None:
-    chosen = chosen_apart(table, by)
-    assert not all_pairs(table[chosen], by)
+def test_chosen_rows_are_apart_and_cover_the_others(table: Floats, equivalence: Tolerance) -> None:
+    chosen = chosen_apart(table, equivalence)
+    assert not all_pairs(table[chosen], equivalence)
     for row in table:
-        assert by.similar(table[chosen], row).any()
+        assert equivalence.similar(table[chosen], row).any()
     if len(table):
         assert chosen[0] == 0
 
 
 @given(rows(), tolerances())
-def test_all_members_of_a_greedy_cluster_are_similar(table: Floats, by: Tolerance) -> None:
-    clusters = greedy_clusters(table, by)
+def test_all_members_of_a_greedy_cluster_are_similar(table: Floats, equivalence: Tolerance) -> None:
+    clusters = greedy_clusters(table, equivalence)
     count = int(clusters.max()) + 1
     firsts = [clusters.tolist().index(cluster) for cluster in range(count)]
     assert firsts == sorted(firsts)
     for cluster in range(count):
         members = table[clusters == cluster]
-        assert len(all_pairs(members, by)) == len(members) * (len(members) - 1) // 2
+        assert len(all_pairs(members, equivalence)) == len(members) * (len(members) - 1) // 2
     for place, cluster in enumerate(clusters.tolist()):
         for earlier in range(cluster):
             before = table[:place][clusters[:place] == earlier]
             if place == firsts[cluster]:
-                assert not by.similar(before, table[place]).all()
+                assert not equivalence.similar(before, table[place]).all()
 
 
 def test_of_several_clusters_the_nearest_is_joined() -> None:

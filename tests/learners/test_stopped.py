@@ -6,19 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Budget,
-    ExactOracle,
-    FunctionModel,
-    LanguageModel,
-    PACOracle,
-    Quantization,
-    UniformWords,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, FunctionModel, LanguageModel, Quantization, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import ExactOracle, PACOracle
+from pdfalearn.samplers import UniformWords
 from tests.models.watched import WatchedModel
 
 BY = Quantization(100)
@@ -42,13 +34,13 @@ def test_no_answer_is_contradicted(
         model = WatchedModel(make(target))
         sampler = UniformWords(max_length=8)
         oracle = (
-            ExactOracle(target, by=BY)
+            ExactOracle(target, equivalence=BY)
             if seed % 4
             else PACOracle(epsilon=0.05, delta=0.05, sampler=sampler)
         )
         limit = seed % 5 if bound == "max_equivalence_queries" else 5 + 9 * seed
         budget = Budget(**{bound: limit})
-        result = learn(model, by=BY, oracle=oracle, learner=name, budget=budget)
+        result = learn(model, equivalence=BY, oracle=oracle, learner=name, budget=budget)
         if result.certificate.kind != "stopped":
             continue
         words = [target.alphabet.decode(codes) for codes in model.asked]
@@ -61,9 +53,9 @@ def test_no_answer_is_contradicted(
 
 def test_more_symbols_give_more_states() -> None:
     target = random_pdfa(3000, 8, seed=1)
-    oracle = ExactOracle(target, by=BY)
+    oracle = ExactOracle(target, equivalence=BY)
     sizes = [
-        len(learn(target, by=BY, oracle=oracle, budget=Budget(max_symbols=count)).pdfa)
+        len(learn(target, equivalence=BY, oracle=oracle, budget=Budget(max_symbols=count)).pdfa)
         for count in (500, 1000, 2000, 4000, 8000)
     ]
     assert sizes == sorted(set(sizes))

@@ -10,26 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Budget,
-    ExactOracle,
-    FunctionModel,
-    InputError,
-    LearningInterrupted,
-    OracleError,
-    Progress,
-    Quantization,
-    Tolerance,
-    WLStar,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, FunctionModel, Quantization, Tolerance, learn
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence.relations import Relation
+from pdfalearn.errors import InputError, OracleError
+from pdfalearn.learners import WLStar
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle
+from pdfalearn.results import LearningInterrupted, Progress
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.learners.checks import untimed
@@ -50,7 +41,7 @@ BY = Tolerance(0.001)
 @TABLE_LEARNERS
 def test_two_runs_are_the_same(name: str) -> None:
     need_learner(name)
-    first, second = (learn(TARGET, learner=name, by=BY) for _ in range(2))
+    first, second = (learn(TARGET, learner=name, equivalence=BY) for _ in range(2))
     assert first.pdfa == second.pdfa
     assert first.access_words == second.access_words
     assert untimed(first.statistics) == untimed(second.statistics)
@@ -59,7 +50,7 @@ def test_two_runs_are_the_same(name: str) -> None:
 @TABLE_LEARNERS
 def test_the_result_says_what_it_is(name: str) -> None:
     need_learner(name)
-    result = learn(TARGET, learner=name, by=BY)
+    result = learn(TARGET, learner=name, equivalence=BY)
     statistics = result.statistics
     assert_is_exact_quotient(result.pdfa, TARGET)
     assert str(result.certificate) == "exact: within 0.001 of the target after every word"
@@ -81,18 +72,20 @@ def test_the_library_is_silent(
     need_learner(name)
     seen: list[Progress] = []
     with caplog.at_level(logging.DEBUG):
-        learn(TARGET, learner=name, by=BY, progress=seen.append)
+        learn(TARGET, learner=name, equivalence=BY, progress=seen.append)
     assert len(seen) > 3
     assert caplog.records == []
     assert capfd.readouterr() == ("", "")
 
 
 @TABLE_LEARNERS
-@pytest.mark.parametrize("by", [Quantization(10), 0.1, None])
-def test_only_a_tolerance_will_do(name: str, by: Relation) -> None:
+@pytest.mark.parametrize("equivalence", [Quantization(10), 0.1, None])
+def test_only_a_tolerance_will_do(name: str, equivalence: Relation) -> None:
     model = WatchedModel(AutomatonModel(TARGET))
     with pytest.raises(InputError, match=r"not a similarity; use Tolerance\(t\)"):
-        learn(model, learner=name, by=by, oracle=ExactOracle(TARGET, by=BY))
+        learn(
+            model, learner=name, equivalence=equivalence, oracle=ExactOracle(TARGET, equivalence=BY)
+        )
     assert not model.batches
 
 
@@ -100,13 +93,13 @@ def test_learners_are_found_by_name_or_made_by_a_callable() -> None:
     with pytest.raises(
         InputError, match="there are quant, quant-classes, quant-paper, lpstar, wlstar"
     ):
-        learn(TARGET, learner="lstar", by=BY)
+        learn(TARGET, learner="lstar", equivalence=BY)
     with pytest.raises(InputError, match="not a similarity"):
-        learn(TARGET, learner=WLStar, by=Quantization(10))
+        learn(TARGET, learner=WLStar, equivalence=Quantization(10))
     with pytest.raises(InputError, match="is not an equivalence"):
-        learn(TARGET, learner=WLStar, by=0.1)  # type: ignore[arg-type]
+        learn(TARGET, learner=WLStar, equivalence=0.1)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="max_states 0"):
-        learn(TARGET, learner=lambda tree: WLStar(tree, max_states=0), by=BY)
+        learn(TARGET, learner=lambda tree: WLStar(tree, max_states=0), equivalence=BY)
 
 
 @TABLE_LEARNERS
@@ -123,13 +116,13 @@ def test_a_learner_must_be_started(name: str) -> None:
 @TABLE_LEARNERS
 def test_functions_and_models_with_few_handles(name: str) -> None:
     need_learner(name)
-    expected = learn(TARGET, learner=name, by=BY).pdfa
-    oracle = ExactOracle(TARGET, by=BY)
+    expected = learn(TARGET, learner=name, equivalence=BY).pdfa
+    oracle = ExactOracle(TARGET, equivalence=BY)
     function = FunctionModel(TARGET.next_distributions, TARGET.alphabet)
-    assert learn(function, learner=name, by=BY, oracle=oracle).pdfa == expected
+    assert learn(function, learner=name, equivalence=BY, oracle=oracle).pdfa == expected
     for capacity in (None, 3, 40):
         model = WatchedModel(AutomatonModel(TARGET), capacity=capacity, cost=COSTS[False])
-        assert learn(model, learner=name, by=BY, oracle=oracle, audit=0).pdfa == expected
+        assert learn(model, learner=name, equivalence=BY, oracle=oracle, audit=0).pdfa == expected
         assert len(set(model.asked)) == len(model.asked)
 
 
@@ -141,7 +134,7 @@ def test_undefined_words_are_no_prefixes_and_no_states(name: str) -> None:
         target = random_pdfa(
             20, 3, distributions=3, zero_probability=0.4, undefined=True, seed=seed
         )
-        result = learn(target, learner=name, by=BY)
+        result = learn(target, learner=name, equivalence=BY)
         assert_is_exact_quotient(result.pdfa, target)
         assert target.states_after(result.access_words).min() >= 0
 
@@ -158,7 +151,7 @@ def test_a_word_that_is_no_counterexample_is_refused(name: str, wrong: str) -> N
             return TARGET.alphabet.encode_words([wrong])
 
     with pytest.raises(OracleError, match="is not a counterexample"):
-        learn(TARGET, learner=name, by=BY, oracle=Stubborn(TARGET, by=BY))
+        learn(TARGET, learner=name, equivalence=BY, oracle=Stubborn(TARGET, equivalence=BY))
 
 
 @pytest.mark.slow
@@ -178,10 +171,10 @@ def test_an_interrupted_run_keeps_its_last_hypothesis(name: str) -> None:
                 raise KeyboardInterrupt
             return inner.answer(batch)
 
-    oracle, sizes = ExactOracle(target, by=BY), []
+    oracle, sizes = ExactOracle(target, equivalence=BY), []
     for calls in range(1, 1000):
         try:
-            learn(Fused(calls), learner=name, by=BY, oracle=oracle, audit=0)
+            learn(Fused(calls), learner=name, equivalence=BY, oracle=oracle, audit=0)
             break
         except LearningInterrupted as interrupt:
             result = interrupt.result
@@ -212,7 +205,7 @@ def test_bounds_hold_and_the_automaton_is_whole(
     need_learner(name)
     target = random_pdfa(size, symbols, distributions=3, seed=limit)
     budget = bound(limit)
-    result = learn(target, learner=name, by=BY, budget=budget)
+    result = learn(target, learner=name, equivalence=BY, budget=budget)
     costs = result.statistics
     assert costs.words + costs.audited_words <= (budget.max_words or 10**9)
     assert costs.symbols <= (10**9 if budget.max_symbols is None else budget.max_symbols)
@@ -232,7 +225,9 @@ def test_a_table_that_a_bound_kept_open_leads_to_the_nearest_states() -> None:
         transitions=[[1, 2], [1, 1], [2, 2]],
         probabilities=[[0.2, 0.3, 0.5], [0.5, 0.3, 0.2], [0.45, 0.35, 0.2]],
     )
-    result = learn(target, learner="lpstar", by=Tolerance(0.01), budget=Budget(max_states=2))
+    result = learn(
+        target, learner="lpstar", equivalence=Tolerance(0.01), budget=Budget(max_states=2)
+    )
     assert result.access_words == [(), ("a",)]
     assert result.pdfa.transitions.tolist() == [[1, 1], [1, 1]]
     assert result.unresolved.tolist() == [[0, 1]]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import PDFA, AutomatonModel, ExactOracle, Result, learn, words
+from pdfalearn import PDFA, Result, learn, words
 from pdfalearn.arrays import numbering, passes
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learners import _counterexamples, quant
-from pdfalearn.models import batch
+from pdfalearn.models import AutomatonModel, batch
 from pdfalearn.observations import asking, nodes, tree
+from pdfalearn.oracles import ExactOracle
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.learners.wandering import WanderingOracle
@@ -33,8 +34,12 @@ FEW = pytest.mark.parametrize("few", [1, 5, 10**9], ids=["all at once", "mixed",
 EVERY_FAMILY = pytest.mark.parametrize("family", mostly_slow(FAMILIES))
 
 
-def learnt(target: PDFA, by: Equivalence, seed: int) -> Result:
-    return learn(target, by=by, oracle=WanderingOracle(target, by, seed) if seed % 3 else None)
+def learnt(target: PDFA, equivalence: Equivalence, seed: int) -> Result:
+    return learn(
+        target,
+        equivalence=equivalence,
+        oracle=WanderingOracle(target, equivalence, seed) if seed % 3 else None,
+    )
 
 
 @FEW
@@ -43,13 +48,13 @@ def test_the_same_automaton_is_found(
     family: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(16):
-        target, by = drawn(family, 18, seed)
+        target, equivalence = drawn(family, 18, seed)
         with monkeypatch.context() as patch:
             for module, name in BORDERS:
                 patch.setattr(module, name, few)
-            result = learnt(target, by, seed)
+            result = learnt(target, equivalence, seed)
         # Which of the words that reach a new leaf together names its state may differ.
-        assert_is_quotient(result.pdfa, target, by)
+        assert_is_quotient(result.pdfa, target, equivalence)
 
 
 @pytest.mark.parametrize("front", [1, 7, 2**18])
@@ -60,9 +65,9 @@ def test_wide_alphabets_and_small_fronts(
     monkeypatch.setattr(quant, "_WIDE", 0)
     monkeypatch.setattr(quant, "_LARGEST_FRONT", front)
     for seed in range(16):
-        target, by = drawn(family, 18, seed)
-        result = learnt(target, by, seed)
-        assert_is_quotient(result.pdfa, target, by)
+        target, equivalence = drawn(family, 18, seed)
+        result = learnt(target, equivalence, seed)
+        assert_is_quotient(result.pdfa, target, equivalence)
         assert len(set(result.access_words)) == len(result.pdfa)
 
 
@@ -74,11 +79,16 @@ def test_prefixes_may_cost_and_handles_be_few(
     for module, name in BORDERS:
         monkeypatch.setattr(module, name, few)
     for seed in range(8):
-        target, by = drawn(family, 12, seed)
+        target, equivalence = drawn(family, 12, seed)
         for capacity in (None, 4, 15):
             model = WatchedModel(
                 AutomatonModel(target), capacity=capacity, cost=COSTS[bool(seed % 2)]
             )
-            result = learn(model, by=by, oracle=ExactOracle(target, by=by), audit=0)
-            assert_is_quotient(result.pdfa, target, by)
+            result = learn(
+                model,
+                equivalence=equivalence,
+                oracle=ExactOracle(target, equivalence=equivalence),
+                audit=0,
+            )
+            assert_is_quotient(result.pdfa, target, equivalence)
             assert len(set(model.asked)) == len(model.asked)

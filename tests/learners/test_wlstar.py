@@ -11,23 +11,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    ExactOracle,
-    LearningError,
-    MissingExtraError,
-    Result,
-    Tolerance,
-    WeissOracle,
-    WLStar,
-    figure_3,
-    learn,
-    random_pdfa,
-    tomita,
-)
+from pdfalearn import PDFA, Result, Tolerance, learn
+from pdfalearn.datasets import figure_3, random_pdfa, tomita
+from pdfalearn.errors import LearningError, MissingExtraError
+from pdfalearn.learners import WLStar
 from pdfalearn.learners._clusters import WeissClusters, _dbscan
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle, WeissOracle
 from tests.learners.tables import (
     are_separated,
     assert_is_exact_quotient,
@@ -47,22 +38,22 @@ def _needs_scikit_learn(request: pytest.FixtureRequest) -> None:
         need_module("sklearn")
 
 
-def wlstar(target: PDFA, by: Tolerance, **limits: float) -> Result:
+def wlstar(target: PDFA, equivalence: Tolerance, **limits: float) -> Result:
     def made(observations: ObservationTree) -> WLStar:
         return WLStar(observations, **limits)  # type: ignore[arg-type]
 
-    return learn(target, learner=made, by=by, audit=0)
+    return learn(target, learner=made, equivalence=equivalence, audit=0)
 
 
 @pytest.mark.parametrize(
     "target", mostly_slow(TARGETS), ids=["figure 3", *(f"tomita {n}" for n in range(1, 8))]
 )
 def test_figure_3_and_the_tomita_grammars(target: PDFA) -> None:
-    by = Tolerance(0.1)
-    assert_is_exact_quotient(learn(target, learner="wlstar", by=by).pdfa, target)
+    equivalence = Tolerance(0.1)
+    assert_is_exact_quotient(learn(target, learner="wlstar", equivalence=equivalence).pdfa, target)
     for seed in range(3):
         oracle = WeissOracle(attempts=500, max_length=50, seed=seed)
-        result = learn(target, learner="wlstar", by=by, oracle=oracle)
+        result = learn(target, learner="wlstar", equivalence=equivalence, oracle=oracle)
         assert_is_exact_quotient(result.pdfa, target)
         assert result.certificate.kind == "tested"
 
@@ -70,18 +61,18 @@ def test_figure_3_and_the_tomita_grammars(target: PDFA) -> None:
 @examples(40)
 @given(pdfas(), tolerances())
 def test_where_the_tolerance_separates_all_states_the_quotient_is_learnt(
-    target: PDFA, by: Tolerance
+    target: PDFA, equivalence: Tolerance
 ) -> None:
-    assume(are_separated(target, by))
-    assert_is_exact_quotient(wlstar(target, by).pdfa, target)
+    assume(are_separated(target, equivalence))
+    assert_is_exact_quotient(wlstar(target, equivalence).pdfa, target)
 
 
 @pytest.mark.slow
 def test_targets_whose_distributions_are_near_to_one_another() -> None:
     for seed in range(40):
         target = near_target(np.random.default_rng(seed), undefined=bool(seed % 2))
-        by = Tolerance([0.05, 0.1, 0.2][seed % 3])
-        assert is_within(wlstar(target, by).pdfa, target, by), seed
+        equivalence = Tolerance([0.05, 0.1, 0.2][seed % 3])
+        assert is_within(wlstar(target, equivalence).pdfa, target, equivalence), seed
 
 
 @pytest.mark.parametrize(
@@ -145,7 +136,9 @@ def test_improbable_suffixes_are_not_added() -> None:
     for threshold, width in ((0.0, 4), (0.18, 4), (0.19, 3)):
         learner = learner_of(figure_3(), suffix_threshold=threshold)
         learner.start()
-        words = ExactOracle(figure_3(), by=Tolerance(0.1)).counterexamples(learner.hypothesis())
+        words = ExactOracle(figure_3(), equivalence=Tolerance(0.1)).counterexamples(
+            learner.hypothesis()
+        )
         learner.refine(words)
         assert learner.table.width == width
     assert learner.table.suffix(2) == ("1",)
@@ -193,19 +186,23 @@ CIRCLE = PDFA(
 @pytest.mark.slow
 def test_a_table_that_goes_round_in_circles_is_noticed() -> None:
     with pytest.raises(LearningError, match=r"50 counterexamples in a row.* t=0\.3 is not trans"):
-        learn(CIRCLE, learner="wlstar", by=Tolerance(0.3))
-    by = Tolerance(0.3)
-    assert is_within(learn(CIRCLE, learner="lpstar", by=by).pdfa, CIRCLE, by)
-    assert_is_exact_quotient(learn(CIRCLE, learner="wlstar", by=Tolerance(0.01)).pdfa, CIRCLE)
+        learn(CIRCLE, learner="wlstar", equivalence=Tolerance(0.3))
+    equivalence = Tolerance(0.3)
+    assert is_within(
+        learn(CIRCLE, learner="lpstar", equivalence=equivalence).pdfa, CIRCLE, equivalence
+    )
+    assert_is_exact_quotient(
+        learn(CIRCLE, learner="wlstar", equivalence=Tolerance(0.01)).pdfa, CIRCLE
+    )
 
 
 def test_dbscan_joins_what_chains_of_similar_rows_connect() -> None:
     random = np.random.default_rng(3)
-    for by in (Tolerance(0), Tolerance(0.05), Tolerance(0.1), Tolerance(1)):
+    for equivalence in (Tolerance(0), Tolerance(0.05), Tolerance(0.1), Tolerance(1)):
         rows = random.integers(0, 21, (40, 3)) / 20
-        similar = np.array([by.similar(rows, row) for row in rows])
+        similar = np.array([equivalence.similar(rows, row) for row in rows])
         _, expected = connected_components(csr_array(similar))
-        assert _partition(_dbscan(rows, by)) == _partition(expected)
+        assert _partition(_dbscan(rows, equivalence)) == _partition(expected)
 
 
 def _partition(labels: NDArray[np.integer]) -> set[frozenset[int]]:
@@ -216,17 +213,20 @@ def _partition(labels: NDArray[np.integer]) -> set[frozenset[int]]:
 def test_clusters_are_similar_within_and_agree_on_successors() -> None:
     random = np.random.default_rng(7)
     for _ in range(100):
-        count, by = int(random.integers(1, 25)), Tolerance(float(random.choice([0, 0.1, 0.3])))
+        count, equivalence = (
+            int(random.integers(1, 25)),
+            Tolerance(float(random.choice([0, 0.1, 0.3]))),
+        )
         rows = random.integers(0, 11, (count, 2)) / 10
         children = random.integers(-1, count, (count, 2))
-        clusters = WeissClusters(rows, children, by)
+        clusters = WeissClusters(rows, children, equivalence)
         firsts = clusters.first_members()
         assert [clusters.of.tolist().index(number) for number in range(len(firsts))] == (
             firsts.tolist()
         )
         for number in range(len(firsts)):
             members = clusters.members(number)
-            assert all(by.similar(rows[members], rows[member]).all() for member in members)
+            assert all(equivalence.similar(rows[members], rows[member]).all() for member in members)
             for symbol in range(2):
                 known = children[members, symbol]
                 assert len(np.unique(clusters.of[known[known >= 0]])) <= 1
@@ -246,5 +246,5 @@ def test_without_scikit_learn_a_line_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pdfalearn\[wlstar\]'"):
-        learn(figure_3(), learner="wlstar", by=Tolerance(0.1))
+    with pytest.raises(MissingExtraError, match=r"pip install scikit-learn$"):
+        learn(figure_3(), learner="wlstar", equivalence=Tolerance(0.1))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn import PDFA, ExactOracle
+from pdfalearn import PDFA
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
@@ -18,12 +19,12 @@ class WanderingOracle:
 
     certificate = Certificate("exact", "equivalent to the target")
 
-    def __init__(self, target: PDFA, by: Equivalence, seed: int) -> None:
+    def __init__(self, target: PDFA, equivalence: Equivalence, seed: int) -> None:
         self.alphabet = target.alphabet
         self._target = target
-        self._by = by
+        self._equivalence = equivalence
         self._random = np.random.default_rng(seed)
-        self._exact = ExactOracle(target, by=by)
+        self._exact = ExactOracle(target, equivalence=equivalence)
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         walks = [self._walk() for _ in range(8)]
@@ -44,5 +45,5 @@ class WanderingOracle:
         return self.alphabet.decode(word)
 
     def _differ(self, hypothesis: PDFA, word: Word) -> bool:
-        expected = label_after(self._target, word, self._by)
-        return expected != label_after(hypothesis, word, self._by)
+        expected = label_after(self._target, word, self._equivalence)
+        return expected != label_after(hypothesis, word, self._equivalence)

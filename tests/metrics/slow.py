@@ -8,7 +8,8 @@ from itertools import pairwise, permutations
 
 import numpy as np
 
-from pdfalearn import PDFA, Equivalence, Tolerance
+from pdfalearn import PDFA, Tolerance
+from pdfalearn.equivalence import Equivalence
 
 Row = Sequence[float] | None
 """A distribution, None where the word is undefined."""
@@ -57,14 +58,16 @@ def kl(row: Row, other: Row) -> float:
     return total
 
 
-def different(row: Row, other: Row, by: Equivalence | Tolerance) -> float:
+def different(row: Row, other: Row, equivalence: Equivalence | Tolerance) -> float:
     if row is None or other is None:
         return float(row is not other)
-    if isinstance(by, Tolerance):
+    if isinstance(equivalence, Tolerance):
         return float(
-            any(abs(p - q) > by.tolerance + CLOSE for p, q in zip(row, other, strict=True))
+            any(abs(p - q) > equivalence.tolerance + CLOSE for p, q in zip(row, other, strict=True))
         )
-    return float(by.keys(np.array([row])).tobytes() != by.keys(np.array([other])).tobytes())
+    return float(
+        equivalence.keys(np.array([row])).tobytes() != equivalence.keys(np.array([other])).tobytes()
+    )
 
 
 def row_after(pdfa: PDFA, word: Sequence[object], symbols: Sequence[object]) -> Row:

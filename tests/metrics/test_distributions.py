@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    Equivalence,
-    Exact,
-    InputError,
-    Quantization,
-    Tolerance,
+from pdfalearn import Exact, Quantization, Tolerance
+from pdfalearn.equivalence import Equivalence
+from pdfalearn.errors import InputError
+from pdfalearn.metrics import (
     distribution_differences,
     kl_divergences,
     l1_distances,
@@ -66,9 +64,11 @@ def test_distances(drawn: list[tuple[slow.Row, slow.Row]]) -> None:
 
 
 @given(pairs(), st.one_of(equivalences(), st.sampled_from([0, 0.1, 0.25, 0.5, 1]).map(Tolerance)))
-def test_differences(drawn: list[tuple[slow.Row, slow.Row]], by: Equivalence | Tolerance) -> None:
-    expected = [slow.different(*pair, by) for pair in drawn]
-    assert distribution_differences(*arrays(drawn), by=by).tolist() == expected
+def test_differences(
+    drawn: list[tuple[slow.Row, slow.Row]], equivalence: Equivalence | Tolerance
+) -> None:
+    expected = [slow.different(*pair, equivalence) for pair in drawn]
+    assert distribution_differences(*arrays(drawn), equivalence=equivalence).tolist() == expected
 
 
 def test_rounding_makes_no_order_and_no_error() -> None:
@@ -94,7 +94,7 @@ def test_half_of_the_symbols_count_if_not_said_otherwise() -> None:
         ndcg_scores,
         l1_distances,
         kl_divergences,
-        lambda a, b: distribution_differences(a, b, by=Exact()),
+        lambda a, b: distribution_differences(a, b, equivalence=Exact()),
     ],
 )
 def test_bad_rows_are_refused(metric: Callable[[object, object], object]) -> None:
@@ -113,5 +113,5 @@ def test_bad_k_and_relation() -> None:
         with pytest.raises(InputError, match=f"k {k} is not an integer from 1 to 3"):
             ndcg_scores(rows, rows, k)
     with pytest.raises(InputError, match="not an equivalence"):
-        distribution_differences(rows, rows, by="exact")  # type: ignore[arg-type]
-    assert distribution_differences(rows, rows, by=Quantization(3)).tolist() == [0.0]
+        distribution_differences(rows, rows, equivalence="exact")  # type: ignore[arg-type]
+    assert distribution_differences(rows, rows, equivalence=Quantization(3)).tolist() == [0.0]

@@ -11,22 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Equivalence,
-    Evaluation,
-    Exact,
-    FunctionModel,
-    InputError,
-    ModelError,
-    Quantization,
-    Tolerance,
-    evaluate,
-    figure_1,
-    figure_3,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Exact, FunctionModel, Quantization, Tolerance, evaluate
+from pdfalearn.datasets import figure_1, figure_3, random_pdfa
+from pdfalearn.equivalence import Equivalence
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models import AutomatonModel
+from pdfalearn.results import Evaluation
 from tests.metrics import slow
 from tests.models.watched import COSTS, WatchedModel
 from tests.strategies import equivalences, pdfas
@@ -53,7 +43,7 @@ def check(
     target: PDFA,
     candidate: PDFA,
     words: Sequence[Sequence[object]],
-    by: Equivalence | Tolerance,
+    equivalence: Equivalence | Tolerance,
     k: int,
 ) -> None:
     symbols = target.alphabet.symbols
@@ -67,7 +57,7 @@ def check(
         expected = [
             np.mean([slow.word_error(*pair) for pair in pairs]),
             np.mean([slow.ndcg(*pair, k) for pair in pairs]),
-            np.mean([slow.different(*pair, by) for pair in pairs]),
+            np.mean([slow.different(*pair, equivalence) for pair in pairs]),
             np.mean([slow.l1(*pair) for pair in pairs]),
             np.mean(kls),
             np.mean(np.isinf(kls)),
@@ -80,7 +70,12 @@ def check(
     assert result.one_sided_words == pytest.approx(np.mean(one_sided))
     assert result.target_perplexity == pytest.approx(np.exp(-sum(logs[0]) / len(prefixes)))
     assert result.perplexity == pytest.approx(np.exp(-sum(logs[1]) / len(prefixes)))
-    assert (result.words, result.cut_words, result.by, result.k) == (len(words), 0, by, k)
+    assert (result.words, result.cut_words, result.equivalence, result.k) == (
+        len(words),
+        0,
+        equivalence,
+        k,
+    )
     assert result.mean_length == pytest.approx(len(prefixes) / len(words) - 1)
 
 
@@ -89,7 +84,7 @@ def check_same(result: Evaluation, expected: Evaluation) -> None:
     for name in ("over_prefixes", "over_words"):
         found, wanted = (vars(getattr(each, name)) for each in (result, expected))
         assert found == pytest.approx(wanted)
-    scalars = set(vars(result)) - {"over_prefixes", "over_words", "cut_words", "by"}
+    scalars = set(vars(result)) - {"over_prefixes", "over_words", "cut_words", "equivalence"}
     assert {name: getattr(result, name) for name in scalars} == pytest.approx(
         {name: getattr(expected, name) for name in scalars}
     )
@@ -108,11 +103,11 @@ def test_as_in_slow_python(
     candidate: PDFA,
     order: str,
     words: list[str],
-    by: Equivalence | Tolerance,
+    equivalence: Equivalence | Tolerance,
     k: int,
 ) -> None:
-    result = evaluate(target, reordered(candidate, order), words, by=by, k=k)
-    check(result, target, candidate, words, by, k)
+    result = evaluate(target, reordered(candidate, order), words, equivalence=equivalence, k=k)
+    check(result, target, candidate, words, equivalence, k)
 
 
 @pytest.mark.parametrize("capacity", [None, 3, 10])
@@ -125,9 +120,9 @@ def test_any_language_model(capacity: int | None, prefixes_free: bool) -> None:
         WatchedModel(AutomatonModel(pdfa), capacity=capacity, cost=COSTS[prefixes_free])
         for pdfa in (target, candidate)
     ]
-    by = Quantization(10)
-    expected = evaluate(target, candidate, words, by=by)
-    check_same(evaluate(models[0], models[1], words, by=by), expected)
+    equivalence = Quantization(10)
+    expected = evaluate(target, candidate, words, equivalence=equivalence)
+    check_same(evaluate(models[0], models[1], words, equivalence=equivalence), expected)
     for model in models:
         assert len(set(model.asked)) == len(model.asked)
         assert model.open_count == 0
@@ -193,18 +188,18 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match="neither a PDFA nor a LanguageModel"):
         evaluate(target, "0101")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="not an equivalence"):
-        evaluate(target, target, by=10)  # type: ignore[arg-type]
+        evaluate(target, target, equivalence=10)  # type: ignore[arg-type]
 
 
 def test_a_bad_answer_names_the_word() -> None:
     model = FunctionModel(lambda words: [[0.5, math.nan if w else 0.5] for w in words], "a")
     with pytest.raises(ModelError, match=r"the word \('a',\).*NaN"):
-        evaluate(figure_1(), model, ["a"], by=Exact())
+        evaluate(figure_1(), model, ["a"], equivalence=Exact())
 
 
-@pytest.mark.parametrize("by", [Exact(), Quantization(10), Tolerance(0.1)])
-def test_the_table_has_every_measure(by: Any) -> None:
-    result = evaluate(figure_3(), random_pdfa(5, seed=1), count=20, by=by)
+@pytest.mark.parametrize("equivalence", [Exact(), Quantization(10), Tolerance(0.1)])
+def test_the_table_has_every_measure(equivalence: Any) -> None:
+    result = evaluate(figure_3(), random_pdfa(5, seed=1), count=20, equivalence=equivalence)
     lines = result.table().splitlines()
     assert len({len(line) for line in lines[:7]}) == 1, "columns are aligned"
     figures = result.over_prefixes.l1, result.over_words.l1

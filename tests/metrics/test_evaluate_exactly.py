@@ -9,19 +9,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    Equivalence,
-    InputError,
-    Quantization,
-    Tolerance,
-    chain,
-    evaluate,
-    evaluate_exactly,
-    figure_1,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Quantization, Tolerance, evaluate
 from pdfalearn.chains import systems, visits
+from pdfalearn.datasets import chain, figure_1, random_pdfa
+from pdfalearn.equivalence import Equivalence
+from pdfalearn.errors import InputError
+from pdfalearn.metrics import evaluate_exactly
 from tests.metrics import slow
 from tests.metrics.test_evaluate import RELATIONS, reordered
 from tests.strategies import pdfas
@@ -74,11 +67,11 @@ def ends_surely(pdfa: PDFA) -> bool:
     st.integers(1, 4),
 )
 def test_as_by_elimination(
-    target: PDFA, candidate: PDFA, order: str, by: Equivalence | Tolerance, k: int
+    target: PDFA, candidate: PDFA, order: str, equivalence: Equivalence | Tolerance, k: int
 ) -> None:
     assume(ends_surely(target))
     candidate = reordered(candidate, order)
-    result = evaluate_exactly(target, candidate, by=by, k=k)
+    result = evaluate_exactly(target, candidate, equivalence=equivalence, k=k)
     visits = visits_of(target, candidate)
     columns = [0, *(candidate.alphabet.index(symbol) + 1 for symbol in "abc")]
     rows = {
@@ -95,7 +88,7 @@ def test_as_by_elimination(
             pair: (
                 slow.word_error(*rows[pair]),
                 slow.ndcg(*rows[pair], k),
-                slow.different(*rows[pair], by),
+                slow.different(*rows[pair], equivalence),
                 slow.l1(*rows[pair]),
                 slow.kl(*rows[pair]),
                 float(math.isinf(slow.kl(*rows[pair]))),
@@ -132,10 +125,10 @@ def test_as_by_elimination(
 def test_drawn_words_tend_to_it() -> None:
     target = random_pdfa(40, 3, distributions=5, seed=1)
     candidate = random_pdfa(30, 3, distributions=5, seed=2)
-    by, count = Quantization(3), 40_000
+    equivalence, count = Quantization(3), 40_000
     exact, drawn = (
-        evaluate_exactly(target, candidate, by=by),
-        evaluate(target, candidate, by=by, count=count, seed=7),
+        evaluate_exactly(target, candidate, equivalence=equivalence),
+        evaluate(target, candidate, equivalence=equivalence, count=count, seed=7),
     )
     for name in ("over_prefixes", "over_words"):
         for field, value in vars(getattr(exact, name)).items():

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pdfalearn import PDFA, AutomatonModel, Evaluation, FunctionModel, evaluate, random_pdfa
+from pdfalearn import PDFA, FunctionModel, evaluate
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.metrics import _along_words
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations import asking
+from pdfalearn.results import Evaluation
 from tests.metrics.test_evaluate import check_same, reordered
 from tests.models.watched import COSTS, WatchedModel
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pdfalearn import AutomatonModel
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.rows import Rows

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, AutomatonModel, InputError, chain, learn, random_pdfa
+from pdfalearn import PDFA, learn
+from pdfalearn.datasets import chain, random_pdfa
+from pdfalearn.errors import InputError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch, number_words
 from pdfalearn.models.opened import ask_words

@@ -10,26 +10,19 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn import (
-    AllWordsOracle,
-    AutomatonModel,
-    Budget,
-    ExactOracle,
-    FunctionModel,
-    LanguageModel,
-    ModelError,
-    Quantization,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import Budget, FunctionModel, LanguageModel, Quantization, learn
 from pdfalearn.alphabet import Symbol
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import ModelError
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
+from pdfalearn.oracles import AllWordsOracle, ExactOracle
 from pdfalearn.rows import Rows
 from tests.support import mostly_slow
 
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
-ORACLE = ExactOracle(TARGET, by=Quantization(1000))
+ORACLE = ExactOracle(TARGET, equivalence=Quantization(1000))
 Words = list[tuple[Symbol, ...]]
 
 BAD_ROWS = {
@@ -163,7 +156,7 @@ def test_the_word_is_found_in_large_batches_and_alphabets(symbols: int) -> None:
             return opened
 
     with pytest.raises(ModelError) as caught:
-        learn(OneBadState(target), oracle=ExactOracle(target, by=Quantization(1000)))
+        learn(OneBadState(target), oracle=ExactOracle(target, equivalence=Quantization(1000)))
     named = re.findall(r"'(\d+)'", str(caught.value).partition(":")[0])
     assert target.state_after(named) == 40
 
@@ -174,13 +167,15 @@ def test_rounding_is_no_error() -> None:
     def function(words: Words) -> ArrayLike:
         return [np.array([0.0, 0.25, 0.75]) + noise for _ in words]
 
-    pdfa = learn(FunctionModel(function, "01"), by=Quantization(2), oracle=_always_right()).pdfa
+    pdfa = learn(
+        FunctionModel(function, "01"), equivalence=Quantization(2), oracle=_always_right()
+    ).pdfa
     assert pdfa.probabilities.min() == 0.0
 
 
 def _always_right() -> ExactOracle:
     loop = random_pdfa(1, 2, seed=0)
-    return ExactOracle(loop, by=Quantization(1))
+    return ExactOracle(loop, equivalence=Quantization(1))
 
 
 @pytest.mark.parametrize("budget", [Budget(), Budget(max_words=100)])

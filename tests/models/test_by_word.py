@@ -8,16 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    FunctionModel,
-    InputError,
-    ModelError,
-    evaluate,
-    figure_3,
-    learn,
-)
+from pdfalearn import PDFA, Alphabet, FunctionModel, evaluate, learn
+from pdfalearn.datasets import figure_3
+from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words, open_model
 from pdfalearn.models.protocol import attached_answers

@@ -9,22 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    ExactOracle,
-    FunctionModel,
-    InputError,
-    Quantization,
-    chain,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Alphabet, FunctionModel, Quantization, learn
 from pdfalearn.alphabet import Symbol
+from pdfalearn.datasets import chain, random_pdfa
+from pdfalearn.errors import InputError
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words, open_model
 from pdfalearn.models.protocol import QueryCost
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 
@@ -50,7 +43,7 @@ class CountedFunction:
 def test_a_function_is_learnt_as_its_automaton(target: PDFA, name: str) -> None:
     function = CountedFunction(target)
     model = FunctionModel(function, target.alphabet)
-    result = learn(model, oracle=ExactOracle(target, by=BY), learner=name)
+    result = learn(model, oracle=ExactOracle(target, equivalence=BY), learner=name)
     assert_is_quotient(result.pdfa, target, BY)
     assert sum(function.calls) == result.statistics.words + result.statistics.audited_words
     assert result.statistics.distributions == result.statistics.words
@@ -63,7 +56,7 @@ def test_a_function_is_learnt_as_its_automaton(target: PDFA, name: str) -> None:
 def test_calls_are_large_batches(target: PDFA, most_calls: int) -> None:
     function = CountedFunction(target)
     model = FunctionModel(function, target.alphabet)
-    result = learn(model, oracle=ExactOracle(target, by=BY), audit=0)
+    result = learn(model, oracle=ExactOracle(target, equivalence=BY), audit=0)
     assert len(function.calls) <= most_calls
     assert tuple(function.calls[: len(result.statistics.batches)]) == result.statistics.batches
 

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, Alphabet, AutomatonModel, FunctionModel, ModelError, chain, figure_1
+from pdfalearn import PDFA, Alphabet, FunctionModel
+from pdfalearn.datasets import chain, figure_1
+from pdfalearn.errors import ModelError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import (
     BadAnswerError,

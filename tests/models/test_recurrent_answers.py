@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import Batch, RecurrentModel, random_pdfa
+from pdfalearn import RecurrentModel
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import Batch
 from pdfalearn.models.batch import number_words
 from pdfalearn.models.opened import ask_words
 from pdfalearn.models.protocol import EVERY_STEP, LanguageModel, QueryCost

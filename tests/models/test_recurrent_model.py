@@ -10,19 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    Budget,
-    ExactOracle,
-    PACOracle,
-    Quantization,
-    RecurrentModel,
-    Result,
-    UniformWords,
-    evaluate,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, Quantization, RecurrentModel, Result, evaluate, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.oracles import ExactOracle, PACOracle
+from pdfalearn.samplers import UniformWords
 from tests.learners.checks import assert_is_quotient
 from tests.models.networks import (
     FORMS,
@@ -54,9 +45,15 @@ def test_a_network_that_computes_a_pdfa_gives_its_quotient(
     memory = memory_for(capacity, 8 * len(target)) if capacity else MEMORY
     model = RecurrentModel(OneHotNetwork(target), target.alphabet, memory=memory)
     assert capacity is None or model.open().capacity == capacity
-    by = Quantization(kappa)
+    equivalence = Quantization(kappa)
     watched = WatchedModel(model, capacity=capacity)
-    assert_is_quotient(learn(watched, by=by, oracle=ExactOracle(target, by=by)).pdfa, target, by)
+    assert_is_quotient(
+        learn(
+            watched, equivalence=equivalence, oracle=ExactOracle(target, equivalence=equivalence)
+        ).pdfa,
+        target,
+        equivalence,
+    )
     assert watched.open_count == 0
 
 
@@ -65,18 +62,20 @@ def test_a_network_that_computes_a_pdfa_gives_its_quotient(
 @pytest.mark.parametrize("share", [0.01, 1.0])
 @pytest.mark.usefixtures("torch")
 def test_states_of_every_form(form: str, share: float) -> None:
-    target, by = random_pdfa(40, 3, distributions=3, seed=1), Quantization(10)
+    target, equivalence = random_pdfa(40, 3, distributions=3, seed=1), Quantization(10)
     memory = int(share * MEMORY / 10)
     model = RecurrentModel(OneHotNetwork(target, *FORMS[form]), target.alphabet, memory=memory)
-    oracle = ExactOracle(target, by=by)
-    assert_is_quotient(learn(model, by=by, oracle=oracle).pdfa, target, by)
+    oracle = ExactOracle(target, equivalence=equivalence)
+    assert_is_quotient(
+        learn(model, equivalence=equivalence, oracle=oracle).pdfa, target, equivalence
+    )
 
 
 def learnt(capacity: int | None) -> Result:
     sampler = UniformWords(max_length=6)
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=1)
     memory = memory_for(capacity, 48) if capacity else MEMORY
-    return learn(gru(memory=memory), by=Quantization(2), oracle=oracle)
+    return learn(gru(memory=memory), equivalence=Quantization(2), oracle=oracle)
 
 
 @pytest.mark.slow
@@ -102,7 +101,7 @@ def test_a_store_knows_the_network_again(torch: Any, tmp_path: Path) -> None:
 
     def run() -> Result:
         oracle = PACOracle(epsilon=0.05, delta=0.05, sampler=UniformWords(8), seed=1)
-        return learn(gru(), by=Quantization(2), oracle=oracle, store=path)
+        return learn(gru(), equivalence=Quantization(2), oracle=oracle, store=path)
 
     first, again = run(), run()
     assert first.statistics.words > again.statistics.words == 0
@@ -129,10 +128,12 @@ def test_a_module_of_ones_own(torch: Any) -> None:
     model = RecurrentModel(network, "abc", memory=MEMORY)
     assert model.fingerprint is not None
     oracle = PACOracle(epsilon=0.05, delta=0.05, sampler=UniformWords(8), seed=1)
-    result = learn(model, by=Quantization(40), oracle=oracle)
+    result = learn(model, equivalence=Quantization(40), oracle=oracle)
     words = [word for word, _ in zip(result.access_words, range(50), strict=False)]
     assert len(words) > 3
-    assert evaluate(model, result.pdfa, words, by=Quantization(40)).over_words.difference == 0
+    assert (
+        evaluate(model, result.pdfa, words, equivalence=Quantization(40)).over_words.difference == 0
+    )
 
 
 class Pair(NamedTuple):
@@ -161,7 +162,7 @@ def test_states_are_matched_by_name(form: str, torch: Any) -> None:
             return logits, {"one": state["one"], "zero": state["zero"]}
 
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(5), seed=1)
-    result = learn(RecurrentModel(Swapping(), "ab"), by=Quantization(20), oracle=oracle)
+    result = learn(RecurrentModel(Swapping(), "ab"), equivalence=Quantization(20), oracle=oracle)
     assert len(result.pdfa) == 1
 
 
@@ -185,6 +186,6 @@ def test_dropout_of_ones_own_is_found_even_if_a_bound_stops_the_run(torch: Any) 
     bound = Budget(max_states=20)
     for is_training in (True, False):
         model = RecurrentModel(network.train(is_training), "ab")
-        result = learn(model, by=Quantization(50), oracle=oracle, budget=bound)
+        result = learn(model, equivalence=Quantization(50), oracle=oracle, budget=bound)
         assert (result.certificate.kind == "unsteady") == is_training
         assert (".eval()" in result.certificate.statement) == is_training

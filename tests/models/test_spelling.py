@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import InputError, Rows, Words
 from pdfalearn.alphabet import Symbol
+from pdfalearn.errors import InputError
+from pdfalearn.models import Rows
 from pdfalearn.models.spelling import Spelling, Texts
+from pdfalearn.samplers import Words
 from tests.support import examples
 
 VOCABULARY = 6

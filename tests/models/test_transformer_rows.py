@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import Batch, Rows, TransformerModel, Words
+from pdfalearn import TransformerModel
+from pdfalearn.models import Batch, Rows
 from pdfalearn.models._opened_transformer import OpenedTransformer
 from pdfalearn.models.protocol import attached_answers
+from pdfalearn.samplers import Words
 from tests.models.networks import needed_torch
 from tests.models.transformers_tiny import ARCHITECTURES, tiny
 from tests.support import need_module

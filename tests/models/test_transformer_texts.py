@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import AllWordsOracle, InputError, Quantization, TransformerModel, learn
+from pdfalearn import Quantization, TransformerModel, learn
+from pdfalearn.errors import InputError
+from pdfalearn.models import Batch
 from pdfalearn.models._causal_models import loaded
+from pdfalearn.oracles import AllWordsOracle
 from tests.models.networks import needed_torch
 from tests.models.transformers_tokenizers import blank_tokenizer, byte_tokenizer
 from tests.support import need_module
@@ -99,12 +102,24 @@ def test_a_folder_gives_what_the_objects_give(folder: Path, of_bytes: Any) -> No
     objects = TransformerModel(llama(len(of_bytes)), of_bytes, **options)
     assert from_folder.fingerprint == objects.fingerprint
     results = [
-        learn(model, by=Quantization(3), oracle=AllWordsOracle(2))
+        learn(model, equivalence=Quantization(3), oracle=AllWordsOracle(2))
         for model in (from_folder, objects)
     ]
     first, second = (result.pdfa for result in results)
     assert (first.transitions == second.transitions).all()
     np.testing.assert_allclose(first.probabilities, second.probabilities, atol=1e-6)
+
+
+def test_from_pretrained_loads_model_and_tokenizer(of_bytes: Any, tmp_path: Path) -> None:
+    llama(400).save_pretrained(tmp_path)
+    of_bytes.save_pretrained(tmp_path)
+    options: Any = {"symbols": ["7", "42"], "prompt": "The answer:", "precision": "float64"}
+    loaded_model = TransformerModel.from_pretrained(str(tmp_path), **options)
+    assert loaded_model.fingerprint == TransformerModel(tmp_path, of_bytes, **options).fingerprint
+    rows = loaded_model.answer(Batch.of([(), (0, 1)])).to_dense()
+    assert np.allclose(rows.sum(axis=1), 1)
+    with pytest.raises(InputError, match="is not a folder"):
+        TransformerModel.from_pretrained(tmp_path / "nowhere", ["7"])
 
 
 def test_precision_is_part_of_the_fingerprint(folder: Path) -> None:

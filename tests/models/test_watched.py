@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, AutomatonModel, FunctionModel
+from pdfalearn import PDFA, FunctionModel
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch, Lineage
 from pdfalearn.models.protocol import EVERY_SYMBOL, FREE
 from tests.models.watched import WatchedModel

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, AutomatonModel, Exact, Quantization, combination_lock, random_pdfa
+from pdfalearn import PDFA, Exact, Quantization
+from pdfalearn.datasets import combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.models.watched import COSTS, WatchedModel
 from tests.observations.ways import one_by_one
@@ -29,19 +31,23 @@ def ask(tree: ObservationTree, words: list[Codes], few: bool) -> list[int]:
 @examples(300)
 @given(pdfas(), equivalences(), st.booleans(), st.sampled_from([None, 3, 5]), st.data())
 def test_classes_are_those_of_the_model(
-    pdfa: PDFA, by: Equivalence, prefixes_free: bool, capacity: int | None, data: st.DataObject
+    pdfa: PDFA,
+    equivalence: Equivalence,
+    prefixes_free: bool,
+    capacity: int | None,
+    data: st.DataObject,
 ) -> None:
     word = st.lists(st.integers(0, len(pdfa.alphabet) - 1), max_size=6).map(tuple)
     batches = data.draw(st.lists(st.tuples(st.lists(word, max_size=5), st.booleans()), max_size=4))
     model = WatchedModel(AutomatonModel(pdfa), cost=COSTS[prefixes_free], capacity=capacity)
-    tree = ObservationTree(model, by)
+    tree = ObservationTree(model, equivalence)
     key_of: dict[int, bytes] = {}
     for words, few in batches:
         for codes, class_ in zip(words, ask(tree, words, few), strict=True):
             row = pdfa.next_distribution(pdfa.alphabet.decode(codes))
             assert (row is None) == (class_ == UNDEFINED)
             if row is not None:
-                key = by.keys(row[None]).tobytes()
+                key = equivalence.keys(row[None]).tobytes()
                 assert key_of.setdefault(class_, key) == key
     assert len(set(key_of.values())) == len(key_of)
     assert len(set(model.asked)) == len(model.asked)

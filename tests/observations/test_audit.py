@@ -8,21 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn import (
-    AutomatonModel,
-    ExactOracle,
-    FunctionModel,
-    ModelError,
-    Quantization,
-    distinguish,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import FunctionModel, Quantization, distinguish, learn
 from pdfalearn.alphabet import Symbol
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import ModelError
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.rows import Rows
 from tests.models.hooked import HookedModel
 from tests.models.watched import Codes, WatchedModel
@@ -30,7 +25,7 @@ from tests.support import mostly_slow
 
 TARGET = random_pdfa(25, 2, distributions=2, seed=7)
 BY = Quantization(100)
-ORACLE = ExactOracle(TARGET, by=BY)
+ORACLE = ExactOracle(TARGET, equivalence=BY)
 Asked = list[tuple[Symbol, ...]]
 
 
@@ -56,7 +51,7 @@ class MoodyModel(WatchedModel):
 )
 def test_another_answer_is_caught(second: list[float], capacity: int | None, name: str) -> None:
     model = MoodyModel(capacity, np.array(second))
-    result = learn(model, by=BY, oracle=ORACLE, learner=name)
+    result = learn(model, equivalence=BY, oracle=ORACLE, learner=name)
     assert result.certificate.kind == "unsteady"
     statement = result.certificate.statement
     assert "differently the second time to the word" in statement
@@ -65,15 +60,15 @@ def test_another_answer_is_caught(second: list[float], capacity: int | None, nam
     assert result.certificate.details["otherwise"] == {
         "kind": "exact",
         "statement": "equivalent to the target",
-        "details": {"by": repr(BY)},
+        "details": {"equivalence": repr(BY)},
     }
-    assert result.pdfa == learn(TARGET, by=BY, learner=name).pdfa
+    assert result.pdfa == learn(TARGET, equivalence=BY, learner=name).pdfa
 
 
 def test_the_audit_can_be_switched_off() -> None:
     model = MoodyModel(None, np.array([0.98, 0.01, 0.01]))
-    result = learn(model, by=BY, oracle=ORACLE, audit=0)
-    assert distinguish(result.pdfa, TARGET, by=BY) is None
+    result = learn(model, equivalence=BY, oracle=ORACLE, audit=0)
+    assert distinguish(result.pdfa, TARGET, equivalence=BY) is None
     assert result.statistics.audited_words == 0
     assert set(Counter(model.asked).values()) == {1}
 
@@ -88,8 +83,8 @@ def test_another_answer_of_the_same_class_will_do() -> None:
         return rows
 
     loop = random_pdfa(1, 2, seed=0)
-    oracle = ExactOracle(loop, by=Quantization(1))
-    result = learn(FunctionModel(function, "01"), by=BY, oracle=oracle)
+    oracle = ExactOracle(loop, equivalence=Quantization(1))
+    result = learn(FunctionModel(function, "01"), equivalence=BY, oracle=oracle)
     assert result.statistics.audited_words > 0
 
 
@@ -121,19 +116,19 @@ def test_another_shape_the_second_time_is_caught(spoilt: ArrayLike) -> None:
         seen.update(words)
         return TARGET.next_distributions(words)
 
-    result = learn(FunctionModel(function, "01"), by=BY, oracle=ORACLE)
+    result = learn(FunctionModel(function, "01"), equivalence=BY, oracle=ORACLE)
     assert result.certificate.kind == "unsteady"
     assert "second time" in result.certificate.statement
-    assert distinguish(result.pdfa, TARGET, by=BY) is None
+    assert distinguish(result.pdfa, TARGET, equivalence=BY) is None
 
 
 @pytest.mark.parametrize("capacity", [None, 3])
 @pytest.mark.parametrize("audit", mostly_slow([1, 16, 10**5]))
 def test_audited_words_are_counted_apart(audit: int, capacity: int | None) -> None:
     plain = WatchedModel(AutomatonModel(TARGET), capacity=capacity)
-    unaudited = learn(plain, by=BY, oracle=ORACLE, audit=0).statistics
+    unaudited = learn(plain, equivalence=BY, oracle=ORACLE, audit=0).statistics
     model = WatchedModel(AutomatonModel(TARGET), capacity=capacity)
-    statistics = learn(model, by=BY, oracle=ORACLE, audit=audit).statistics
+    statistics = learn(model, equivalence=BY, oracle=ORACLE, audit=audit).statistics
     again = model.asked[len(plain.asked) :]
     assert model.asked[: len(plain.asked)] == plain.asked
     assert set(again) <= set(plain.asked)
@@ -147,7 +142,7 @@ def test_audited_words_are_counted_apart(audit: int, capacity: int | None) -> No
 def test_the_seed_chooses_the_words() -> None:
     def audited(seed: int) -> list[tuple[int, ...]]:
         model = WatchedModel(AutomatonModel(TARGET))
-        learn(model, by=BY, oracle=ORACLE, seed=seed)
+        learn(model, equivalence=BY, oracle=ORACLE, seed=seed)
         count = Counter(model.asked)
         return [word for word in count if count[word] > 1]
 

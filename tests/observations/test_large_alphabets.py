@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, AutomatonModel, Quantization, learn, random_pdfa
+from pdfalearn import PDFA, Quantization, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from tests.learners.checks import assert_is_quotient
 from tests.support import mostly_slow
@@ -27,15 +29,15 @@ def test_around_the_size_where_children_are_kept_differently(symbols: int) -> No
         target = random_pdfa(
             12, symbols, distributions=3, zero_probability=0.3, undefined=bool(seed % 2), seed=seed
         )
-        by = Quantization(50)
-        assert_is_quotient(learn(target, by=by).pdfa, target, by)
+        equivalence = Quantization(50)
+        assert_is_quotient(learn(target, equivalence=equivalence).pdfa, target, equivalence)
 
 
 def test_thousands_of_symbols_are_learnt() -> None:
     target = two_states(3000)
-    by = Quantization(2)
-    result = learn(target, by=by)
-    assert_is_quotient(result.pdfa, target, by)
+    equivalence = Quantization(2)
+    result = learn(target, equivalence=equivalence)
+    assert_is_quotient(result.pdfa, target, equivalence)
     assert result.access_words == [(), (2999,)]
 
 

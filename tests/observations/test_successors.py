@@ -8,21 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    AllWordsOracle,
-    AutomatonModel,
-    Budget,
-    ExactOracle,
-    ModelError,
-    Quantization,
-    TopK,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, Quantization, TopK, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import ModelError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import AllWordsOracle, ExactOracle
 from pdfalearn.rows import Rows
 from tests.learners.checks import assert_is_quotient
 from tests.learners.noted import Noted
@@ -48,7 +41,7 @@ def test_only_large_alphabets_leave_out_what_is_undefined(symbols: int, undefine
 @pytest.mark.parametrize("undefined", [True, False])
 def test_symbols_follow_the_support(undefined: bool) -> None:
     target = random_pdfa(20, 60, zero_probability=0.9, undefined=undefined, seed=2)
-    result = learn(target, by=BY)
+    result = learn(target, equivalence=BY)
     assert_is_quotient(result.pdfa, target, BY)
     assert result.statistics.symbols == (target.transitions >= 0).sum()
 
@@ -77,13 +70,13 @@ def test_undefined_with_a_positive_probability_is_an_error() -> None:
     with pytest.raises(
         ModelError, match=r"answer to the word \(\): it gives the symbol '59' probability"
     ):
-        learn(Lying(target), by=BY, oracle=ExactOracle(target, by=BY))
+        learn(Lying(target), equivalence=BY, oracle=ExactOracle(target, equivalence=BY))
 
 
 def test_what_a_bound_leaves_unresolved_is_defined() -> None:
     target = random_pdfa(20, 60, zero_probability=0.9, undefined=True, seed=2)
     noted = Noted("quant")
-    result = learn(target, by=BY, learner=noted, budget=Budget(max_states=4))
+    result = learn(target, equivalence=BY, learner=noted, budget=Budget(max_states=4))
     access, details = result.access_words, result.certificate.details
     unresolved = [[state, str(code)] for state, code in noted.unresolved()]
     assert len(access) == 4
@@ -100,10 +93,10 @@ def test_a_store_leaves_nothing_to_ask(
     wrap: Callable[[PDFA], LanguageModel], tmp_path: Path
 ) -> None:
     target = random_pdfa(10, 60, zero_probability=0.8, undefined=True, seed=4)
-    truth = learn(wrap(target), by=BY, oracle=AllWordsOracle(1)).pdfa
-    oracle, store = ExactOracle(truth, by=BY), tmp_path / "answers.sqlite"
-    first = learn(wrap(target), by=BY, oracle=oracle, store=store)
-    second = learn(wrap(target), by=BY, oracle=oracle, store=store)
+    truth = learn(wrap(target), equivalence=BY, oracle=AllWordsOracle(1)).pdfa
+    oracle, store = ExactOracle(truth, equivalence=BY), tmp_path / "answers.sqlite"
+    first = learn(wrap(target), equivalence=BY, oracle=oracle, store=store)
+    second = learn(wrap(target), equivalence=BY, oracle=oracle, store=store)
     assert first.pdfa == second.pdfa == truth
     assert first.statistics.words > 0
     assert second.statistics.words == 0

@@ -9,15 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    ExactOracle,
-    FunctionModel,
-    Quantization,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, FunctionModel, Quantization, learn
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.models.protocol import EVERY_SYMBOL, EVERY_WORD, FREE, QueryCost
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.rows import Rows
 from tests.learners.checks import assert_is_quotient
 from tests.models.watched import WatchedModel
@@ -74,7 +69,9 @@ def test_undefined_words_are_learnt(
         function = FunctionModel(partial(answered, target), target.alphabet)
         model = WatchedModel(function, capacity=room, cost=cost)
         with one_by_one(few):
-            result = learn(model, by=BY, oracle=ExactOracle(target, by=BY), audit=0)
+            result = learn(
+                model, equivalence=BY, oracle=ExactOracle(target, equivalence=BY), audit=0
+            )
         assert_is_quotient(result.pdfa, target, BY)
         assert result.notes == ()
         assert not model.open_count

@@ -7,20 +7,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    AutomatonModel,
-    ExactOracle,
-    ModelError,
-    Quantization,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Alphabet, Quantization, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import ModelError
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import UNDEFINED, ObservationTree
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
@@ -83,7 +78,7 @@ def test_undefined_words_are_never_asked_further(
 def test_undefined_is_a_class_and_never_a_state(name: str) -> None:
     target = random_pdfa(30, 3, distributions=2, zero_probability=0.5, undefined=True, seed=4)
     model = WatchedModel(AutomatonModel(target))
-    result = learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=name)
+    result = learn(model, equivalence=BY, oracle=ExactOracle(target, equivalence=BY), learner=name)
     assert_is_quotient(result.pdfa, target, BY)
     assert result.pdfa.transitions.min() == -1
     assert target.states_after(result.access_words).min() >= 0
@@ -95,7 +90,7 @@ def test_positive_probability_and_undefined_is_an_error(name: str, prefixes_free
     target = random_pdfa(5, 2, seed=1)
     model = WatchedModel(LyingModel(target), cost=COSTS[prefixes_free])
     with pytest.raises(ModelError, match=r"after the word \(\) the model gives the symbol '1' pro"):
-        learn(model, by=BY, oracle=ExactOracle(target, by=BY), learner=name)
+        learn(model, equivalence=BY, oracle=ExactOracle(target, equivalence=BY), learner=name)
 
 
 @pytest.mark.parametrize("few", [True, False])
@@ -132,7 +127,11 @@ def test_the_empty_word_must_be_defined(name: str) -> None:
 
     target = stopping()
     with pytest.raises(ModelError, match="the empty word is undefined"):
-        learn(Nothing(target), oracle=ExactOracle(target, by=Quantization(1000)), learner=name)
+        learn(
+            Nothing(target),
+            oracle=ExactOracle(target, equivalence=Quantization(1000)),
+            learner=name,
+        )
 
 
 def test_an_alphabet_of_one_symbol_may_end() -> None:
@@ -162,6 +161,6 @@ def test_many_rows_after_one_that_excludes_a_symbol() -> None:
     transitions = np.column_stack((np.arange(1, 301) % 300, np.zeros(300, dtype=np.int64)))
     transitions[0, 1] = -1
     target = PDFA(alphabet="ab", transitions=transitions, probabilities=rows)
-    learnt = learn(target, by=Quantization(1000)).pdfa
+    learnt = learn(target, equivalence=Quantization(1000)).pdfa
     assert_is_quotient(learnt, target, Quantization(1000))
     assert (learnt.transitions < 0).sum() == 1

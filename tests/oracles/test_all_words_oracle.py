@@ -6,30 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    AllWordsOracle,
-    AutomatonModel,
-    InputError,
-    chain,
-    combination_lock,
-    random_pdfa,
-)
+from pdfalearn import PDFA
+from pdfalearn.datasets import chain, combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.errors import InputError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles import comparison
+from pdfalearn.oracles import AllWordsOracle, comparison
 from tests.models.watched import WatchedModel
 from tests.oracles.helpers import BY, differs, tree
 from tests.strategies import all_words, equivalences, pdfas
 
 
 @given(st.data(), equivalences())
-def test_all_words_finds_the_shortest_or_none(data: st.DataObject, by: Equivalence) -> None:
+def test_all_words_finds_the_shortest_or_none(
+    data: st.DataObject, equivalence: Equivalence
+) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
-    found = AllWordsOracle(4).counterexamples(hypothesis, tree(target, by))
+    found = AllWordsOracle(4).counterexamples(hypothesis, tree(target, equivalence))
     words = target.alphabet.decode_words(found)
     wrong = [tuple(word) for word in all_words("ab", 4)]
-    wrong = [word for word in wrong if differs(target, hypothesis, word, by)]
+    wrong = [word for word in wrong if differs(target, hypothesis, word, equivalence)]
     shortest = {word for word in wrong if len(word) == len(wrong[0])}
     assert bool(words) == bool(wrong)
     assert set(words) <= shortest

@@ -6,18 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    ExactOracle,
-    OracleError,
-    Quantization,
-    combination_lock,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Quantization, learn
+from pdfalearn.datasets import combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.errors import OracleError
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import ExactOracle
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.trees import Word
 from pdfalearn.words import Words
@@ -39,11 +34,11 @@ class ChangedOracle:
         self,
         target: PDFA,
         change: Callable[[list[Word]], list[Word]],
-        by: Equivalence = BY,
+        equivalence: Equivalence = BY,
     ) -> None:
         self.alphabet = target.alphabet
         self._change = change
-        self._exact = ExactOracle(target, by=by)
+        self._exact = ExactOracle(target, equivalence=equivalence)
         self._rounds = 0
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
@@ -58,7 +53,7 @@ class ChangedOracle:
 def test_a_stubborn_oracle_is_refused(wrong: str, name: str) -> None:
     oracle = ChangedOracle(TARGET, lambda _: [tuple(wrong)])
     with pytest.raises(OracleError) as caught:
-        learn(TARGET, by=BY, oracle=oracle, learner=name)
+        learn(TARGET, equivalence=BY, oracle=oracle, learner=name)
     assert f"the word {tuple(wrong)} is not a counterexample" in str(caught.value)
 
 
@@ -71,28 +66,28 @@ def test_a_word_that_is_none_is_refused_among_others(name: str, place: int) -> N
 
     oracle = ChangedOracle(TARGET, insert_empty_word)
     with pytest.raises(OracleError, match=r"the word \(\) is not a counterexample"):
-        learn(TARGET, by=BY, oracle=oracle, learner=name)
+        learn(TARGET, equivalence=BY, oracle=oracle, learner=name)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_last_word_may_be_wrong(name: str) -> None:
     oracle = ChangedOracle(TARGET, lambda found: found or [("1", "1")])
     with pytest.raises(OracleError, match=r"the word \('1', '1'\) is not a counterexample"):
-        learn(TARGET, by=BY, oracle=oracle, learner=name)
+        learn(TARGET, equivalence=BY, oracle=oracle, learner=name)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_finer_oracle_is_refused(name: str) -> None:
-    oracle = ExactOracle(TARGET, by=Quantization(2000))
+    oracle = ExactOracle(TARGET, equivalence=Quantization(2000))
     with pytest.raises(OracleError, match="is not a counterexample"):
-        learn(TARGET, by=Quantization(1), oracle=oracle, learner=name)
+        learn(TARGET, equivalence=Quantization(1), oracle=oracle, learner=name)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("target", [TARGET, combination_lock(8, 2)], ids=repr)
 def test_words_that_others_have_resolved_are_skipped(target: PDFA, name: str) -> None:
     twice = ChangedOracle(target, lambda found: [*found, *found[::-1]])
-    assert_is_quotient(learn(target, by=BY, oracle=twice, learner=name).pdfa, target, BY)
+    assert_is_quotient(learn(target, equivalence=BY, oracle=twice, learner=name).pdfa, target, BY)
 
 
 @pytest.mark.slow
@@ -112,7 +107,7 @@ def test_all_counterexamples_at_once_will_do(name: str) -> None:
             ]
             return self.alphabet.encode_words(wrong)
 
-    result = learn(TARGET, by=BY, oracle=Everything(), learner=name)
+    result = learn(TARGET, equivalence=BY, oracle=Everything(), learner=name)
     assert result.certificate.statement == "all words up to length 7"
     for word in words:
         assert label_after(TARGET, word, BY) == label_after(result.pdfa, word, BY)

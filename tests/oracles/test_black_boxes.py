@@ -6,28 +6,13 @@ import json
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    ChainOracle,
-    Exact,
-    FunctionModel,
-    HypothesisWords,
-    Mixture,
-    ModelWords,
-    PACOracle,
-    Quantization,
-    Sampler,
-    StatePrefixOracle,
-    StoredAnswersOracle,
-    UniformWords,
-    combination_lock,
-    learn,
-    random_pdfa,
-    tomita,
-)
+from pdfalearn import PDFA, Exact, FunctionModel, Quantization, learn
+from pdfalearn.datasets import combination_lock, random_pdfa, tomita
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import ChainOracle, PACOracle, StatePrefixOracle, StoredAnswersOracle
+from pdfalearn.samplers import HypothesisWords, Mixture, ModelWords, Sampler, UniformWords
 from tests.learners.checks import assert_is_quotient
 from tests.support import mostly_slow
 from tests.test_paper_targets import targets
@@ -44,19 +29,21 @@ def black_box(target: PDFA) -> FunctionModel:
 def test_the_targets_of_experiment_1_are_learnt_exactly() -> None:
     for name, target in targets("exp1"):
         oracle = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(20), seed=1)
-        result = learn(black_box(target), by=BY, oracle=oracle)
+        result = learn(black_box(target), equivalence=BY, oracle=oracle)
         assert_is_quotient(result.pdfa, target, BY)
         assert result.certificate.kind == "pac", name
 
 
-@pytest.mark.parametrize("by", [BY, Exact()], ids=repr)
+@pytest.mark.parametrize("equivalence", [BY, Exact()], ids=repr)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("number", mostly_slow(range(1, 8), 3))
-def test_the_tomita_grammars_are_learnt_exactly(number: int, learner: str, by: Equivalence) -> None:
+def test_the_tomita_grammars_are_learnt_exactly(
+    number: int, learner: str, equivalence: Equivalence
+) -> None:
     target = tomita(number)
     oracle = PACOracle(epsilon=0.02, delta=0.01, sampler=UniformWords(12), seed=number)
-    result = learn(black_box(target), by=by, oracle=oracle, learner=learner)
-    assert_is_quotient(result.pdfa, target, by)
+    result = learn(black_box(target), equivalence=equivalence, oracle=oracle, learner=learner)
+    assert_is_quotient(result.pdfa, target, equivalence)
     assert result.certificate.kind == "pac"
 
 
@@ -72,7 +59,9 @@ SAMPLERS = {
 def test_shared_distributions_are_learnt_exactly(sampler: Sampler) -> None:
     target = random_pdfa(60, distributions=2, seed=4)
     sampling = PACOracle(epsilon=0.002, delta=0.01, sampler=sampler)
-    result = learn(black_box(target), by=BY, oracle=ChainOracle(StoredAnswersOracle(), sampling))
+    result = learn(
+        black_box(target), equivalence=BY, oracle=ChainOracle(StoredAnswersOracle(), sampling)
+    )
     assert_is_quotient(result.pdfa, target, BY)
 
 
@@ -80,7 +69,7 @@ def test_undefined_words_are_learnt_exactly() -> None:
     target = random_pdfa(40, 3, distributions=2, zero_probability=0.4, undefined=True, seed=4)
     walks = StatePrefixOracle(walks_per_state=40, walk_length=12)
     oracle = ChainOracle(StoredAnswersOracle(), walks)
-    result = learn(AutomatonModel(target), by=BY, oracle=oracle)
+    result = learn(AutomatonModel(target), equivalence=BY, oracle=oracle)
     assert_is_quotient(result.pdfa, target, BY)
     assert result.pdfa.transitions.min() == -1
 
@@ -88,7 +77,7 @@ def test_undefined_words_are_learnt_exactly() -> None:
 def test_sampling_misses_the_last_state_of_a_lock_and_does_not_claim_otherwise() -> None:
     lock = combination_lock(30, seed=3)
     oracle = PACOracle(epsilon=0.01, delta=0.05, sampler=UniformWords(40), seed=1)
-    result = learn(black_box(lock), by=BY, oracle=oracle)
+    result = learn(black_box(lock), equivalence=BY, oracle=oracle)
     assert len(result.pdfa) < len(lock)
     certificate = result.certificate
     assert certificate.kind == "pac"
@@ -102,7 +91,7 @@ def test_sampling_misses_the_last_state_of_a_lock_and_does_not_claim_otherwise()
         "sampler": "uniform words of up to 40 symbols",
         "words": 369,
         "queries": 1,
-        "by": "Quantization(kappa=1000)",
+        "equivalence": "Quantization(kappa=1000)",
         "whole_words_of_model": False,
     }
     json.dumps(certificate.details)
@@ -111,4 +100,4 @@ def test_sampling_misses_the_last_state_of_a_lock_and_does_not_claim_otherwise()
 def test_a_short_lock_is_opened() -> None:
     lock = combination_lock(6, seed=3)
     oracle = PACOracle(epsilon=0.005, delta=0.01, sampler=UniformWords(20), seed=1)
-    assert_is_quotient(learn(black_box(lock), by=BY, oracle=oracle).pdfa, lock, BY)
+    assert_is_quotient(learn(black_box(lock), equivalence=BY, oracle=oracle).pdfa, lock, BY)

@@ -6,24 +6,20 @@ import json
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
+from pdfalearn import PDFA, Certificate, Quantization, learn
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.errors import InputError
+from pdfalearn.models import AutomatonModel
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import (
     AllWordsOracle,
-    AutomatonModel,
-    Certificate,
     ChainOracle,
     EquivalenceOracle,
     ExactOracle,
-    InputError,
     PACOracle,
-    Quantization,
     StoredAnswersOracle,
-    UniformWords,
-    figure_3,
-    learn,
-    random_pdfa,
 )
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.samplers import UniformWords
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient
 
@@ -47,13 +43,15 @@ class Counting:
 
 def test_a_chain_asks_the_cheap_ones_first() -> None:
     target = random_pdfa(30, distributions=2, seed=1)
-    by = Quantization(1000)
+    equivalence = Quantization(1000)
     stored, words = Counting(StoredAnswersOracle()), Counting(AllWordsOracle(4))
-    exact = Counting(ExactOracle(target, by=by))
-    result = learn(AutomatonModel(target), by=by, oracle=ChainOracle(stored, words, exact))
+    exact = Counting(ExactOracle(target, equivalence=equivalence))
+    result = learn(
+        AutomatonModel(target), equivalence=equivalence, oracle=ChainOracle(stored, words, exact)
+    )
     assert stored.queries == result.statistics.equivalence_queries
     assert stored.queries > words.queries >= exact.queries >= 1
-    assert_is_quotient(result.pdfa, target, by)
+    assert_is_quotient(result.pdfa, target, equivalence)
     assert result.certificate.kind == "exact"
     assert result.certificate.statement.startswith("equivalent to the target; agrees with all sto")
 
@@ -61,7 +59,7 @@ def test_a_chain_asks_the_cheap_ones_first() -> None:
 def test_a_chain_says_what_its_members_say() -> None:
     sampling = PACOracle(epsilon=0.05, delta=0.1, sampler=UniformWords(6))
     oracle = ChainOracle(StoredAnswersOracle(), AllWordsOracle(3), sampling)
-    certificate = learn(figure_3(), by=BY, oracle=oracle).certificate
+    certificate = learn(figure_3(), equivalence=BY, oracle=oracle).certificate
     assert certificate.kind == "pac"
     assert certificate.details["epsilon"] == 0.05
     members = certificate.details["members"]

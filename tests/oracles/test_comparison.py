@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, AutomatonModel, Quantization, Tolerance, random_pdfa
+from pdfalearn import PDFA, Quantization, Tolerance
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence.relations import Equivalence, Relation
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import comparison as comparing
 from pdfalearn.oracles.comparison import differing, first_differences, make_comparison
@@ -23,9 +25,13 @@ def watched(target: PDFA, capacity: int | None = None, prefixes_free: bool = Tru
     return WatchedModel(AutomatonModel(target), capacity=capacity, cost=COSTS[prefixes_free])
 
 
-def shortest_wrong(word: Word, target: PDFA, hypothesis: PDFA, by: Equivalence) -> Word | None:
+def shortest_wrong(
+    word: Word, target: PDFA, hypothesis: PDFA, equivalence: Equivalence
+) -> Word | None:
     for end in range(len(word) + 1):
-        if label_after(target, word[:end], by) != label_after(hypothesis, word[:end], by):
+        if label_after(target, word[:end], equivalence) != label_after(
+            hypothesis, word[:end], equivalence
+        ):
             return word[:end]
     return None
 
@@ -43,19 +49,19 @@ def state_before(word: Word, hypothesis: PDFA) -> int | None:
 )
 def test_the_shortest_differing_prefixes_are_found(
     data: st.DataObject,
-    by: Equivalence,
+    equivalence: Equivalence,
     codes: list[list[int]],
     capacity: int | None,
     prefixes_free: bool,
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
-    tree = ObservationTree(watched(target, capacity, prefixes_free), by)
+    tree = ObservationTree(watched(target, capacity, prefixes_free), equivalence)
     words = Words.of(codes)
     found = target.alphabet.decode_words(first_differences(words, hypothesis, tree))
     wrong = [
         prefix
         for word in target.alphabet.decode_words(words)
-        if (prefix := shortest_wrong(word, target, hypothesis, by)) is not None
+        if (prefix := shortest_wrong(word, target, hypothesis, equivalence)) is not None
     ]
     befores = [state_before(word, hypothesis) for word in found]
     assert set(found) <= set(wrong)
@@ -131,10 +137,10 @@ def test_wide_rows_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     st.lists(st.lists(st.integers(0, 1), max_size=6), max_size=20),
 )
 def test_words_are_compared_by_their_classes(
-    data: st.DataObject, by: Relation, codes: list[list[int]]
+    data: st.DataObject, equivalence: Relation, codes: list[list[int]]
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
-    tree = ObservationTree(AutomatonModel(target), by)
+    tree = ObservationTree(AutomatonModel(target), equivalence)
     path = np.unique(tree.ask_path(Words.of([[], *codes])))
     nodes = np.repeat(path, len(hypothesis) + 1)
     states = np.tile(np.arange(-1, len(hypothesis)), len(path))

@@ -9,17 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    Alphabet,
-    AutomatonModel,
-    Corpus,
-    FileFormatError,
-    InputError,
-    Quantization,
-    random_pdfa,
-)
+from pdfalearn import Alphabet, Corpus, Quantization
 from pdfalearn.alphabet import Symbol, Word
-from pdfalearn.formats.word_files import WordLines, WordNotation
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.io.word_files import WordLines, WordNotation
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
 from tests.cli.program import run
 

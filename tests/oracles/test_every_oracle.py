@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
+from pdfalearn.equivalence.relations import Relation
+from pdfalearn.models import AutomatonModel
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import (
     AllWordsOracle,
-    AutomatonModel,
     ChainOracle,
     EquivalenceOracle,
     PACOracle,
     StatePrefixOracle,
     StoredAnswersOracle,
-    UniformWords,
     WeissOracle,
 )
-from pdfalearn.equivalence.relations import Relation
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.samplers import UniformWords
 from pdfalearn.words import Words
 from tests.learners.tables import tolerances
 from tests.models.watched import COSTS, WatchedModel
@@ -42,11 +42,11 @@ MAKERS: list[Callable[[], EquivalenceOracle]] = [
 @pytest.mark.parametrize("make", MAKERS)
 @given(st.data(), st.one_of(equivalences(), tolerances()), st.booleans())
 def test_counterexamples_are_true(
-    make: Callable[[], EquivalenceOracle], data: st.DataObject, by: Relation, free: bool
+    make: Callable[[], EquivalenceOracle], data: st.DataObject, equivalence: Relation, free: bool
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
     model = WatchedModel(AutomatonModel(target), cost=COSTS[free])
-    observations = ObservationTree(model, by)
+    observations = ObservationTree(model, equivalence)
     observations.ask_path(Words.of([[0, 1, 1, 0], [1, 1, 0, 0, 1]]))
     oracle = make()
     assert oracle.certificate.statement == NOTHING
@@ -54,7 +54,7 @@ def test_counterexamples_are_true(
     assert oracle.certificate.statement != NOTHING
     json.dumps(dict(oracle.certificate.details))
     found = target.alphabet.decode_words(oracle.counterexamples(hypothesis, observations))
-    assert all(differs(target, hypothesis, word, by) for word in found)
+    assert all(differs(target, hypothesis, word, equivalence) for word in found)
     assert len(set(found)) == len(found)
     assert list(map(len, found)) == sorted(map(len, found))
     assert (oracle.certificate.statement == NOTHING) == bool(found)

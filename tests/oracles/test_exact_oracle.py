@@ -7,19 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    ExactOracle,
-    InputError,
-    Quantization,
-    Tolerance,
-    chain,
-    distinguish,
-    learn,
-    quotient,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Quantization, Tolerance, distinguish, learn, quotient
+from pdfalearn.datasets import chain, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
+from pdfalearn.errors import InputError
+from pdfalearn.oracles import ExactOracle
 from tests.learners.checks import label_after
 from tests.learners.tables import tolerances
 from tests.oracles.helpers import differs
@@ -31,28 +23,30 @@ from tests.support import examples
 @examples(200)
 @given(st.data(), equivalences())
 def test_counterexamples_are_true_and_found_iff_there_are_any(
-    data: st.DataObject, by: Equivalence
+    data: st.DataObject, equivalence: Equivalence
 ) -> None:
     target = data.draw(pdfas(alphabet="ab"))
-    oracle = ExactOracle(target, by=by)
+    oracle = ExactOracle(target, equivalence=equivalence)
     for hypothesis in data.draw(st.lists(pdfas(alphabet="ab"), min_size=1, max_size=4)):
         words = target.alphabet.decode_words(oracle.counterexamples(hypothesis))
-        assert (not words) == (distinguish(target, hypothesis, by=by) is None)
+        assert (not words) == (distinguish(target, hypothesis, equivalence=equivalence) is None)
         for word in words:
-            assert label_after(target, word, by) != label_after(hypothesis, word, by)
+            assert label_after(target, word, equivalence) != label_after(
+                hypothesis, word, equivalence
+            )
 
 
 @given(pdfas(), equivalences())
-def test_equivalent_automata_have_none(target: PDFA, by: Equivalence) -> None:
-    oracle = ExactOracle(target, by=by)
-    assert len(oracle.counterexamples(quotient(target, by=by))) == 0
+def test_equivalent_automata_have_none(target: PDFA, equivalence: Equivalence) -> None:
+    oracle = ExactOracle(target, equivalence=equivalence)
+    assert len(oracle.counterexamples(quotient(target, equivalence=equivalence))) == 0
     assert len(oracle.counterexamples(shuffled(target, np.arange(len(target))[::-1]))) == 0
 
 
 def test_many_are_found_in_one_pass() -> None:
     target = random_pdfa(300, distributions=2, seed=1)
-    by = Quantization(1000)
-    oracle = ExactOracle(target, by=by)
+    equivalence = Quantization(1000)
+    oracle = ExactOracle(target, equivalence=equivalence)
     transitions = target.transitions.copy()
     transitions[30:] = transitions[:29:-1]
     hypothesis = PDFA(alphabet="01", transitions=transitions, probabilities=target.probabilities)
@@ -64,16 +58,16 @@ def test_many_are_found_in_one_pass() -> None:
 
 
 def test_a_difference_at_the_end_of_a_chain_is_found() -> None:
-    by = Quantization(10)
-    oracle = ExactOracle(chain(2000), by=by)
+    equivalence = Quantization(10)
+    oracle = ExactOracle(chain(2000), equivalence=equivalence)
     words = oracle.counterexamples(chain(1999))
     assert len(words) >= 1
     assert words.lengths.min() == 1998
 
 
 def test_hypotheses_may_be_larger_than_the_target() -> None:
-    by = Quantization(1000)
-    oracle = ExactOracle(chain(3), by=by)
+    equivalence = Quantization(1000)
+    oracle = ExactOracle(chain(3), equivalence=equivalence)
     assert len(oracle.counterexamples(chain(3))) == 0
     assert len(oracle.counterexamples(chain(500))) > 0
     assert len(oracle.counterexamples(chain(3))) == 0
@@ -91,12 +85,12 @@ def reordered(pdfa: PDFA, order: list[int]) -> PDFA:
 @pytest.mark.parametrize("learner", ["quant", "quant-paper"])
 def test_symbols_may_have_another_order(learner: str) -> None:
     target = random_pdfa(25, 3, distributions=2, seed=3)
-    by = Quantization(1000)
-    oracle = ExactOracle(reordered(target, [2, 0, 1]), by=by)
-    result = learn(target, by=by, oracle=oracle, learner=learner)
+    equivalence = Quantization(1000)
+    oracle = ExactOracle(reordered(target, [2, 0, 1]), equivalence=equivalence)
+    result = learn(target, equivalence=equivalence, oracle=oracle, learner=learner)
     assert result.pdfa.alphabet == target.alphabet
-    assert distinguish(result.pdfa, target, by=by) is None
-    assert len(result.pdfa) == len(quotient(target, by=by))
+    assert distinguish(result.pdfa, target, equivalence=equivalence) is None
+    assert len(result.pdfa) == len(quotient(target, equivalence=equivalence))
 
 
 @pytest.mark.parametrize("alphabet", ["ab", "abcd", "abx"])
@@ -106,24 +100,24 @@ def test_other_symbols_are_refused(alphabet: str) -> None:
     other = PDFA(alphabet=alphabet, transitions=[[0] * symbols], probabilities=rows)
     target = PDFA(alphabet="abc", transitions=[[0, 0, 0]], probabilities=[[0.25] * 4])
     with pytest.raises(InputError, match="alphabets differ: symbol"):
-        learn(target, oracle=ExactOracle(other, by=Quantization(1000)))
+        learn(target, oracle=ExactOracle(other, equivalence=Quantization(1000)))
     with pytest.raises(InputError, match="alphabets differ: symbol"):
-        ExactOracle(other, by=Quantization(1000)).counterexamples(target)
+        ExactOracle(other, equivalence=Quantization(1000)).counterexamples(target)
 
 
 @given(st.data(), tolerances())
-def test_similarities_have_counterexamples_too(data: st.DataObject, by: Tolerance) -> None:
+def test_similarities_have_counterexamples_too(data: st.DataObject, equivalence: Tolerance) -> None:
     target = data.draw(pdfas(alphabet="ab"))
-    oracle = ExactOracle(target, by=by)
+    oracle = ExactOracle(target, equivalence=equivalence)
     for hypothesis in data.draw(st.lists(pdfas(alphabet="ab"), min_size=1, max_size=4)):
         words = target.alphabet.decode_words(oracle.counterexamples(hypothesis))
-        assert (not words) == (distinguish(target, hypothesis, by=by) is None)
-        assert all(differs(target, hypothesis, word, by) for word in words)
+        assert (not words) == (distinguish(target, hypothesis, equivalence=equivalence) is None)
+        assert all(differs(target, hypothesis, word, equivalence) for word in words)
 
 
 def test_many_that_are_not_similar_are_found_in_one_pass() -> None:
     target = random_pdfa(300, seed=1)
-    oracle = ExactOracle(target, by=Tolerance(0.1))
+    oracle = ExactOracle(target, equivalence=Tolerance(0.1))
     rows = target.probabilities.copy()
     rows[100:] = rows[:99:-1]
     hypothesis = PDFA(alphabet="01", transitions=target.transitions, probabilities=rows)
@@ -132,7 +126,7 @@ def test_many_that_are_not_similar_are_found_in_one_pass() -> None:
     assert str(oracle.certificate) == "exact: within 0.1 of the target after every word"
 
 
-@pytest.mark.parametrize("by", [0.1, None, "exact"])
-def test_what_is_no_relation_is_refused(by: Equivalence) -> None:
+@pytest.mark.parametrize("equivalence", [0.1, None, "exact"])
+def test_what_is_no_relation_is_refused(equivalence: Equivalence) -> None:
     with pytest.raises(InputError, match="is not an equivalence"):
-        ExactOracle(chain(3), by=by)
+        ExactOracle(chain(3), equivalence=equivalence)

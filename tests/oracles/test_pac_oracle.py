@@ -9,27 +9,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    AutomatonModel,
-    Budget,
-    Corpus,
-    InputError,
-    OracleError,
-    PACOracle,
-    Quantization,
-    Sampler,
-    UniformWords,
-    UnreachableSymbolWarning,
-    figure_3,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, Corpus, Quantization, learn
 from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.errors import InputError, OracleError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import PACOracle, UnreachableSymbolWarning
 from pdfalearn.rows import Rows
+from pdfalearn.samplers import Sampler, UniformWords
 from pdfalearn.words import Words
 from tests.models.hooked import HookedModel
 from tests.models.watched import COSTS, WatchedModel
@@ -154,7 +144,7 @@ def test_a_query_that_is_broken_off_counts_and_certifies_nothing() -> None:
 
 def test_a_budget_ends_a_query_without_a_promise() -> None:
     oracle = PACOracle(epsilon=0.01, delta=0.1, sampler=UniformWords(30))
-    result = learn(TARGET, by=BY, oracle=oracle, budget=Budget(max_words=50))
+    result = learn(TARGET, equivalence=BY, oracle=oracle, budget=Budget(max_words=50))
     assert result.certificate.kind == "stopped"
     assert result.statistics.words == 50
     assert oracle.certificate.kind == "tested"
@@ -162,9 +152,9 @@ def test_a_budget_ends_a_query_without_a_promise() -> None:
 
 def test_an_oracle_may_serve_another_run() -> None:
     oracle = PACOracle(epsilon=0.05, delta=0.05, sampler=UniformWords(10))
-    first = learn(TARGET, by=BY, oracle=oracle).certificate
+    first = learn(TARGET, equivalence=BY, oracle=oracle).certificate
     other = random_pdfa(10, 3, seed=1)
-    second = learn(other, by=BY, oracle=oracle).certificate
+    second = learn(other, equivalence=BY, oracle=oracle).certificate
     assert first.kind == second.kind == "pac"
     assert int(str(first.details["queries"])) < int(str(second.details["queries"]))
 
@@ -184,7 +174,7 @@ def test_runs_with_one_seed_are_the_same() -> None:
 def test_models_of_little_capacity_are_learnt(prefixes_free: bool) -> None:
     model = WatchedModel(AutomatonModel(TARGET), capacity=4, cost=COSTS[prefixes_free])
     oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(6))
-    assert len(learn(model, by=BY, oracle=oracle).pdfa) == 4
+    assert len(learn(model, equivalence=BY, oracle=oracle).pdfa) == 4
 
 
 def test_symbols_out_of_reach_are_warned_of_once() -> None:

@@ -8,22 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    AutomatonModel,
-    Corpus,
-    HypothesisWords,
-    InputError,
-    Mixture,
-    ModelWords,
-    Quantization,
-    Sampler,
-    UniformWords,
-    figure_3,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Alphabet, Corpus, FunctionModel, Quantization, sample
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.errors import InputError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.samplers import HypothesisWords, Mixture, ModelWords, Sampler, UniformWords
 from tests.models.watched import COSTS, WatchedModel
 from tests.strategies import all_words
 
@@ -187,3 +177,22 @@ def test_bad_stop_probabilities_are_refused(stop: float) -> None:
 def test_bad_mixtures_are_refused(parts: Iterable[tuple[Sampler, float]], complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         Mixture(parts)
+
+
+def test_any_model_is_sampled_as_its_automaton_is() -> None:
+    model = FunctionModel(MODEL.next_distributions, MODEL.alphabet)
+    drawn = sample(model, 2000, seed=1, max_length=2)
+    again, exact = sample(model, 2000, seed=1, max_length=2), MODEL.sample(2000, 1, 2)
+    assert drawn.words == again.words
+    for word in all_words("01", 2):
+        shares = [one.words.count(tuple(word)) / 2000 for one in (drawn, exact)]
+        assert shares[0] == pytest.approx(shares[1], abs=0.06)
+    assert drawn.cut.mean() == pytest.approx(exact.cut.mean(), abs=0.06)
+    assert {len(word) for word, cut in zip(*drawn, strict=True) if cut} == {2}
+
+
+def test_an_automaton_is_sampled_by_itself() -> None:
+    for model in (MODEL, AutomatonModel(MODEL)):
+        assert sample(model, 5, seed=3).words == MODEL.sample(5, seed=3).words
+    with pytest.raises(InputError, match="neither a PDFA nor a LanguageModel"):
+        sample("a.json", 5)  # type: ignore[arg-type]

@@ -5,20 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    AllWordsOracle,
-    AutomatonModel,
-    InputError,
-    PACOracle,
-    StatePrefixOracle,
-    UniformWords,
-    chain,
-    combination_lock,
-    distinguish,
-    random_pdfa,
-)
+from pdfalearn import PDFA, distinguish
+from pdfalearn.datasets import chain, combination_lock, random_pdfa
+from pdfalearn.errors import InputError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import AllWordsOracle, PACOracle, StatePrefixOracle
+from pdfalearn.samplers import UniformWords
 from tests.models.watched import COSTS, WatchedModel
 from tests.oracles.helpers import BY, tree
 
@@ -75,7 +68,7 @@ def test_walks_open_a_lock_that_sampling_cannot() -> None:
         transitions=np.where(lock.transitions == 11, 0, lock.transitions)[:-1],
         probabilities=lock.probabilities[:-1],
     )
-    assert distinguish(lock, almost, by=BY) is not None
+    assert distinguish(lock, almost, equivalence=BY) is not None
     walks = StatePrefixOracle(walks_per_state=5, walk_length=2)
     assert len(walks.counterexamples(almost, tree(lock))) == 1
     sampling = PACOracle(epsilon=0.01, delta=0.1, sampler=UniformWords(14))

@@ -7,21 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    AutomatonModel,
+from pdfalearn import FunctionModel, Tolerance, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.equivalence.relations import Relation
+from pdfalearn.models import AutomatonModel
+from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.oracles import (
     ChainOracle,
     EquivalenceOracle,
-    FunctionModel,
     PACOracle,
     StoredAnswersOracle,
-    Tolerance,
-    UniformWords,
-    learn,
-    random_pdfa,
+    comparison,
 )
-from pdfalearn.equivalence.relations import Relation
-from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles import comparison
+from pdfalearn.samplers import UniformWords
 from pdfalearn.words import Words
 from tests.models.watched import COSTS, WatchedModel
 from tests.oracles.helpers import differs, tree
@@ -35,11 +33,11 @@ from tests.strategies import equivalences, pdfas
     st.sampled_from([1, 3, 1000]),
 )
 def test_stored_answers_are_all_that_is_compared(
-    data: st.DataObject, by: Relation, codes: list[list[int]], enough: int
+    data: st.DataObject, equivalence: Relation, codes: list[list[int]], enough: int
 ) -> None:
     target, hypothesis = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
     model = WatchedModel(AutomatonModel(target), cost=COSTS[False])
-    observations = ObservationTree(model, by)
+    observations = ObservationTree(model, equivalence)
     observations.ask(np.array([observations.node(word) for word in codes], dtype=np.int64))
     before = model.symbols, len(model.batches), observations.nodes.size
     with pytest.MonkeyPatch.context() as patch:
@@ -49,7 +47,7 @@ def test_stored_answers_are_all_that_is_compared(
     assert (model.symbols, len(model.batches), observations.nodes.size) == before
     asked = {target.alphabet.decode(word) for word in codes}
     known = {word[:end] for word in asked for end in range(len(word) + 1) if word[:end] in asked}
-    wrong = {word for word in known if differs(target, hypothesis, word, by)}
+    wrong = {word for word in known if differs(target, hypothesis, word, equivalence)}
     assert set(found) <= wrong
     assert not any(word[:end] in wrong for word in found for end in range(len(word)))
     assert [len(word) for word in found[:1]] == sorted(map(len, wrong))[:1]

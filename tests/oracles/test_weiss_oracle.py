@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    InputError,
-    Tolerance,
-    WeissOracle,
-    figure_3,
-    learn,
-    random_pdfa,
-    tomita,
-)
+from pdfalearn import PDFA, Tolerance, learn
+from pdfalearn.datasets import figure_3, random_pdfa, tomita
+from pdfalearn.errors import InputError
+from pdfalearn.oracles import WeissOracle
 from pdfalearn.results.trees import Word
 from tests.oracles.helpers import differs, tree
 
@@ -56,7 +50,7 @@ def test_the_same_seed_draws_the_same_words() -> None:
 
     def run(seed: int) -> tuple[PDFA, int]:
         oracle = WeissOracle(attempts=100, max_length=30, seed=seed)
-        result = learn(target, learner="lpstar", by=BY, oracle=oracle)
+        result = learn(target, learner="lpstar", equivalence=BY, oracle=oracle)
         return result.pdfa, result.statistics.words
 
     assert run(1) == run(1)
@@ -98,4 +92,4 @@ def test_quant_may_use_it_too() -> None:
     from pdfalearn import Quantization
 
     oracle = WeissOracle(attempts=300, max_length=20)
-    assert len(learn(figure_3(), by=Quantization(10), oracle=oracle).pdfa) == 4
+    assert len(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).pdfa) == 4

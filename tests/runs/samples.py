@@ -14,30 +14,23 @@ from numpy.typing import NDArray
 
 from pdfalearn import (
     PDFA,
-    AllWordsOracle,
-    AutomatonModel,
     Budget,
-    ChainOracle,
-    Equivalence,
     Exact,
-    FileFormatError,
     FunctionModel,
-    LearningInterrupted,
-    PACOracle,
-    Progress,
     Quantization,
     Result,
-    Rounded,
-    StoredAnswersOracle,
     Tolerance,
-    UniformWords,
-    chain,
-    figure_3,
     learn,
     load,
-    random_pdfa,
     save,
 )
+from pdfalearn.datasets import chain, figure_3, random_pdfa
+from pdfalearn.equivalence import Equivalence, Rounded
+from pdfalearn.errors import FileFormatError
+from pdfalearn.models import AutomatonModel
+from pdfalearn.oracles import AllWordsOracle, ChainOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.results import LearningInterrupted, Progress
+from pdfalearn.samplers import UniformWords
 from tests.learners.tables import need_learner
 
 TARGET = random_pdfa(40, distributions=2, seed=1)
@@ -61,7 +54,7 @@ class Halves(Equivalence):
 def _sampled() -> Result:
     sampling = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(8), seed=0)
     oracle = ChainOracle(StoredAnswersOracle(), sampling)
-    return learn(AutomatonModel(figure_3()), by=Quantization(10), oracle=oracle)
+    return learn(AutomatonModel(figure_3()), equivalence=Quantization(10), oracle=oracle)
 
 
 def _interrupted() -> Result:
@@ -77,11 +70,11 @@ def _interrupted() -> Result:
 
 def _by_tolerance(learner: str) -> Result:
     need_learner(learner)
-    return learn(TARGET, learner=learner, by=Tolerance(0.001))
+    return learn(TARGET, learner=learner, equivalence=Tolerance(0.001))
 
 
 RUNS: dict[str, Callable[[], Result]] = {
-    "figure 3": lambda: learn(figure_3(), by=Quantization(10)),
+    "figure 3": lambda: learn(figure_3(), equivalence=Quantization(10)),
     "quant": lambda: learn(TARGET),
     "quant-classes": lambda: learn(TARGET, learner="quant-classes"),
     "quant-paper": lambda: learn(TARGET, learner="quant-paper"),
@@ -91,9 +84,9 @@ RUNS: dict[str, Callable[[], Result]] = {
     "undefined, paper": lambda: learn(UNDEFINED, learner="quant-paper"),
     "one state": lambda: learn(ONE_STATE),
     "deep": lambda: learn(chain(60)),
-    "exactly": lambda: learn(TARGET, by=Exact()),
-    "rounded": lambda: learn(TARGET, by=Rounded(Rounded(Quantization(100), 9), 6)),
-    "one interval": lambda: learn(TARGET, by=Quantization(1)),
+    "exactly": lambda: learn(TARGET, equivalence=Exact()),
+    "rounded": lambda: learn(TARGET, equivalence=Rounded(Rounded(Quantization(100), 9), 6)),
+    "one interval": lambda: learn(TARGET, equivalence=Quantization(1)),
     "pac": _sampled,
     "tested": lambda: learn(
         FunctionModel(TARGET.next_distributions, TARGET.alphabet), oracle=AllWordsOracle(4)

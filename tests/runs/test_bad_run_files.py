@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import InputError, figure_3, load, save
+from pdfalearn import load, save
+from pdfalearn.datasets import figure_3
+from pdfalearn.errors import InputError
 from pdfalearn.files import json_text
-from tests.formats.samples import zipped
-from tests.formats.test_bad_npz import npy, with_central_field
+from tests.io.samples import zipped
+from tests.io.test_bad_npz import npy, with_central_field
 from tests.runs.samples import bytes_of, complaint_about, members_of, run_of
 
 
@@ -139,21 +141,29 @@ def test_a_trace_that_is_there_twice(members: dict[str, bytes], tmp_path: Path) 
     ("change", "complaint"),
     [
         ({"format": "run"}, "its format is 'run', not 'pdfalearn run': no run"),
-        ({"version": 3}, "version 3 is newer than 2, .*; upgrade pdfalearn"),
-        ({"version": True}, "version is True, not 2"),
-        ({"version": 1}, r"holds or lacks \['counterexamples.npy'\]"),
+        ({"version": 2}, "version 2 is newer than 1, .*; upgrade pdfalearn"),
+        ({"version": True}, "version is True, not 1"),
         ({"more": 1}, r"run.json is \{.*\}, not an object with the keys"),
         ({"statistics": {}}, "statistics is {}, not an object with the keys"),
         ({"history": ["states"]}, r"history is \['states'\], not \["),
         ({"certificate": []}, r"certificate is \[\], not"),
         ({"certificate": {"kind": 1, "statement": "", "details": {}}}, "certificate is"),
-        ({"by": {"kind": "quantization", "kappa": 0, "rounded": []}}, "kappa 0 is not"),
-        ({"by": {"kind": "quantization", "kappa": "1", "rounded": []}}, "kappa '1' is not"),
-        ({"by": {"kind": "quantization", "kappa": 1, "rounded": 3}}, "rounded is 3, not a list"),
-        ({"by": {"kind": "exact", "rounded": [99]}}, "decimals 99 is not"),
-        ({"by": {"kind": "tolerance", "tolerance": 3}}, "tolerance 3 is not"),
-        ({"by": {"kind": ["exact"]}}, "by is .*, not a relation of distributions"),
-        ({"by": "exact"}, "by is 'exact', not a relation of distributions"),
+        ({"equivalence": {"kind": "quantization", "kappa": 0, "rounded": []}}, "kappa 0 is not"),
+        (
+            {"equivalence": {"kind": "quantization", "kappa": "1", "rounded": []}},
+            "kappa '1' is not",
+        ),
+        (
+            {"equivalence": {"kind": "quantization", "kappa": 1, "rounded": 3}},
+            "rounded is 3, not a list",
+        ),
+        ({"equivalence": {"kind": "exact", "rounded": [99]}}, "decimals 99 is not"),
+        ({"equivalence": {"kind": "tolerance", "tolerance": 3}}, "tolerance 3 is not"),
+        (
+            {"equivalence": {"kind": ["exact"]}},
+            "equivalence is .*, not a relation of distributions",
+        ),
+        ({"equivalence": "exact"}, "equivalence is 'exact', not a relation of distributions"),
         ({"complete_to": 1.5}, "complete_to is 1.5, not a distance"),
         ({"complete_to": "1"}, "complete_to is '1', not a distance"),
         ({"complete_to": None}, r"holds or lacks \['distance_counts.npy', 'distances.npy'\]"),

@@ -14,24 +14,12 @@ import numpy as np
 import pytest
 
 import pdfalearn
-from pdfalearn import (
-    PDFA,
-    Certificate,
-    InputError,
-    Quantization,
-    Result,
-    check_can_save,
-    figure_3,
-    learn,
-    load,
-    load_pdfa,
-    save,
-    save_tree,
-    view,
-)
+from pdfalearn import PDFA, Certificate, Quantization, Result, learn, load, save, view
+from pdfalearn.datasets import figure_3
+from pdfalearn.errors import InputError
+from pdfalearn.io import check_can_save, load_pdfa, save_tree
 from pdfalearn.results.trees import TreeNode
 from tests.cli.program import run, run_json
-from tests.formats.samples import zipped
 from tests.runs.samples import RUNS, TARGET, Halves, bytes_of, load_bytes, members_of, run_of
 from tests.runs.test_values import assert_same
 from tests.test_interruptions import NAMES, Fuse, in_the_callback, in_the_model, partial_results
@@ -65,7 +53,7 @@ def test_the_tree_may_know_of_more_states(tmp_path: Path) -> None:
 def test_odd_symbols_and_probabilities(tmp_path: Path) -> None:
     for seed in range(30):
         pdfa = _odd(seed)
-        result = learn(pdfa, by=Quantization(7))
+        result = learn(pdfa, equivalence=Quantization(7))
         again = load_bytes(bytes_of(result, tmp_path), tmp_path)
         assert_same(result, again)
         assert again.pdfa.alphabet == pdfa.alphabet
@@ -95,10 +83,10 @@ def test_what_the_file_holds(tmp_path: Path) -> None:
     result = run_of("stopped")
     members = members_of(result, tmp_path)
     text = json.loads(members["run.json"])
-    assert (text["format"], text["version"]) == ("pdfalearn run", 2)
+    assert (text["format"], text["version"]) == ("pdfalearn run", 1)
     assert text["statistics"]["words"] == result.statistics.words
     assert text["certificate"]["details"]["bound"] == "max_words"
-    assert text["by"] == {"kind": "quantization", "kappa": 1000, "rounded": []}
+    assert text["equivalence"] == {"kind": "quantization", "kappa": 1000, "rounded": []}
     save(result, tmp_path / "run.zip")
     with np.load(tmp_path / "run.zip", allow_pickle=False) as arrays:
         assert np.array_equal(arrays["transitions"], result.pdfa.transitions)
@@ -107,27 +95,16 @@ def test_what_the_file_holds(tmp_path: Path) -> None:
         assert {member.compress_type for member in archive.infolist()} == {zipfile.ZIP_STORED}
 
 
-def test_files_of_version_1_do_not_tell_of_counterexamples(tmp_path: Path) -> None:
-    result = run_of("quant")
-    members = members_of(result, tmp_path)
-    del members["counterexamples.npy"]
-    members["run.json"] = members["run.json"].replace(b'"version": 2', b'"version": 1')
-    again = load_bytes(zipped(members.items()), tmp_path)
-    assert again.statistics.counterexamples == again.statistics.longest_counterexamples == ()
-    known = {"counterexamples": (), "longest_counterexamples": ()}
-    assert_same(replace(result, statistics=replace(result.statistics, **known)), again)  # type: ignore[arg-type]
-
-
 def test_notes(tmp_path: Path) -> None:
     noted = replace(run_of("quant"), notes=("the audit failed", "grün\n"))
     assert_same(noted, load_bytes(bytes_of(noted, tmp_path), tmp_path))
 
 
 def test_a_relation_of_somebody_else_is_not_kept(tmp_path: Path) -> None:
-    result = learn(TARGET, by=Halves())
+    result = learn(TARGET, equivalence=Halves())
     again = load_bytes(bytes_of(result, tmp_path), tmp_path)
-    assert again.by is None
-    assert_same(replace(result, by=None), again)
+    assert again.equivalence is None
+    assert_same(replace(result, equivalence=None), again)
     assert_same(again, load_bytes(bytes_of(again, tmp_path), tmp_path))
     assert all(isinstance(part, bool) for key in again.tree.children for part in key or ())
 

@@ -8,7 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from pdfalearn import Exact, InputError, Quantization, Rounded, Tolerance
+from pdfalearn import Exact, Quantization, Tolerance
+from pdfalearn.equivalence import Rounded
+from pdfalearn.errors import InputError
 from pdfalearn.results import signs
 from pdfalearn.results.signs import POWERS_OF_TEN, BoundaryDistances
 
@@ -60,8 +62,8 @@ def test_many_equal_distances_are_kept_as_one() -> None:
 
 def test_only_quantization_has_boundaries() -> None:
     rows = np.array([[0.5, 0.5]])
-    for by in (Exact(), Tolerance(0.1), Rounded(Exact(), 3)):
-        assert BoundaryDistances.of(by, rows) is None
+    for equivalence in (Exact(), Tolerance(0.1), Rounded(Exact(), 3)):
+        assert BoundaryDistances.of(equivalence, rows) is None
     rounded = BoundaryDistances.of(Rounded(Rounded(Quantization(2), 6), 3), rows)
     assert rounded is not None
     assert rounded.within(0) == 2

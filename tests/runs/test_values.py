@@ -11,7 +11,8 @@ from multiprocessing import get_context
 
 import pytest
 
-from pdfalearn import InputError, Quantization, Result, learn
+from pdfalearn import Quantization, Result, learn
+from pdfalearn.errors import InputError
 from tests.learners.checks import untimed
 from tests.runs.samples import RUNS, TARGET, run_of
 
@@ -30,7 +31,7 @@ def assert_same(one: Result, other: Result) -> None:
     assert one.statistics == other.statistics
     assert one.history == other.history
     assert one.certificate == other.certificate
-    assert (one.by, one.notes) == (other.by, other.notes)
+    assert (one.equivalence, one.notes) == (other.equivalence, other.notes)
     assert one.unresolved.tolist() == other.unresolved.tolist()
     assert one.access_words == other.access_words
     assert one.has_boundaries == other.has_boundaries
@@ -67,8 +68,8 @@ def test_what_was_asked_for_is_not_pickled() -> None:
 @pytest.mark.slow
 def test_other_processes_learn_and_send() -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-        result = executor.submit(learn, TARGET, by=Quantization(100)).result()
-        here = learn(TARGET, by=Quantization(100))
+        result = executor.submit(learn, TARGET, equivalence=Quantization(100)).result()
+        here = learn(TARGET, equivalence=Quantization(100))
         assert untimed(result.statistics) == untimed(here.statistics)
         assert (result.pdfa, result.tree) == (here.pdfa, here.tree)
         back = executor.submit(copy.deepcopy, here).result()

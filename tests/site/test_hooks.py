@@ -25,9 +25,9 @@ def rooms_on(text: str) -> list[str]:
 
 
 def test_names_of_a_room_become_blocks() -> None:
-    assert site_hooks.names_of(["budgets", "testing"]) == (
-        "::: pdfalearn.Budget\n\n::: pdfalearn.testing.check_model"
-    )
+    names = ["Budget", "testing.check_model", "testing.Stability", "testing.stability"]
+    blocks = [f"::: pdfalearn.{name}" for name in names]
+    assert site_hooks.names_of(["budgets", "testing"]) == "\n\n".join(blocks)
 
 
 def test_help_has_every_command_and_option() -> None:

@@ -9,17 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    ChainOracle,
-    FunctionModel,
-    PACOracle,
-    Quantization,
-    StoredAnswersOracle,
-    UniformWords,
-    learn,
-    random_pdfa,
-    save,
-)
+from pdfalearn import FunctionModel, Quantization, learn, save
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.oracles import ChainOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.samplers import UniformWords
 
 TARGET = random_pdfa(1500, 3, distributions=40, seed=7)
 
@@ -38,7 +31,9 @@ def main(store: str, log: str, output: str) -> None:
         StoredAnswersOracle(), PACOracle(epsilon=0.05, delta=0.05, sampler=sampler, seed=3)
     )
     model = FunctionModel(slow, TARGET.alphabet)
-    result = learn(model, by=Quantization(100), oracle=oracle, store=store, model_id="slow")
+    result = learn(
+        model, equivalence=Quantization(100), oracle=oracle, store=store, model_id="slow"
+    )
     save(result.pdfa, output)
 
 

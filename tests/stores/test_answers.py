@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import Alphabet, InputError, StoreError
+from pdfalearn import Alphabet
+from pdfalearn.errors import InputError, StoreError
 from pdfalearn.rows import Rows
 from pdfalearn.stores import AnswerStore
 from pdfalearn.stores import answers as answers_module

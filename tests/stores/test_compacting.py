@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import Alphabet, StoreError
+from pdfalearn import Alphabet
+from pdfalearn.errors import StoreError
 from pdfalearn.stores import AnswerStore, _sqlite
 from tests.stores.given import ALPHABET, arrays_of, listed, new_path, read, some, spelled, stored
 from tests.support import examples

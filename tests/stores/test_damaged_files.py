@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import DamagedStoreError, StoreError
+from pdfalearn.errors import DamagedStoreError, StoreError
 from pdfalearn.stores import AnswerStore
 from pdfalearn.stores._catalogue import read_models
 from tests.stores.given import listed, new_path, read, some, stored

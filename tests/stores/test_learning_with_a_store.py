@@ -15,31 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    PDFA,
-    AnswerStore,
-    AutomatonModel,
-    Budget,
-    ChainOracle,
-    ExactOracle,
-    FunctionModel,
-    InputError,
-    LearningInterrupted,
-    ModelError,
-    PACOracle,
-    Quantization,
-    Result,
-    StoredAnswersOracle,
-    StoreError,
-    TopK,
-    UniformWords,
-    combination_lock,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Budget, FunctionModel, Quantization, Result, TopK, learn
+from pdfalearn.datasets import combination_lock, random_pdfa
+from pdfalearn.errors import InputError, ModelError, StoreError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import FREE, LanguageModel, QueryCost
+from pdfalearn.oracles import ChainOracle, ExactOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.results import LearningInterrupted
 from pdfalearn.rows import Rows
+from pdfalearn.samplers import UniformWords
+from pdfalearn.stores import AnswerStore
 from tests.models.hooked import HookedModel
 from tests.models.watched import COSTS, WatchedModel
 from tests.strategies import pdfas
@@ -58,9 +44,9 @@ def run(
     budget: Budget | None = None,
 ) -> tuple[Result, WatchedModel]:
     model = WatchedModel(AutomatonModel(target), capacity=capacity, cost=cost)
-    oracle = ExactOracle(target, by=BY)
+    oracle = ExactOracle(target, equivalence=BY)
     result = learn(
-        model, by=BY, oracle=oracle, learner=learner, store=store, model_id="m",
+        model, equivalence=BY, oracle=oracle, learner=learner, store=store, model_id="m",
         budget=budget or Budget(), audit=0,
     )  # fmt: skip
     return result, model
@@ -108,21 +94,21 @@ def test_one_store_keeps_models_apart(tmp_path: Path) -> None:
     store = tmp_path / "answers.db"
     targets = [random_pdfa(30, seed=seed) for seed in (1, 2)]
     for target in targets:
-        learn(target, by=BY, store=store)
+        learn(target, equivalence=BY, store=store)
     for target in targets:
-        again = learn(target, by=BY, store=store)
+        again = learn(target, equivalence=BY, store=store)
         assert again.statistics.words == 0
-        assert again.pdfa == learn(target, by=BY).pdfa
+        assert again.pdfa == learn(target, equivalence=BY).pdfa
     with AnswerStore(store, read_only=True) as opened:
         assert len(opened.models()) == 2
 
 
 def test_another_kappa_uses_the_same_answers(tmp_path: Path) -> None:
     target, store = random_pdfa(60, seed=1), tmp_path / "answers.db"
-    learn(target, by=Quantization(1000), store=store)
-    coarse = learn(target, by=Quantization(5), store=store)
+    learn(target, equivalence=Quantization(1000), store=store)
+    coarse = learn(target, equivalence=Quantization(5), store=store)
     assert coarse.statistics.stored_words > 50
-    assert coarse.pdfa == learn(target, by=Quantization(5)).pdfa
+    assert coarse.pdfa == learn(target, equivalence=Quantization(5)).pdfa
 
 
 def as_function(target: PDFA) -> FunctionModel:
@@ -132,22 +118,34 @@ def as_function(target: PDFA) -> FunctionModel:
 def test_another_model_of_the_same_name_is_noticed(tmp_path: Path) -> None:
     one, other = random_pdfa(30, seed=1), random_pdfa(30, seed=2)
     store = tmp_path / "answers.db"
-    learn(as_function(one), by=BY, oracle=ExactOracle(one, by=BY), store=store, model_id="m")
-    oracle = ExactOracle(other, by=BY)
+    learn(
+        as_function(one),
+        equivalence=BY,
+        oracle=ExactOracle(one, equivalence=BY),
+        store=store,
+        model_id="m",
+    )
+    oracle = ExactOracle(other, equivalence=BY)
     with pytest.raises(ModelError, match="give it another model_id"):
-        learn(as_function(other), by=BY, oracle=oracle, store=store, model_id="m")
-    learn(as_function(other), by=BY, oracle=oracle, store=store, model_id="n")
+        learn(as_function(other), equivalence=BY, oracle=oracle, store=store, model_id="m")
+    learn(as_function(other), equivalence=BY, oracle=oracle, store=store, model_id="n")
 
 
 def test_another_model_is_noticed_at_any_kappa(tmp_path: Path) -> None:
     one, other = random_pdfa(30, seed=1), random_pdfa(30, seed=2)
     store, coarse = tmp_path / "answers.db", Quantization(1)
-    learn(as_function(one), by=BY, oracle=ExactOracle(one, by=BY), store=store, model_id="m")
+    learn(
+        as_function(one),
+        equivalence=BY,
+        oracle=ExactOracle(one, equivalence=BY),
+        store=store,
+        model_id="m",
+    )
     with pytest.raises(ModelError, match="give it another model_id"):
         learn(
             as_function(other),
-            by=coarse,
-            oracle=ExactOracle(other, by=coarse),
+            equivalence=coarse,
+            oracle=ExactOracle(other, equivalence=coarse),
             store=store,
             model_id="m",
         )
@@ -157,18 +155,20 @@ def test_another_model_is_noticed_at_any_kappa(tmp_path: Path) -> None:
 def test_names_that_are_none(model_id: str, tmp_path: Path) -> None:
     target = random_pdfa(3, seed=1)
     with pytest.raises(InputError, match="model_id"):
-        learn(target, by=BY, store=tmp_path / "answers.db", model_id=model_id)
+        learn(target, equivalence=BY, store=tmp_path / "answers.db", model_id=model_id)
 
 
 def test_a_name_and_a_hash_are_not_a_longer_name(tmp_path: Path) -> None:
     store = tmp_path / "answers.db"
     target = random_pdfa(9, seed=1)
-    learn(target, by=BY, store=store, model_id="a")
+    learn(target, equivalence=BY, store=store, model_id="a")
     hashed = sha256(AutomatonModel(target).fingerprint.encode()).hexdigest()[:20]
     with AnswerStore(store, read_only=True) as opened:
         assert [model.key for model in opened.models()] == [f"a#{hashed}"]
-    oracle = ExactOracle(target, by=BY)
-    result = learn(as_function(target), by=BY, oracle=oracle, store=store, model_id=f"a {hashed}")
+    oracle = ExactOracle(target, equivalence=BY)
+    result = learn(
+        as_function(target), equivalence=BY, oracle=oracle, store=store, model_id=f"a {hashed}"
+    )
     assert result.statistics.stored_words == 0
 
 
@@ -196,8 +196,15 @@ def test_failures_at_any_call_change_nothing(
         oracle = ChainOracle(
             StoredAnswersOracle(), PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=2)
         )
-        by = Quantization(20)
-        return learn(watched, by=by, oracle=oracle, learner=learner, store=store, model_id="m")
+        equivalence = Quantization(20)
+        return learn(
+            watched,
+            equivalence=equivalence,
+            oracle=oracle,
+            learner=learner,
+            store=store,
+            model_id="m",
+        )
 
     whole = once(AutomatonModel(target), None)
     with suppress(ConnectionError):
@@ -218,8 +225,8 @@ def test_a_store_that_is_removed_in_use_is_missed(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="removed or replaced"):
         learn(
             FunctionModel(removing, target.alphabet),
-            by=BY,
-            oracle=ExactOracle(target, by=BY),
+            equivalence=BY,
+            oracle=ExactOracle(target, equivalence=BY),
             store=store,
             model_id="m",
         )
@@ -227,21 +234,21 @@ def test_a_store_that_is_removed_in_use_is_missed(tmp_path: Path) -> None:
 
 def test_a_function_needs_a_name(tmp_path: Path) -> None:
     target = random_pdfa(3, seed=1)
-    oracle = ExactOracle(target, by=BY)
+    oracle = ExactOracle(target, equivalence=BY)
     with pytest.raises(InputError, match="needs a model_id"):
-        learn(as_function(target), by=BY, oracle=oracle, store=tmp_path / "answers.db")
+        learn(as_function(target), equivalence=BY, oracle=oracle, store=tmp_path / "answers.db")
 
 
 def test_another_alphabet_under_the_same_name_is_refused(tmp_path: Path) -> None:
     store = tmp_path / "answers.db"
     for symbols, expected in ((2, None), (3, StoreError)):
         target = random_pdfa(5, symbols, seed=1)
-        oracle = ExactOracle(target, by=BY)
+        oracle = ExactOracle(target, equivalence=BY)
         if expected is None:
-            learn(as_function(target), by=BY, oracle=oracle, store=store, model_id="m")
+            learn(as_function(target), equivalence=BY, oracle=oracle, store=store, model_id="m")
         else:
             with pytest.raises(expected, match="alphabet"):
-                learn(as_function(target), by=BY, oracle=oracle, store=store, model_id="m")
+                learn(as_function(target), equivalence=BY, oracle=oracle, store=store, model_id="m")
 
 
 def test_what_a_failing_model_has_answered_is_kept(tmp_path: Path) -> None:
@@ -256,11 +263,13 @@ def test_what_a_failing_model_has_answered_is_kept(tmp_path: Path) -> None:
         return target.next_distributions(words)
 
     model = FunctionModel(failing, target.alphabet)
-    oracle = ExactOracle(target, by=BY)
+    oracle = ExactOracle(target, equivalence=BY)
     with pytest.raises(ConnectionError):
-        learn(model, by=BY, oracle=oracle, store=store, model_id="m")
-    result = learn(model, by=BY, oracle=oracle, store=store, model_id="m")
-    whole = learn(FunctionModel(target.next_distributions, target.alphabet), by=BY, oracle=oracle)
+        learn(model, equivalence=BY, oracle=oracle, store=store, model_id="m")
+    result = learn(model, equivalence=BY, oracle=oracle, store=store, model_id="m")
+    whole = learn(
+        FunctionModel(target.next_distributions, target.alphabet), equivalence=BY, oracle=oracle
+    )
     assert result.pdfa == whole.pdfa
     assert result.statistics.words + result.statistics.stored_words == whole.statistics.words
     assert result.statistics.stored_words > 10
@@ -280,12 +289,14 @@ def test_a_bad_row_loses_no_answer_of_its_batch(tmp_path: Path) -> None:
         return rows
 
     model = FunctionModel(failing, target.alphabet)
-    oracle = ExactOracle(target, by=BY)
+    oracle = ExactOracle(target, equivalence=BY)
     with pytest.raises(ModelError, match=r"sums to 1\.5"):
-        learn(model, by=BY, oracle=oracle, store=store, model_id="m", audit=0)
+        learn(model, equivalence=BY, oracle=oracle, store=store, model_id="m", audit=0)
     before = len(asked)
-    result = learn(model, by=BY, oracle=oracle, store=store, model_id="m", audit=0)
-    whole = learn(FunctionModel(target.next_distributions, target.alphabet), by=BY, oracle=oracle)
+    result = learn(model, equivalence=BY, oracle=oracle, store=store, model_id="m", audit=0)
+    whole = learn(
+        FunctionModel(target.next_distributions, target.alphabet), equivalence=BY, oracle=oracle
+    )
     assert result.pdfa == whole.pdfa
     again = set(asked[:before]) & set(asked[before:])
     assert again == set(bad)
@@ -305,8 +316,13 @@ def test_ctrl_c_keeps_all_answers(tmp_path: Path) -> None:
             return inner.answer(batch)
 
     with pytest.raises(LearningInterrupted):
-        learn(Interrupted(target), by=BY, oracle=ExactOracle(target, by=BY), store=store)
-    result = learn(target, by=BY, store=store)
+        learn(
+            Interrupted(target),
+            equivalence=BY,
+            oracle=ExactOracle(target, equivalence=BY),
+            store=store,
+        )
+    result = learn(target, equivalence=BY, store=store)
     assert result.statistics.stored_words > 50
 
 
@@ -330,12 +346,17 @@ def test_sampling_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     def once(budget: Budget) -> Result:
         oracle = PACOracle(epsilon=0.02, delta=0.1, sampler=UniformWords(max_length=12), seed=5)
         return learn(
-            as_function(target), by=BY, oracle=oracle, store=store, model_id="m", budget=budget
+            as_function(target),
+            equivalence=BY,
+            oracle=oracle,
+            store=store,
+            model_id="m",
+            budget=budget,
         )
 
     fresh = learn(
         as_function(target),
-        by=BY,
+        equivalence=BY,
         oracle=PACOracle(epsilon=0.02, delta=0.1, sampler=UniformWords(max_length=12), seed=5),
     )
     words = 0
@@ -358,10 +379,13 @@ def test_files_that_are_no_store(content: bytes, tmp_path: Path) -> None:
 
 FULL = """
 import resource, sys
-from pdfalearn import *
+from pdfalearn import FunctionModel, Quantization, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import StoreError
+from pdfalearn.oracles import AllWordsOracle, ExactOracle
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 try:
-    learn(random_pdfa(20_000, seed=1), by=Quantization(1000), store=sys.argv[1])
+    learn(random_pdfa(20_000, seed=1), equivalence=Quantization(1000), store=sys.argv[1])
 except StoreError as error:
     print(error)
 else:
@@ -380,12 +404,12 @@ def test_a_full_disk_stops_learning_and_loses_nothing(tmp_path: Path) -> None:
     assert "answers.db" in done.stdout
     with AnswerStore(path) as store:
         assert store.verify().answers > 1000
-    result = learn(random_pdfa(20_000, seed=1), by=Quantization(1000), store=path)
+    result = learn(random_pdfa(20_000, seed=1), equivalence=Quantization(1000), store=path)
     assert result.statistics.stored_words > 1000
 
 
 def test_a_run_goes_on_from_sparse_answers_and_the_file_stays_small(tmp_path: Path) -> None:
-    target, by = random_pdfa(12, 600, seed=5), Quantization(1000)
+    target, equivalence = random_pdfa(12, 600, seed=5), Quantization(1000)
 
     def listed(words: list[tuple[object, ...]]) -> Rows:
         table = target.next_distributions(words)
@@ -404,10 +428,10 @@ def test_a_run_goes_on_from_sparse_answers_and_the_file_stays_small(tmp_path: Pa
         )
 
     model = TopK(FunctionModel(listed, target.alphabet, fingerprint="listed"), 5)
-    dense = learn(TopK(target, 5), by=by)
+    dense = learn(TopK(target, 5), equivalence=equivalence)
     store = tmp_path / "answers.db"
-    first = learn(model, by=by, store=store)
-    again = learn(model, by=by, store=store)
+    first = learn(model, equivalence=equivalence, store=store)
+    again = learn(model, equivalence=equivalence, store=store)
     assert first.pdfa == again.pdfa
     assert len(first.pdfa) == len(dense.pdfa)
     assert again.statistics.words == 0

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import DamagedStoreError, StoreError
+from pdfalearn.errors import DamagedStoreError, StoreError
 from pdfalearn.stores import AnswerStore, _sqlite
 from pdfalearn.stores.answers import ModelAnswers
 from pdfalearn.words import Words
@@ -211,7 +211,7 @@ def add_all(answers: ModelAnswers, batches: Iterable[Batch]) -> None:
 
 LIMITED = """
 import resource, sys
-from pdfalearn import StoreError
+from pdfalearn.errors import StoreError
 from pdfalearn.stores import AnswerStore
 from tests.stores.given import ALPHABET, arrays_of, endless_batches
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pdfalearn import Quantization, Sweep, SweepRow, Tolerance, chain, learn
+from pdfalearn import Quantization, Sweep, Tolerance, learn
+from pdfalearn.datasets import chain
+from pdfalearn.results import SweepRow
 
 Run = tuple[Quantization | Tolerance, int, float, bool]
 """What was learnt with, its states and divergence, and whether it ended."""
@@ -26,12 +28,12 @@ def sweep_of(*runs: Run) -> Sweep:
 
 
 def _row(run: Run) -> SweepRow:
-    by, states, divergence, has_ended = run
+    equivalence, states, divergence, has_ended = run
     result = learn(chain(states))
     assert len(result.pdfa) == states
     known = replace(result.certificate, kind="exact" if has_ended else "stopped")
     result = replace(result, certificate=known)
-    return SweepRow(by, result, divergence, divergence, divergence, 0.0)
+    return SweepRow(equivalence, result, divergence, divergence, divergence, 0.0)
 
 
 def test_a_worse_automaton_of_about_the_same_size_is_no_reason() -> None:
@@ -62,4 +64,4 @@ def test_beyond_means_finer_and_of_the_same_kind() -> None:
         runs = sorted([*grown, (other, 12, 0.1, False)], key=lambda run: str(run[0]))
         found = sweep_of(*runs)
         assert found.recommended is not None
-        assert found.recommended.by == Quantization(5)
+        assert found.recommended.equivalence == Quantization(5)

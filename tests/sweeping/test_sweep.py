@@ -16,24 +16,21 @@ from hypothesis import strategies as st
 from benchmarks.distilling.black_boxes import BlackBox, random_target
 from pdfalearn import (
     PDFA,
-    AllWordsOracle,
     Budget,
     FunctionModel,
-    InputError,
-    ModelWords,
     Quantization,
     Sweep,
-    SweepInterrupted,
-    SweepProgress,
     Tolerance,
     divergence,
-    figure_1,
-    figure_2,
-    figure_3,
     learn,
     quotient,
     sweep,
 )
+from pdfalearn.datasets import figure_1, figure_2, figure_3
+from pdfalearn.errors import InputError
+from pdfalearn.oracles import AllWordsOracle
+from pdfalearn.results import SweepInterrupted, SweepProgress
+from pdfalearn.samplers import ModelWords
 from tests.strategies import pdfas
 from tests.support import examples, need_module
 
@@ -67,14 +64,16 @@ def with_noise_of_words(target: PDFA, strength: float) -> FunctionModel:
 @given(pdfas(), st.sets(st.integers(1, 200), min_size=1, max_size=4))
 def test_every_row_is_what_learning_alone_gives(target: PDFA, kappas: set[int]) -> None:
     found = sweep(target, kappas=kappas)
-    assert [row.by for row in found] == [Quantization(kappa) for kappa in sorted(kappas)]
+    assert [row.equivalence for row in found] == [Quantization(kappa) for kappa in sorted(kappas)]
     for row in found:
-        alone = learn(target, by=row.by)
+        alone = learn(target, equivalence=row.equivalence)
         assert row.pdfa == alone.pdfa
         assert row.result.access_words == alone.access_words
         assert row.words == alone.statistics.words
-        assert len(row.pdfa) == len(quotient(target, by=row.by))  # type: ignore[arg-type]
-    assert found.words_alone == sum(learn(target, by=row.by).statistics.words for row in found)
+        assert len(row.pdfa) == len(quotient(target, equivalence=row.equivalence))  # type: ignore[arg-type]
+    assert found.words_alone == sum(
+        learn(target, equivalence=row.equivalence).statistics.words for row in found
+    )
     assert found.words_asked <= found.words_alone
 
 
@@ -82,9 +81,9 @@ def test_every_row_is_what_learning_alone_gives(target: PDFA, kappas: set[int]) 
 @given(pdfas(), st.sampled_from([(0.3, 0.01), (0.1,)]))
 def test_tolerances_are_for_lpstar(target: PDFA, tolerances: tuple[float, ...]) -> None:
     found = sweep(target, kappas=[20], tolerances=tolerances)
-    assert [row.by for row in found] == [Quantization(20), *map(Tolerance, tolerances)]
+    assert [row.equivalence for row in found] == [Quantization(20), *map(Tolerance, tolerances)]
     for row in found.rows[1:]:
-        assert row.pdfa == learn(target, by=row.by, learner="lpstar").pdfa
+        assert row.pdfa == learn(target, equivalence=row.equivalence, learner="lpstar").pdfa
 
 
 @examples(12)
@@ -107,7 +106,12 @@ def test_a_black_box_is_asked_for_each_word_once() -> None:
     assert len(counts) == found.words_asked
     assert found.words_asked < found.words_alone
     for row in found:
-        assert row.pdfa == learn(model, by=row.by, budget=Budget(max_words=10**5), audit=0).pdfa
+        assert (
+            row.pdfa
+            == learn(
+                model, equivalence=row.equivalence, budget=Budget(max_words=10**5), audit=0
+            ).pdfa
+        )
 
 
 @pytest.mark.slow
@@ -126,7 +130,7 @@ def test_figures_are_learnt_by_the_smallest_kappa_that_tells_their_states(pdfa: 
     found = sweep(pdfa, kappas=[1, 10, 100, 1000])
     assert found.recommended is not None
     assert found.recommended.divergence == 0
-    assert found.recommended.states == len(quotient(pdfa, by=Quantization(1000)))
+    assert found.recommended.states == len(quotient(pdfa, equivalence=Quantization(1000)))
     assert "states stay the same at" in found.recommendation
 
 
@@ -192,7 +196,7 @@ def test_the_phone_trigram() -> None:
 
     found = sweep(phones(), kappas=[5, 10, 100, 1000])
     assert found.recommended is not None
-    assert found.recommended.by == Quantization(100)
+    assert found.recommended.equivalence == Quantization(100)
     assert found.words_asked < 0.6 * found.words_alone
 
 
@@ -228,12 +232,12 @@ def test_a_store_goes_on_where_it_stopped(tmp_path: Path) -> None:
 def test_an_oracle_of_ones_own() -> None:
     seen = []
 
-    def oracle(by: Any) -> AllWordsOracle:
-        seen.append(by)
+    def oracle(equivalence: Any) -> AllWordsOracle:
+        seen.append(equivalence)
         return AllWordsOracle(4)
 
     model, _ = asked_function(figure_3())
-    found = sweep(model, kappas=[10], tolerances=[0.1], oracle=oracle, words=ModelWords(30))
+    found = sweep(model, kappas=[10], tolerances=[0.1], oracle=oracle, sampler=ModelWords(30))
     assert seen == [Quantization(10), Tolerance(0.1)]
     assert {row.result.certificate.kind for row in found} == {"tested"}
 
@@ -249,7 +253,7 @@ def test_an_interrupt_keeps_what_was_learnt() -> None:
         sweep(model, kappas=[5, 50, 100], progress=stop)
     kept = caught.value.sweep
     assert kept is not None
-    assert [row.by for row in kept] == [Quantization(5), Quantization(50)]
+    assert [row.equivalence for row in kept] == [Quantization(5), Quantization(50)]
     assert kept.rows[0].has_ended
     assert kept.rows[1].result.certificate.kind == "interrupted"
     assert kept.recommended is kept.rows[0] or kept.recommended is None
@@ -266,7 +270,7 @@ def _raise() -> None:
 def test_progress_is_told_run_by_run() -> None:
     told: list[SweepProgress] = []
     sweep(BlackBox(figure_3()), kappas=[1, 10], progress=told.append)
-    assert sorted({(news.run, news.by) for news in told}, key=lambda pair: pair[0]) == [
+    assert sorted({(news.run, news.equivalence) for news in told}, key=lambda pair: pair[0]) == [
         (0, None),
         (1, Quantization(1)),
         (2, Quantization(10)),

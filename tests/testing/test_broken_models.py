@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import ModelError
+from pdfalearn.errors import ModelError
 from pdfalearn.rows import Rows
 from pdfalearn.testing import check_model
 from tests.testing.broken import BROKEN, function, opened, own, raising, rows_of

@@ -9,22 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    Alphabet,
-    AutomatonModel,
-    FunctionModel,
-    InputError,
-    ModelError,
-    RecurrentModel,
-    TopK,
-    chain,
-    figure_1,
-    random_pdfa,
-    reber,
-    tomita,
-)
+from pdfalearn import PDFA, Alphabet, FunctionModel, RecurrentModel, TopK
 from pdfalearn.alphabet import Symbol
+from pdfalearn.datasets import chain, figure_1, random_pdfa, reber, tomita
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.rows import Rows

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pdfalearn import Page
+from pdfalearn.viewing import Page
 from tests.support import need_module, need_program
 from tests.viewing.opened import Opened
 

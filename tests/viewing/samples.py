@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from examples.phone_trigram import write_arpa
-from pdfalearn import PDFA, figure_2, random_pdfa, read_arpa, reber, tomita
+from pdfalearn import PDFA
+from pdfalearn.datasets import figure_2, random_pdfa, reber, tomita
+from pdfalearn.io import read_arpa
 from tests.support import need_module
 
 

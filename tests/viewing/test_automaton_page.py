@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import PDFA, InputError, figure_1, reber, view
+from pdfalearn import PDFA, view
+from pdfalearn.datasets import figure_1, reber
+from pdfalearn.errors import InputError
 from tests.support import mostly_slow, need_module
 from tests.viewing.conftest import Open
 from tests.viewing.opened import overlapping

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pdfalearn import PDFA, InputError, MissingExtraError, chain, draw, figure_3, random_pdfa, save
-from tests.formats.samples import odd_pdfas
+from pdfalearn import PDFA, draw, save
+from pdfalearn.datasets import chain, figure_3, random_pdfa
+from pdfalearn.errors import InputError, MissingExtraError
+from tests.io.samples import odd_pdfas
 from tests.support import examples, need_program
 from tests.viewing.picture_samples import SIGNATURES, bigram, fake_dot, one_state, texts_of
 

@@ -12,24 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    PDFA,
-    Budget,
-    Frontier,
-    InputError,
-    Result,
-    check_can_save,
-    differences,
-    distances,
-    distill,
-    figure_1,
-    figure_3,
-    learn,
-    load,
-    random_pdfa,
-    save,
-    view,
-)
+from pdfalearn import PDFA, Budget, Frontier, Result, distill, learn, load, save, view
+from pdfalearn.analysis import differences, distances
+from pdfalearn.datasets import figure_1, figure_3, random_pdfa
+from pdfalearn.errors import InputError
+from pdfalearn.io import check_can_save
 from pdfalearn.viewing import pair
 from pdfalearn.viewing.frontier import frontier_parts, shared_room
 from pdfalearn.viewing.pair import MOST_STEPS, comparison_data

@@ -11,19 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    Bounds,
-    Budget,
-    Certificate,
-    FunctionModel,
-    Simplified,
-    TreeNode,
-    distill,
-    draw,
-    evaluate_exactly,
-    learn,
-)
+from pdfalearn import PDFA, Budget, Certificate, FunctionModel, distill, draw, learn
+from pdfalearn.metrics import evaluate_exactly
+from pdfalearn.results import Bounds, Simplified, TreeNode
 from tests.support import need_program
 from tests.viewing.picture_samples import EVIL, texts_of
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pdfalearn import reber, view
+from pdfalearn import view
+from pdfalearn.datasets import reber
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

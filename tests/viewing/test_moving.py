@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import reber, view
+from pdfalearn import view
+from pdfalearn.datasets import reber
 from tests.viewing.conftest import Open
 
 

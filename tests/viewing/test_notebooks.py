@@ -9,22 +9,10 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import (
-    PDFA,
-    Budget,
-    chain,
-    distill,
-    divergence,
-    evaluate,
-    figure_1,
-    figure_3,
-    learn,
-    random_pdfa,
-    reber,
-    simplify,
-)
+from pdfalearn import PDFA, Budget, distill, divergence, evaluate, learn, simplify
+from pdfalearn.datasets import chain, figure_1, figure_3, random_pdfa, reber
 from pdfalearn.viewing import notebook_pictures
-from tests.formats.sample_trees import FIGURE_3, star
+from tests.io.sample_trees import FIGURE_3, star
 from tests.support import need_program
 from tests.viewing.picture_samples import bigram, fake_dot, texts_of
 

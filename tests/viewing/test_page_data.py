@@ -13,18 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pdfalearn import (
-    PDFA,
-    InputError,
-    check_can_save,
-    expected_visits,
-    figure_1,
-    load,
-    random_pdfa,
-    reber,
-    save,
-    view,
-)
+from pdfalearn import PDFA, load, save, view
+from pdfalearn.analysis import expected_visits
+from pdfalearn.datasets import figure_1, random_pdfa, reber
+from pdfalearn.errors import InputError
+from pdfalearn.io import check_can_save
 from pdfalearn.viewing.automaton import MOST_ROW, MOST_STATES, MOST_TRANSITIONS, automaton_data
 from pdfalearn.viewing.visits import cut_visits
 from tests.cli.program import error_of, run, run_json

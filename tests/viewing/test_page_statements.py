@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, reber, view
+from pdfalearn import PDFA, view
+from pdfalearn.datasets import reber
 from tests.viewing.conftest import Open
 
 if TYPE_CHECKING:

@@ -14,16 +14,15 @@ from pdfalearn import (
     Budget,
     Certificate,
     Frontier,
-    Page,
     Quantization,
     Result,
-    differences,
     distill,
     learn,
-    random_pdfa,
     view,
 )
-from pdfalearn.viewing import pair
+from pdfalearn.analysis import differences
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.viewing import Page, pair
 from tests.runs.samples import run_of
 from tests.support import need_module
 from tests.viewing.conftest import Open
@@ -249,7 +248,9 @@ def test_texts_are_never_run(open_page: Open) -> None:
     )
     other = replace_rows(evil)
     certificate = Certificate("tested", EVIL)
-    result = replace(learn(evil, by=Quantization(10)), notes=(EVIL,), certificate=certificate)
+    result = replace(
+        learn(evil, equivalence=Quantization(10)), notes=(EVIL,), certificate=certificate
+    )
     points = distill(evil, budget=Budget(max_symbols=300), sizes=[1, 2])
     for page in (
         view(result, title=EVIL),

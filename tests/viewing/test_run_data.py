@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import Budget, Progress, Result, chain, learn, random_pdfa
+from pdfalearn import Budget, Result, learn
+from pdfalearn.datasets import chain, random_pdfa
+from pdfalearn.results import Progress
 from pdfalearn.results.learning_runs import History
 from pdfalearn.results.trees import numbered_nodes
 from pdfalearn.viewing import result as trees

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
     from pdfalearn.analysis.scoring import Score as Score
     from pdfalearn.analysis.scoring import score as score
-    from pdfalearn.analysis.scoring import surprises as surprises
+    from pdfalearn.analysis.scoring import surprisals as surprisals
     from pdfalearn.analysis.word_distances import Distances as Distances
     from pdfalearn.analysis.word_distances import distances as distances
+    from pdfalearn.reachability import reachable as reachable
+    from pdfalearn.reachability import reachable_part as reachable_part
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

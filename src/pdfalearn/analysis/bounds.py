@@ -37,7 +37,7 @@ class Claim:
     """An automaton, the relation between it and models, and the models for which that holds."""
 
     pdfa: PDFA
-    by: Relation
+    equivalence: Relation
     statement: str
     """For which models bounds hold."""
     epsilon: float = 0.0
@@ -46,19 +46,19 @@ class Claim:
     """The probability that the share is at most ``epsilon``."""
 
     @classmethod
-    def of(cls, automaton: PDFA | Result | Frontier, by: Relation | None) -> Claim:
+    def of(cls, automaton: PDFA | Result | Frontier, equivalence: Relation | None) -> Claim:
         """Find out what is known; refuse an automaton about which nothing is known."""
         if isinstance(automaton, Frontier):
             raise _nothing_known("distilled")
         if isinstance(automaton, Result):
-            return _claim_of_run(automaton, by)
+            return _claim_of_run(automaton, equivalence)
         pdfa = checked_pdfa(automaton, "automaton")
-        if by is None:
+        if equivalence is None:
             raise InputError(
-                "bounds of a PDFA need by=Quantization(kappa), the classes that models may differ "
-                "in; the Result of learn knows its own"
+                "bounds of a PDFA need equivalence=Quantization(kappa), the classes that models "
+                "may differ in; the Result of learn knows its own"
             )
-        relation = check_relation(by)
+        relation = check_relation(equivalence)
         if isinstance(relation, Tolerance):
             raise InputError(
                 f"{relation!r} does not say of a PDFA alone that every answer was compared with "
@@ -67,19 +67,22 @@ class Claim:
         return cls(pdfa, relation, "every model whose answers are in the classes of their states")
 
 
-def _claim_of_run(result: Result, by: Relation | None) -> Claim:
+def _claim_of_run(result: Result, equivalence: Relation | None) -> Claim:
     certificate = result.certificate
-    if result.by is None:
+    if result.equivalence is None:
         raise InputError("the run's file does not say by what answers were compared; no bounds")
-    if by is not None and by != result.by:
-        raise InputError(f"by={by!r}, but the run compared answers by {result.by!r}; leave by out")
-    if certificate.details.get("by", repr(result.by)) != repr(result.by):
+    if equivalence is not None and equivalence != result.equivalence:
         raise InputError(
-            f"the run compared answers by {result.by!r}, but its oracle by "
-            f"{certificate.details['by']}; no bounds hold for either"
+            f"equivalence={equivalence!r}, but the run compared answers by "
+            f"{result.equivalence!r}; leave it out"
+        )
+    if certificate.details.get("equivalence", repr(result.equivalence)) != repr(result.equivalence):
+        raise InputError(
+            f"the run compared answers by {result.equivalence!r}, but its oracle by "
+            f"{certificate.details['equivalence']}; no bounds hold for either"
         )
     if certificate.kind == "exact":
-        return Claim(result.pdfa, result.by, "the target, and every model that is as near")
+        return Claim(result.pdfa, result.equivalence, "the target, and every model that is as near")
     if certificate.kind != "pac":
         raise _nothing_known(certificate.kind)
     if not certificate.details.get("whole_words_of_model"):
@@ -90,13 +93,13 @@ def _claim_of_run(result: Result, by: Relation | None) -> Claim:
         )
     epsilon, delta = (float(str(certificate.details[name])) for name in ("epsilon", "delta"))
     statement = f"the model, with probability at least 1 - {delta:g}"
-    return Claim(result.pdfa, result.by, statement, epsilon, 1 - delta)
+    return Claim(result.pdfa, result.equivalence, statement, epsilon, 1 - delta)
 
 
 def _nothing_known(kind: str) -> InputError:
     return InputError(
-        f"nothing is claimed: {_NO_CLAIM[kind]}; give its pdfa with by=Quantization(kappa) to ask "
-        "about all models that such classes would allow"
+        f"nothing is claimed: {_NO_CLAIM[kind]}; give its pdfa with "
+        "equivalence=Quantization(kappa) to ask about all models that such classes would allow"
     )
 
 
@@ -109,7 +112,7 @@ def probability_bounds(
     automaton: PDFA | Result | Frontier,
     language: LanguageLike,
     *,
-    by: Relation | None = None,
+    equivalence: Relation | None = None,
     given: LanguageLike | None = None,
 ) -> Bounds:
     """Bound the probability of a language over all models that the classes of the states allow.
@@ -124,7 +127,7 @@ def probability_bounds(
         how sure that is.
     language : str, DFA, Language, or iterable of words
         As for `probability`.
-    by : Equivalence, optional
+    equivalence : Equivalence, optional
         The classes, such as ``Quantization(1000)``. A `Result` brings its own.
     given : str, DFA, Language, or iterable of words, optional
         A condition: only words that are in this language count. The bounds are then sound, but not
@@ -150,13 +153,14 @@ def probability_bounds(
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_1
-    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
+    >>> from pdfalearn import Quantization
+    >>> from pdfalearn.datasets import figure_1
+    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), equivalence=Quantization(4))
     >>> round(bounds.low, 9), round(bounds.high, 9)
     (0.75, 0.8125)
     """
-    claim = Claim.of(automaton, by)
-    boxes = Boxes.of(claim.pdfa, claim.by)
+    claim = Claim.of(automaton, equivalence)
+    boxes = Boxes.of(claim.pdfa, claim.equivalence)
     dfa = language_dfa(language, claim.pdfa.alphabet)
     if given is None:
         low, high = _widened(_reach(claim.pdfa, boxes, dfa), claim.epsilon)
@@ -167,12 +171,14 @@ def probability_bounds(
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 
-def length_bounds(automaton: PDFA | Result | Frontier, *, by: Relation | None = None) -> Bounds:
+def length_bounds(
+    automaton: PDFA | Result | Frontier, *, equivalence: Relation | None = None
+) -> Bounds:
     """Bound the expected length of words over all models that the classes of the states allow.
 
     Parameters
     ----------
-    automaton, by
+    automaton, equivalence
         As for `probability_bounds`.
 
     Returns
@@ -188,18 +194,19 @@ def length_bounds(automaton: PDFA | Result | Frontier, *, by: Relation | None = 
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_1
-    >>> bounds = length_bounds(figure_1(), by=Quantization(4))
+    >>> from pdfalearn import Quantization
+    >>> from pdfalearn.datasets import figure_1
+    >>> bounds = length_bounds(figure_1(), equivalence=Quantization(4))
     >>> round(bounds.low, 9), round(bounds.high, 9)
     (1.5, 2.0)
     """
-    claim = Claim.of(automaton, by)
+    claim = Claim.of(automaton, equivalence)
     if claim.epsilon:
         raise InputError(
             "nothing is claimed: a PAC certificate leaves a share of words open, which may have "
             "any length; ask for the probability of a length with probability_bounds"
         )
-    boxes = Boxes.of(claim.pdfa, claim.by)
+    boxes = Boxes.of(claim.pdfa, claim.equivalence)
     chain = _whole_chain(claim.pdfa, boxes)[0]
     low, high = least_steps(chain), greatest_steps(chain)
     blamed = _blamed(claim.pdfa, boxes) if high == inf else ()

@@ -13,7 +13,7 @@ from pdfalearn.chains import IntervalChain
 from pdfalearn.equivalence import Exact, Quantization, Relation, Rounded, Tolerance, check_relation
 from pdfalearn.errors import InputError
 from pdfalearn.files import write_named
-from pdfalearn.formats import write_intervals
+from pdfalearn.io import write_intervals
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats
 
@@ -34,20 +34,20 @@ class Boxes:
     highs: Floats
 
     @classmethod
-    def of(cls, pdfa: PDFA, by: Relation) -> Boxes:
+    def of(cls, pdfa: PDFA, equivalence: Relation) -> Boxes:
         """Return the boxes of an automaton's rows, each closed and a little too wide.
 
         Examples
         --------
-        >>> from pdfalearn import figure_1
+        >>> from pdfalearn.datasets import figure_1
         >>> Boxes.of(figure_1(), Quantization(4)).highs.tolist()
         [[0.25, 1.0], [0.75, 0.75]]
         """
-        lows, highs = _box(pdfa.probabilities, by)
+        lows, highs = _box(pdfa.probabilities, equivalence)
         lows, highs = np.clip(lows, 0.0, 1.0), np.clip(highs, 0.0, 1.0)
         highs[:, 1:][pdfa.transitions < 0] = 0.0
         lows[:, 1:][pdfa.transitions < 0] = 0.0
-        _check_not_empty(lows, highs, by)
+        _check_not_empty(lows, highs, equivalence)
         return cls(lows, highs)
 
     @property
@@ -56,30 +56,36 @@ class Boxes:
         return np.asarray((self.highs - self.lows).sum(axis=1))
 
 
-def _box(rows: Floats, by: Relation, margin: float = _MARGIN) -> tuple[Floats, Floats]:
-    if isinstance(by, Quantization):
-        intervals = by.intervals(rows)
+def _box(rows: Floats, equivalence: Relation, margin: float = _MARGIN) -> tuple[Floats, Floats]:
+    if isinstance(equivalence, Quantization):
+        intervals = equivalence.intervals(rows)
         # The last interval has no end, as it takes what rounding leaves above 1.
-        highs = np.where(intervals == by.kappa - 1, 1.0, (intervals + 1) / by.kappa)
-        return intervals / by.kappa - margin, highs + (margin - _MARGIN)
-    if isinstance(by, Rounded):
-        return _box(np.round(rows, by.decimals), by.by, margin + 0.5 * 10.0**-by.decimals)
-    if isinstance(by, Tolerance):
-        return rows - by.limit - margin, rows + by.limit + margin
-    if isinstance(by, Exact):
+        highs = np.where(
+            intervals == equivalence.kappa - 1, 1.0, (intervals + 1) / equivalence.kappa
+        )
+        return intervals / equivalence.kappa - margin, highs + (margin - _MARGIN)
+    if isinstance(equivalence, Rounded):
+        return _box(
+            np.round(rows, equivalence.decimals),
+            equivalence.equivalence,
+            margin + 0.5 * 10.0**-equivalence.decimals,
+        )
+    if isinstance(equivalence, Tolerance):
+        return rows - equivalence.limit - margin, rows + equivalence.limit + margin
+    if isinstance(equivalence, Exact):
         return rows - margin, rows + margin
     raise InputError(
-        f"by={by!r} does not say how far the members of a class are apart; bounds need "
-        "Quantization(kappa), Rounded, Tolerance or Exact"
+        f"equivalence={equivalence!r} does not say how far the members of a class are apart; "
+        "bounds need Quantization(kappa), Rounded, Tolerance or Exact"
     )
 
 
-def _check_not_empty(lows: Floats, highs: Floats, by: Relation) -> None:
+def _check_not_empty(lows: Floats, highs: Floats, equivalence: Relation) -> None:
     empty = (lows.sum(axis=1) > 1 + 1e-12) | (highs.sum(axis=1) < 1 - 1e-12)
     if empty.any():
         raise InputError(
             f"state {int(empty.argmax())}: no distribution that sums to 1 is in its class by "
-            f"{by!r}, as its own row does not; divide the rows by their sums"
+            f"{equivalence!r}, as its own row does not; divide the rows by their sums"
         )
 
 
@@ -121,7 +127,7 @@ def _sum_lost(product: Product, table: Floats) -> Floats:
     return lost
 
 
-def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, by: Relation) -> None:
+def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, equivalence: Relation) -> None:
     """Write an automaton with the interval of every probability, as an interval Markov chain.
 
     Parameters
@@ -130,7 +136,7 @@ def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, by: Relation) ->
         The automaton.
     path : str or os.PathLike
         A file whose name ends with ``.drn``.
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         The classes of the states, such as ``Quantization(1000)``.
 
     Notes
@@ -141,15 +147,16 @@ def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, by: Relation) ->
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from pdfalearn import Quantization, figure_1
+    >>> from pdfalearn import Quantization
+    >>> from pdfalearn.datasets import figure_1
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_intervals(figure_1(), pathlib.Path(folder, "x.drn"), by=Quantization(4))
+    ...     save_intervals(figure_1(), pathlib.Path(folder, "x.drn"), equivalence=Quantization(4))
     ...     text = pathlib.Path(folder, "x.drn").read_text()
     >>> text.splitlines()[1], text.splitlines()[14].strip()
     ('@value_type: double-interval', '2 : [0.0, 0.25]')
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
-    boxes = Boxes.of(pdfa, check_relation(by))
+    boxes = Boxes.of(pdfa, check_relation(equivalence))
 
     def write(pdfa: PDFA, stream: BinaryIO) -> None:
         write_intervals(pdfa, boxes.lows, boxes.highs, stream)

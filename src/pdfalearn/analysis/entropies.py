@@ -21,7 +21,7 @@ class Entropy:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> found = entropy(figure_1())
     >>> round(found.per_word, 6), found.by_state.round(6).tolist(), found.endless_states
     (1.386294, [0.0, 0.693147], ())
@@ -43,7 +43,7 @@ class Visits:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> visits = expected_visits(figure_1())
     >>> visits.states.round(6).tolist(), visits.transitions.round(6).tolist()
     ([1.0, 2.0], [[1.0], [1.0]])
@@ -67,7 +67,7 @@ def entropy(pdfa: PDFA) -> Entropy:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> result = entropy(figure_1())
     >>> round(result.per_word, 6), round(result.per_symbol, 6)
     (1.386294, 0.462098)
@@ -104,7 +104,7 @@ def expected_visits(pdfa: PDFA) -> Visits:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> result = expected_visits(figure_1())
     >>> result.states.round(6).tolist(), result.transitions.round(6).tolist()
     ([1.0, 2.0], [[1.0], [1.0]])
@@ -139,7 +139,7 @@ def expected_count(pdfa: PDFA, language: LanguageLike) -> float:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> from pdfalearn.languages.kinds import EndsWith
     >>> round(expected_count(figure_1(), EndsWith("a")), 12)
     2.0

@@ -30,7 +30,7 @@ class Length:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> found = length(figure_1())
     >>> round(found.mean, 6), round(found.deviation, 6), found.quantile(0.9), found.endless_mass
     (2.0, 1.414214, 4.0, 0.0)
@@ -64,7 +64,7 @@ class Length:
 
         Examples
         --------
-        >>> from pdfalearn import figure_1
+        >>> from pdfalearn.datasets import figure_1
         >>> length(figure_1()).distribution(3)
         array([0.   , 0.5  , 0.25 , 0.125])
         """
@@ -83,7 +83,7 @@ class Length:
 
         Examples
         --------
-        >>> from pdfalearn import figure_1
+        >>> from pdfalearn.datasets import figure_1
         >>> length(figure_1()).quantile(0.9)
         4.0
         """
@@ -120,7 +120,7 @@ def length(pdfa: PDFA) -> Length:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> result = length(figure_1())
     >>> round(result.mean, 12), round(result.variance, 12), result.endless_mass
     (2.0, 2.0, 0.0)

@@ -22,7 +22,7 @@ class LikelyWord:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> (likeliest,) = most_likely(figure_1(), 1)
     >>> likeliest.word, likeliest.probability, round(likeliest.log_probability, 6)
     (('a',), 0.5, -0.693147)
@@ -55,7 +55,7 @@ def most_likely(
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> [("".join(one.word), one.probability) for one in most_likely(figure_1(), 3)]
     [('a', 0.5), ('aa', 0.25), ('aaa', 0.125)]
     """
@@ -84,7 +84,7 @@ def most_likely_prefixes(pdfa: PDFA, length: int, count: int | None = None) -> I
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> list(most_likely_prefixes(figure_1(), 2))
     [LikelyWord(word=('a', 'a'), probability=0.5, log_probability=-0.6931471805599453)]
     """

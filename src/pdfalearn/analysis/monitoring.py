@@ -29,7 +29,7 @@ class Monitor:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> monitor = Monitor(figure_1())
     >>> [round(monitor.observe("a"), 3) for _ in range(3)]
     [0.0, 0.693, 0.693]
@@ -52,7 +52,7 @@ class Monitor:
         """Begin again in the initial state, with nothing observed."""
         self._state: int | None = self._pdfa.initial
         self._observed = 0
-        self._surprise = self._expected = self._variance = 0.0
+        self._surprisal = self._expected = self._variance = 0.0
 
     @property
     def state(self) -> int | None:
@@ -70,9 +70,9 @@ class Monitor:
         return self._observed
 
     @property
-    def surprise(self) -> float:
+    def surprisal(self) -> float:
         """The sum of all surprises, in nats."""
-        return self._surprise
+        return self._surprisal
 
     @property
     def expected(self) -> float:
@@ -82,11 +82,11 @@ class Monitor:
     @property
     def deviation(self) -> float:
         """By how many standard deviations the sequence is more surprising than expected."""
-        if self._surprise == inf:
+        if self._surprisal == inf:
             return inf
         if self._variance == 0:
             return 0.0
-        return (self._surprise - self._expected) / sqrt(self._variance)
+        return (self._surprisal - self._expected) / sqrt(self._variance)
 
     def observe(self, symbol: Symbol) -> float:
         """Take the next symbol, or the terminal, and return its surprise.
@@ -102,7 +102,7 @@ class Monitor:
         if self._state is None:
             return inf
         state, cost = self._state, float(self._costs[self._state, column])
-        self._surprise += cost
+        self._surprisal += cost
         self._expected += float(self._means[state])
         self._variance += float(self._variances[state])
         if cost == inf:

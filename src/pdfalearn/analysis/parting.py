@@ -24,7 +24,8 @@ from pdfalearn.chains import (
     minus_logs,
 )
 from pdfalearn.checks import checked_integer
-from pdfalearn.pdfa import PDFA
+from pdfalearn.equivalence import over_union
+from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats
 from pdfalearn.words import offsets_of
 
@@ -137,7 +138,7 @@ class WordDifference:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> (found,) = differences(figure_1(), figure_1(0.25), 1).words
     >>> found.word, found.probability_a, found.probability_b
     (('a',), 0.5, 0.75)
@@ -156,7 +157,7 @@ class PrefixDifference:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> (found,) = differences(figure_1(), figure_1(0.25), 1).prefixes
     >>> found.prefix, found.symbol, found.probability_a, found.probability_b
     (('a',), 'a', 0.5, 0.25)
@@ -178,7 +179,7 @@ class Differences:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> found = differences(figure_1(), figure_1(0.25), 2)
     >>> round(found.squared_hellinger, 6), [one.word for one in found.words]
     (0.05271, [('a',), ('a', 'a', 'a', 'a')])
@@ -197,7 +198,8 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
     Parameters
     ----------
     a, b : PDFA
-        Automata over the same symbols, in any order. Their rows are divided by their sums.
+        The automata; a symbol that one of them does not know has probability 0 there. Their rows
+        are divided by their sums.
     count : int
         How many words and how many prefixes at most. Fewer words are found if it takes more than
         50,000 steps to be sure of the next one.
@@ -212,13 +214,14 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> result = differences(figure_1(), figure_1(0.25), 1)
     >>> result.words[0].word, result.words[0].probability_a, result.words[0].probability_b
     (('a',), 0.5, 0.75)
     >>> result.prefixes[0].prefix, result.prefixes[0].symbol, round(result.prefixes[0].share, 6)
     (('a',), 'a', 0.646447)
     """
+    a, b = over_union(checked_pdfa(a, "a"), checked_pdfa(b, "b"))
     count = checked_integer(count, "count", 0)
     common = Pairs.common(a, b, checked_integer(most_pairs, "most_pairs", 1, 2**40))
     distances = common.row_distances()

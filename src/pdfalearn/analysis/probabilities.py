@@ -48,7 +48,7 @@ def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None =
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> from pdfalearn.languages.kinds import HasLength
     >>> probability(figure_1(), HasLength(most=2))
     0.75
@@ -169,7 +169,7 @@ def condition(pdfa: PDFA, language: LanguageLike) -> PDFA:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> short = condition(figure_1(), ["a", "aa"])
     >>> round(short.probability("a"), 12), round(short.probability("aa"), 12)
     (0.666666666667, 0.333333333333)

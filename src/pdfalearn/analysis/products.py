@@ -56,7 +56,7 @@ class Product:
 
         Examples
         --------
-        >>> from pdfalearn import figure_1
+        >>> from pdfalearn.datasets import figure_1
         >>> from pdfalearn.languages.kinds import language_dfa
         >>> pdfa = figure_1()
         >>> len(Product.of(pdfa, language_dfa(["a", "aa"], pdfa.alphabet)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.chains import minus_logs, normalise_rows
-from pdfalearn.formats import encoded_lines
+from pdfalearn.io import encoded_lines
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words, visited_states
@@ -32,7 +32,7 @@ class ImpossibleWord:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> score(figure_1(), ["a", ""]).first_impossible
     (ImpossibleWord(number=2, position=0, symbol='$'),)
     """
@@ -51,9 +51,9 @@ class Score:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> found = score(figure_1(), ["a", "aa"])
-    >>> found.words, found.symbols, found.positions, round(found.surprise, 6)
+    >>> found.words, found.symbols, found.positions, round(found.surprisal, 6)
     (2, 3, 5, 1.039721)
     """
 
@@ -75,7 +75,7 @@ class Score:
         return exp(-self.log_probability / self.positions) if self.positions else nan
 
     @property
-    def surprise(self) -> float:
+    def surprisal(self) -> float:
         """The mean of -ln P of a word; NaN without possible words."""
         possible = self.words - self.impossible
         return -self.log_probability / possible if possible else nan
@@ -100,7 +100,7 @@ def score(pdfa: PDFA, words: str | os.PathLike[str] | Iterable[Word]) -> Score:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> result = score(figure_1(), ["a", "aa", ""])
     >>> result.words, result.impossible, result.first_impossible[0].symbol
     (3, 1, '$')
@@ -114,19 +114,19 @@ def score(pdfa: PDFA, words: str | os.PathLike[str] | Iterable[Word]) -> Score:
     return tally.score()
 
 
-def surprises(pdfa: PDFA, word: Word) -> Floats:
+def surprisals(pdfa: PDFA, word: Word) -> Floats:
     """Return -ln of the probability of every symbol of a word, and of its end.
 
     It is infinite from an impossible symbol on.
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
-    >>> surprises(figure_1(), "aa").round(3).tolist()
+    >>> from pdfalearn.datasets import figure_1
+    >>> surprisals(figure_1(), "aa").round(3).tolist()
     [0.0, 0.693, 0.693]
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
-    values, _ = _surprises(pdfa, minus_logs(_padded(pdfa)), pdfa.alphabet.encode_words([word]))
+    values, _ = _surprisals(pdfa, minus_logs(_padded(pdfa)), pdfa.alphabet.encode_words([word]))
     impossible = np.cumsum(np.isinf(values)) > 0
     return np.where(impossible, np.inf, values)
 
@@ -138,12 +138,9 @@ def _padded(pdfa: PDFA) -> Floats:
     )
 
 
-def _surprises(pdfa: PDFA, costs: Floats, words: Words) -> tuple[Floats, NDArray[np.int32]]:
+def _surprisals(pdfa: PDFA, costs: Floats, words: Words) -> tuple[Floats, NDArray[np.int32]]:
     """Return the surprise of every symbol and end of many words, and the columns they are in."""
-    columns = np.zeros(len(words.symbols) + len(words), dtype=np.int32)
-    is_symbol = np.ones(len(columns), dtype=bool)
-    is_symbol[words.ends] = False
-    columns[is_symbol] = words.symbols + 1
+    columns = words.next_columns()
     return costs[visited_states(pdfa.table, pdfa.initial, words), columns], columns
 
 
@@ -161,7 +158,7 @@ class _Tally:
         self._costs = minus_logs(_padded(pdfa))
         self._columns = _Columns(pdfa, self._costs)
         self._words = self._symbols = self._positions = self._impossible = 0
-        self._surprise = 0.0
+        self._surprisal = 0.0
         self._shown: list[ImpossibleWord] = []
 
     def add(self, words: Words) -> None:
@@ -172,7 +169,7 @@ class _Tally:
         possible = np.isfinite(sums)
         if not possible.all():
             self._note(words, np.flatnonzero(~possible))
-        self._surprise += float(sums[possible].sum())
+        self._surprisal += float(sums[possible].sum())
         self._positions += int(words.lengths[possible].sum() + possible.sum())
         self._words += len(words)
         self._symbols += len(words.symbols)
@@ -183,7 +180,7 @@ class _Tally:
             self._words,
             self._symbols,
             self._impossible,
-            0.0 - self._surprise,
+            0.0 - self._surprisal,
             self._positions,
             tuple(self._shown),
         )
@@ -194,7 +191,7 @@ class _Tally:
         long, others = order[:_FEW], order[_FEW:]
         sums = np.empty(len(words))
         few = words.take(long)
-        values, _ = _surprises(self._pdfa, self._costs, few)
+        values, _ = _surprisals(self._pdfa, self._costs, few)
         sums[long] = np.add.reduceat(values, few.offsets[:-1] + np.arange(len(few)))
         sums[others] = self._columns.sums(words, others)
         return sums
@@ -205,7 +202,7 @@ class _Tally:
         symbols = (self._pdfa.terminal, *self._pdfa.alphabet.symbols)
         for place in places[: _SHOWN - len(self._shown)].tolist():
             one = words.part(place, place + 1)
-            values, columns = _surprises(self._pdfa, self._costs, one)
+            values, columns = _surprisals(self._pdfa, self._costs, one)
             position = int(np.isinf(values).argmax())
             step = ImpossibleWord(self._words + place + 1, position, symbols[columns[position]])
             self._shown.append(step)

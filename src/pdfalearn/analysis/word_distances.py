@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pdfalearn.chains import MOST_PAIRS, Flow, Pairs, sums_by
 from pdfalearn.checks import checked_integer
-from pdfalearn.pdfa import PDFA
+from pdfalearn.equivalence import over_union
+from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats
 
 _FAR = 1e-3
@@ -23,7 +24,7 @@ class Distances:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> far = distances(figure_1(), figure_1(0.25))
     >>> round(far.total_variation_low, 3), round(far.total_variation_high, 3), far.pairs
     (0.138, 0.32, 2)
@@ -48,7 +49,8 @@ def distances(a: PDFA, b: PDFA, *, most_pairs: int = MOST_PAIRS) -> Distances:
     Parameters
     ----------
     a, b : PDFA
-        Automata over the same symbols, in any order. Their rows are divided by their sums.
+        The automata; a symbol that one of them does not know has probability 0 there. Their rows
+        are divided by their sums.
     most_pairs : int
         More pairs of states are refused: two unrelated automata of n states reach up to n².
 
@@ -62,13 +64,14 @@ def distances(a: PDFA, b: PDFA, *, most_pairs: int = MOST_PAIRS) -> Distances:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> result = distances(figure_1(), figure_1(0.25))
     >>> round(result.hellinger, 6), round(result.l2, 6)
     (0.229586, 0.276026)
     >>> distances(figure_1(), figure_1()).hellinger
     0.0
     """
+    a, b = over_union(checked_pdfa(a, "a"), checked_pdfa(b, "b"))
     most = checked_integer(most_pairs, "most_pairs", 1, 2**40)
     common = Pairs.common(a, b, most)
     squared = min(1.0, float(hellinger_flow(common).values(common.row_distances())[0]))

@@ -318,7 +318,7 @@ def ending_probabilities(pdfa: PDFA) -> Floats:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> ending_probabilities(figure_1())
     array([1., 1.])
     """

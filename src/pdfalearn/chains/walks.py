@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import IntMap, reaching
-from pdfalearn.equivalence import in_order_of
 from pdfalearn.errors import InputError
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Flags, Floats, Integers
 
 MOST_PAIRS = 4_000_000
@@ -150,11 +149,11 @@ class Side:
     initial: int
 
     @classmethod
-    def of(cls, pdfa: PDFA, first: PDFA) -> Side:
-        """Take an automaton's table and normalised rows, symbols in the order of the first."""
-        table, rows = in_order_of(first.alphabet, pdfa)
+    def of(cls, pdfa: PDFA) -> Side:
+        """Take an automaton's table and normalised rows."""
+        rows = normalise_rows(pdfa.probabilities)
         nothing = np.zeros((1, rows.shape[1]))
-        return cls(table, np.concatenate((normalise_rows(rows), nothing)), pdfa.initial)
+        return cls(pdfa.table, np.concatenate((rows, nothing)), pdfa.initial)
 
     @cached_property
     def possible(self) -> Flags:
@@ -171,7 +170,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The pairs of states that words reach in two automata."""
+    """The pairs of states that words reach in two automata over the same symbols."""
 
     first: Side
     second: Side
@@ -180,13 +179,13 @@ class Pairs:
     @classmethod
     def common(cls, a: PDFA, b: PDFA, most: int = MOST_PAIRS) -> Pairs:
         """Follow the words that both automata find possible."""
-        first, second = _sides(a, b)
+        first, second = Side.of(a), Side.of(b)
         return cls._walk(first, second, first.possible, second.possible, np.logical_and, most)
 
     @classmethod
     def ending(cls, a: PDFA, b: PDFA, most: int = MOST_PAIRS) -> Pairs:
         """Follow the words that can still end in one of the automata at least."""
-        first, second = _sides(a, b)
+        first, second = Side.of(a), Side.of(b)
         return cls._walk(first, second, first.ways, second.ways, np.logical_or, most)
 
     @classmethod
@@ -230,11 +229,6 @@ class Pairs:
     def _parts(self, width: int) -> Iterator[slice]:
         size = max(1, _CELLS // width)
         return (slice(begin, begin + size) for begin in range(0, len(self), size))
-
-
-def _sides(a: PDFA, b: PDFA) -> tuple[Side, Side]:
-    a, b = checked_pdfa(a, "a"), checked_pdfa(b, "b")
-    return Side.of(a, a), Side.of(b, a)
 
 
 def normalise_rows(rows: Floats) -> Floats:

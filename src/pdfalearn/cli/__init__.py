@@ -31,7 +31,7 @@ COMMANDS = (
     "score",
     "quotient",
     "simplify",
-    "fit",
+    "refit",
     "condition",
     "sample",
     "convert",

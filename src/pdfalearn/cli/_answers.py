@@ -33,20 +33,20 @@ def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
         return text
     word = word_of(text, pdfa)
     if form == "begins":
-        return pdfalearn.BeginsWith(word)
+        return pdfalearn.languages.BeginsWith(word)
     if form == "ends":
-        return pdfalearn.EndsWith(word)
-    return pdfalearn.Contains(word) if form == "contains" else [word]
+        return pdfalearn.languages.EndsWith(word)
+    return pdfalearn.languages.Contains(word) if form == "contains" else [word]
 
 
 def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:
     """Return the word of an argument, which is as 'pdfalearn sample' prints it."""
-    from pdfalearn.formats import WordNotation
+    from pdfalearn.io import WordNotation
 
     try:
         return pdfa.alphabet.decode(WordNotation(pdfa.alphabet).codes(text))
     except KeyError as error:
-        raise pdfalearn.InputError(
+        raise pdfalearn.errors.InputError(
             f"the word {text!r}: symbol {error.args[0]!r} is not in the alphabet"
         ) from error
 

@@ -14,7 +14,7 @@ from pdfalearn.cli._output import print_facts, print_json, print_line, print_tab
 from pdfalearn.text import symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import Bounds
+    from pdfalearn.results import Bounds
 
 
 @click.command(
@@ -64,11 +64,13 @@ def _bounds(
     if not is_run and kappa is None:
         raise click.UsageError("Give --kappa, the classes, or the file of a whole run (.zip).")
     automaton = pdfalearn.load(file) if is_run else automaton_of(file)
-    by = None if kappa is None else pdfalearn.Quantization(kappa)
+    equivalence = None if kappa is None else pdfalearn.Quantization(kappa)
     if language is None:
-        return pdfalearn.length_bounds(automaton, by=by)
+        return pdfalearn.analysis.length_bounds(automaton, equivalence=equivalence)
     asked = language if form == "regex" else language_of(language, form, automaton_of(file))
-    return pdfalearn.probability_bounds(automaton, asked, by=by, given=given)
+    return pdfalearn.analysis.probability_bounds(
+        automaton, asked, equivalence=equivalence, given=given
+    )
 
 
 @click.command(
@@ -86,7 +88,7 @@ def distances(a: str, b: str, as_json: bool) -> None:
     The total variation, which is the greatest difference of the probabilities of one set of words,
     is bounded by the others. 'pdfalearn divergence' has the Kullback-Leibler divergence.
     """
-    result = pdfalearn.distances(automaton_of(a), automaton_of(b))
+    result = pdfalearn.analysis.distances(automaton_of(a), automaton_of(b))
     if as_json:
         print_json({"a": a, "b": b, **{name: plain(v) for name, v in vars(result).items()}})
         return
@@ -119,7 +121,7 @@ def differences(a: str, b: str, count: int, as_json: bool) -> None:
     which of them the next symbols are.
     """
     pdfa = automaton_of(a)
-    result = pdfalearn.differences(pdfa, automaton_of(b), count)
+    result = pdfalearn.analysis.differences(pdfa, automaton_of(b), count)
     if as_json:
         parts = {"words": result.words, "prefixes": result.prefixes}
         found = {name: [vars(one) for one in some] for name, some in parts.items()}

@@ -13,7 +13,8 @@ from pdfalearn.cli._output import print_facts, print_figures, print_line
 from pdfalearn.text import LABELS
 
 if TYPE_CHECKING:
-    from pdfalearn import Alphabet, Frontier, Point
+    from pdfalearn import Alphabet, Frontier
+    from pdfalearn.results import Point
 
 _ARCHIVE = ".zip"
 _WHOLE = (_ARCHIVE, ".html")
@@ -37,14 +38,16 @@ class Output(NamedTuple):
         if self.path is None:
             return
         if self.path.resolve() in {Path(path).resolve() for path in needed}:
-            raise pdfalearn.InputError(
+            raise pdfalearn.errors.InputError(
                 "-o has to be a file of its own, other than the model, the store and the corpus"
             )
-        pdfalearn.check_can_save(self.path, pdfalearn.Frontier if self.is_whole else pdfalearn.PDFA)
+        pdfalearn.io.check_can_save(
+            self.path, pdfalearn.Frontier if self.is_whole else pdfalearn.PDFA
+        )
 
     def check_symbols(self, alphabet: Alphabet) -> None:
         """Refuse before distilling symbols that a frontier's file cannot hold."""
-        from pdfalearn.formats import check_symbols
+        from pdfalearn.io import check_symbols
 
         if self.path is not None and self.path.name.lower().endswith(_ARCHIVE):
             check_symbols((*alphabet, alphabet.terminal))

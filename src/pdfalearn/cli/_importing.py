@@ -98,7 +98,7 @@ def _import_errors(module: str) -> Iterator[None]:
                 f"there is no file and no module {module!r}; a module has to be in the current "
                 "folder or installed"
             ) from error
-        remedy = ": pip install 'pdfalearn[torch]'" if error.name == "torch" else ""
+        remedy = ": pip install torch" if error.name == "torch" else ""
         raise InputError(f"{module!r} needs {error.name!r}, which is missing{remedy}") from error
     except BaseException as error:  # it may even try to exit
         raise InputError(f"{module!r} cannot be imported: {failure_text(error)}") from error

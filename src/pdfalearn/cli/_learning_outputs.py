@@ -13,8 +13,9 @@ from pdfalearn.cli._output import print_line
 from pdfalearn.text import LABELS, shortened, symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Certificate, Result, Statistics
+    from pdfalearn import PDFA, Certificate, Result
     from pdfalearn.equivalence import Relation
+    from pdfalearn.results import Statistics
 
 _NEAR = 1e-6
 """By more than this a network in float32 hardly differs from one batch to the next."""
@@ -24,14 +25,15 @@ _SHOWN = 5
 """At most this many unresolved transitions are shown."""
 
 
-def title_of(target: str, by: Relation) -> str:
+def title_of(target: str, equivalence: Relation) -> str:
     """Return what was learnt from, and how."""
-    if isinstance(by, pdfalearn.Rounded):
-        return f"{title_of(target, by.by)}, rounded to {by.decimals} decimals"
-    if isinstance(by, pdfalearn.Tolerance):
-        return f"{target}, learnt within {by.tolerance:g}"
-    if isinstance(by, pdfalearn.Quantization):
-        return f"{target}, learnt at kappa {by.kappa}"
+    if isinstance(equivalence, pdfalearn.equivalence.Rounded):
+        whole = title_of(target, equivalence.equivalence)
+        return f"{whole}, rounded to {equivalence.decimals} decimals"
+    if isinstance(equivalence, pdfalearn.Tolerance):
+        return f"{target}, learnt within {equivalence.tolerance:g}"
+    if isinstance(equivalence, pdfalearn.Quantization):
+        return f"{target}, learnt at kappa {equivalence.kappa}"
     return f"{target}, learnt exactly"
 
 
@@ -144,22 +146,22 @@ class Outputs(NamedTuple):
         outputs = [path.resolve() for path in (self.pdfa, self.tree) if path]
         inputs = {Path(path).resolve() for path in needed}
         if len(set(outputs)) < len(outputs) or inputs.intersection(outputs):
-            raise pdfalearn.InputError(
+            raise pdfalearn.errors.InputError(
                 "-o and --tree have to be files of their own, other than the target, the store and "
                 "a corpus"
             )
         if self.pdfa is not None:
             kind = pdfalearn.Result if self.is_whole else pdfalearn.PDFA
-            pdfalearn.check_can_save(self.pdfa, kind)
+            pdfalearn.io.check_can_save(self.pdfa, kind)
         if self.tree is not None:
-            pdfalearn.check_can_save(self.tree, pdfalearn.TreeNode)
+            pdfalearn.io.check_can_save(self.tree, pdfalearn.results.TreeNode)
 
     def write(self, result: Result) -> None:
         """Write what has been learnt, the automaton first."""
         if self.pdfa is not None:
             save_pdfa(result.pdfa, self.pdfa, result if self.is_whole else None)
         if self.tree is not None:
-            pdfalearn.save_tree(result.tree, self.tree)
+            pdfalearn.io.save_tree(result.tree, self.tree)
 
     def print_names(self) -> None:
         """Print the names of the files that were written."""
@@ -191,7 +193,7 @@ def save_pdfa(pdfa: PDFA, path: Path, run: Result | None = None) -> None:
     """Save a PDFA, or the run that it is of; where that fails, the PDFA is saved as .npz."""
     try:
         pdfalearn.save(pdfa if run is None else run, path)
-    except pdfalearn.InputError as error:
+    except pdfalearn.errors.InputError as error:
         instead = path.with_name(f"{path.name}.npz")
         pdfalearn.save(pdfa, instead)
-        raise pdfalearn.InputError(f"{path}: {error}; saved as {instead} instead") from error
+        raise pdfalearn.errors.InputError(f"{path}: {error}; saved as {instead} instead") from error

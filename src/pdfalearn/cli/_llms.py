@@ -107,7 +107,7 @@ def _address(name: str) -> tuple[str, str]:
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read the symbols of an LLM's words with their texts or tokens; empty lines are left out."""
-    from pdfalearn.formats import WordLines
+    from pdfalearn.io import WordLines
 
     read = WordLines.read(path)
     symbols: Vocabulary = {}

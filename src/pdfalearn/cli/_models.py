@@ -228,7 +228,7 @@ def automaton_of(name: str) -> PDFA:
 
 def looked_into(model: Model) -> PDFA | None:
     """Return the automaton of a model; None if the model can only be asked."""
-    if type(model) is pdfalearn.AutomatonModel:
+    if type(model) is pdfalearn.models.AutomatonModel:
         return model.pdfa
     return model if isinstance(model, pdfalearn.PDFA) else None
 
@@ -253,7 +253,7 @@ def _found(name: str, described_as: Described) -> Model | Function:
     if Path(name).exists() or not (colon and place and member.isidentifier()):
         if name.endswith(".py"):
             raise InputError(f"{name} is a Python file: name a model in it, as {name}:make_model")
-        return pdfalearn.load_pdfa(name)
+        return pdfalearn.io.load_pdfa(name)
     thing = imported(place, member)
     if inspect.iscoroutinefunction(thing):
         raise InputError(f"{name} is async, and nobody would await it: name a plain function")
@@ -339,7 +339,7 @@ def _model(
     """Make a model whose failures are told in one line; an automaton has none."""
     from pdfalearn.cli._explained import ExplainedModel, explained
 
-    if isinstance(thing, pdfalearn.PDFA) or type(thing) is pdfalearn.AutomatonModel:
+    if isinstance(thing, pdfalearn.PDFA) or type(thing) is pdfalearn.models.AutomatonModel:
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, fingerprint)

@@ -14,8 +14,9 @@ from pdfalearn.cli._words import STANDARD_INPUT, corpus_of
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Corpus, EquivalenceOracle, LanguageModel
+    from pdfalearn import PDFA, Corpus, LanguageModel
     from pdfalearn.equivalence import Relation
+    from pdfalearn.oracles import EquivalenceOracle
     from pdfalearn.samplers import Sampler
 
 _OPTIONS = (
@@ -85,7 +86,9 @@ class OracleChoice:
     max_length: int | None
     walks_per_state: int | None
 
-    def make(self, model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
+    def make(
+        self, model: PDFA | LanguageModel, equivalence: Relation, seed: int
+    ) -> EquivalenceOracle:
         """Make the oracle for a model."""
         from pdfalearn.learning import default_oracle
         from pdfalearn.models import wrapped_pdfa
@@ -97,19 +100,23 @@ class OracleChoice:
             )
         is_usual = not any(given not in (None, ()) for given in astuple(self))
         if is_usual or (self.oracle or ("exact" if is_known else "pac")) == "exact":
-            return default_oracle(model, by, seed)
-        return pdfalearn.ChainOracle(pdfalearn.StoredAnswersOracle(), self._asking(model, seed))
+            return default_oracle(model, equivalence, seed)
+        return pdfalearn.oracles.ChainOracle(
+            pdfalearn.oracles.StoredAnswersOracle(), self._asking(model, seed)
+        )
 
     def _asking(self, model: PDFA | LanguageModel, seed: int) -> EquivalenceOracle:
         from pdfalearn.learning import DELTA, EPSILON, MAX_LENGTH
 
         length = MAX_LENGTH if self.max_length is None else self.max_length
         if self.oracle == "words":
-            return pdfalearn.AllWordsOracle(length)
+            return pdfalearn.oracles.AllWordsOracle(length)
         if self.oracle == "walks":
             walks = self.walks_per_state or _WALKS_PER_STATE
-            return pdfalearn.StatePrefixOracle(walks_per_state=walks, walk_length=length, seed=seed)
-        return pdfalearn.PACOracle(
+            return pdfalearn.oracles.StatePrefixOracle(
+                walks_per_state=walks, walk_length=length, seed=seed
+            )
+        return pdfalearn.oracles.PACOracle(
             epsilon=EPSILON if self.epsilon is None else self.epsilon,
             delta=DELTA if self.delta is None else self.delta,
             sampler=self._sampler(model, length),
@@ -126,7 +133,11 @@ class OracleChoice:
     def _sampler(self, model: PDFA | LanguageModel, length: int) -> Sampler:
         names = self.samplers or (_usual_sampler(model),)
         parts = [self._corpora.get(name) or _sampler(name, length) for name in names]
-        return parts[0] if len(parts) == 1 else pdfalearn.Mixture([(part, 1) for part in parts])
+        return (
+            parts[0]
+            if len(parts) == 1
+            else pdfalearn.samplers.Mixture([(part, 1) for part in parts])
+        )
 
 
 def _usual_sampler(model: PDFA | LanguageModel) -> str:
@@ -138,7 +149,7 @@ def _usual_sampler(model: PDFA | LanguageModel) -> str:
 
 def _sampler(name: str, length: int) -> Sampler:
     if name == "uniform":
-        return pdfalearn.UniformWords(length)
+        return pdfalearn.samplers.UniformWords(length)
     if name == "model":
-        return pdfalearn.ModelWords(length)
-    return pdfalearn.HypothesisWords(length)
+        return pdfalearn.samplers.ModelWords(length)
+    return pdfalearn.samplers.HypothesisWords(length)

@@ -13,8 +13,9 @@ import pdfalearn
 from pdfalearn.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from pdfalearn import Corpus, Sampler
-    from pdfalearn.formats import WordLines
+    from pdfalearn import Corpus
+    from pdfalearn.io import WordLines
+    from pdfalearn.samplers import Sampler
 
 STANDARD_INPUT = "-"
 _TAKEN = "pdfalearn.standard_input"
@@ -22,7 +23,7 @@ _TAKEN = "pdfalearn.standard_input"
 
 def word_lines(path: str | Path) -> WordLines:
     """Read all lines of a file of words, or of the standard input."""
-    from pdfalearn.formats import WordLines
+    from pdfalearn.io import WordLines
 
     if str(path) != STANDARD_INPUT:
         return WordLines.read(path)
@@ -56,7 +57,7 @@ def _standard_input() -> BinaryIO:
 def sampler_of(max_length: int | None, corpus: Path | None) -> Sampler | None:
     """Return what --max-length or --corpus stands for; None for the default."""
     if corpus is None:
-        return None if max_length is None else pdfalearn.ModelWords(max_length)
+        return None if max_length is None else pdfalearn.samplers.ModelWords(max_length)
     if max_length is not None:
         raise click.UsageError("--max-length is for words of the model, not for --corpus.")
     return corpus_of(corpus)

@@ -25,7 +25,7 @@ from pdfalearn.cli._output import print_facts, print_json, print_line, print_tab
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pdfalearn import Length
+    from pdfalearn.analysis import Length
 
 _GIVEN = click.option(
     "--given", metavar="REGEX", help="Only words that match this regular expression count."
@@ -78,7 +78,7 @@ def probability(file: str, language: str, form: str, given: str | None, as_json:
     """
     pdfa = automaton_of(file)
     value = pdfalearn.probability(pdfa, language_of(language, form, pdfa), given)
-    lengths = pdfalearn.length(pdfa)
+    lengths = pdfalearn.analysis.length(pdfa)
     if as_json:
         asked = {"file": file, "language": language, "as": form, "given": given}
         print_json({**asked, "probability": value, "never_end": lengths.endless_mass})
@@ -119,7 +119,7 @@ def likeliest(
     if prefixes is None:
         found = list(pdfalearn.most_likely(pdfa, count, language))
     else:
-        found = list(pdfalearn.most_likely_prefixes(pdfa, prefixes, count))
+        found = list(pdfalearn.analysis.most_likely_prefixes(pdfa, prefixes, count))
     if as_json:
         print_json({"file": file, "words": [vars(one) for one in found]})
         return
@@ -142,7 +142,7 @@ def length(file: str, quantiles: str, as_json: bool) -> None:
 
     There are mean, deviation and quantiles, and a picture.
     """
-    result = pdfalearn.length(automaton_of(file))
+    result = pdfalearn.analysis.length(automaton_of(file))
     shares = _numbers(quantiles)
     reached = {share: result.quantile(share) for share in shares}
     facts = {
@@ -179,7 +179,7 @@ def entropy(file: str, as_json: bool) -> None:
 
     It is in nats.
     """
-    result = pdfalearn.entropy(automaton_of(file))
+    result = pdfalearn.analysis.entropy(automaton_of(file))
     if as_json:
         values = {"per_word": plain(result.per_word), "per_symbol": plain(result.per_symbol)}
         print_json({"file": file, **values, "endless_states": result.endless_states})
@@ -206,7 +206,7 @@ def count(file: str, language: str, form: str, as_json: bool) -> None:
     '.*01', or 01 --as ends, counts how often 01 occurs in a word.
     """
     pdfa = automaton_of(file)
-    value = pdfalearn.expected_count(pdfa, language_of(language, form, pdfa))
+    value = pdfalearn.analysis.expected_count(pdfa, language_of(language, form, pdfa))
     if as_json:
         print_json({"file": file, "language": language, "as": form, "expected": plain(value)})
     else:
@@ -228,7 +228,7 @@ def visits(file: str, count: int, as_json: bool) -> None:
     as JSON there are all, with their transitions.
     """
     pdfa = automaton_of(file)
-    result = pdfalearn.expected_visits(pdfa)
+    result = pdfalearn.analysis.expected_visits(pdfa)
     if as_json:
         states = list(map(plain, result.states.tolist()))
         transitions = [list(map(plain, row)) for row in result.transitions.tolist()]

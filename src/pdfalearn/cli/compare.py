@@ -56,13 +56,14 @@ def compare(
 
     They are if they have the same distribution after every word, where --exact, --kappa or
     --tolerance says what the same is. If not, you see a word that tells A and B apart and both
-    distributions after it. Symbols are matched by name. The exit code is 0 for yes and 1 for no.
+    distributions after it. Symbols are matched by name; one that
+    only A or B knows is impossible in the other. The exit code is 0 for yes and 1 for no.
 
     Both are looked into, so each has to be an automaton: a file, or FILE.py:NAME or module:NAME of
     a PDFA ('pdfalearn models'). Models that can only be asked are compared by 'pdfalearn evaluate'.
     """
-    by = options.relation(exact, kappa, tolerance)
-    difference = _difference(automaton_of(a), automaton_of(b), by)
+    equivalence = options.relation(exact, kappa, tolerance)
+    difference = _difference(automaton_of(a), automaton_of(b), equivalence)
     if as_json:
         names = {"a": a, "b": b, "kappa": kappa, "tolerance": tolerance}
         print_json({**names, **_result(difference)})
@@ -71,22 +72,20 @@ def compare(
     context.exit(0 if difference is None else 1)
 
 
-def _difference(a: PDFA, b: PDFA, by: options.Relation) -> _Difference | None:
-    word = pdfalearn.distinguish(a, b, by=by)
+def _difference(a: PDFA, b: PDFA, equivalence: options.Relation) -> _Difference | None:
+    found = pdfalearn.compare(a, b, equivalence=equivalence)
+    a, b, word = found.a, found.b, found.word
     if word is None:
         return None
     row, other = a.next_distribution(word), b.next_distribution(word)
-    if other is not None:
-        columns = a.alphabet.positions_in(b.alphabet) + 1
-        other = other[[0, *columns]]
     symbols = (a.alphabet.terminal, *a.alphabet.symbols)
     if row is None or other is None:
         rows = (None if row is None else row.tolist(), None if other is None else other.tolist())
         return _Difference(word, symbols, rows, [True] * len(symbols))
-    if isinstance(by, pdfalearn.Tolerance):
-        decisive = ~by.similar(row[:, None], other[:, None])
+    if isinstance(equivalence, pdfalearn.Tolerance):
+        decisive = ~equivalence.similar(row[:, None], other[:, None])
     else:
-        decisive = by.keys(row[:, None])[:, 0] != by.keys(other[:, None])[:, 0]
+        decisive = equivalence.keys(row[:, None])[:, 0] != equivalence.keys(other[:, None])[:, 0]
     return _Difference(word, symbols, (row.tolist(), other.tolist()), decisive.tolist())
 
 

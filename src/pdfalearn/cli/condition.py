@@ -32,10 +32,10 @@ def condition(file: str, language: str, form: str, output: Path, as_json: bool) 
     symbols one by one, as the option --guide does, is something else: it makes words likelier whose
     beginnings have few ways on.
     """
-    pdfalearn.check_can_save(output)
+    pdfalearn.io.check_can_save(output)
     pdfa = automaton_of(file)
     kept = language_of(language, form, pdfa)
-    result, share = pdfalearn.condition(pdfa, kept), pdfalearn.probability(pdfa, kept)
+    result, share = pdfalearn.analysis.condition(pdfa, kept), pdfalearn.probability(pdfa, kept)
     pdfalearn.save(result, output)
     if as_json:
         sizes = {"states_before": len(pdfa), "states_after": len(result)}

@@ -39,12 +39,12 @@ def convert(source: str, target: Path, kappa: int | None, as_json: bool) -> None
     .pautomac) and PDFA of pythautomata (.pickle, .pkl, .joblib, .pythautomata); or written: .pm for
     PRISM, .drn for Storm, .att and .syms for OpenFst, .mc.dot for AALpy, and those of PAutomaC.
     """
-    pdfalearn.check_can_save(target)
+    pdfalearn.io.check_can_save(target)
     pdfa = automaton_of(source)
     if kappa is None:
         pdfalearn.save(pdfa, target)
     else:
-        pdfalearn.save_intervals(pdfa, target, by=pdfalearn.Quantization(kappa))
+        pdfalearn.analysis.save_intervals(pdfa, target, equivalence=pdfalearn.Quantization(kappa))
     if as_json:
         print_json({"source": source, "target": str(target), "states": len(pdfa)})
     else:

@@ -112,7 +112,7 @@ def distill(
         pdfalearn.distill,
         model,
         budget=budget,
-        words=words,
+        sampler=words,
         sizes=states or None,
         seed=seed,
         store=store,
@@ -136,7 +136,11 @@ def distill(
 
 
 def _salvaged(interrupt: KeyboardInterrupt) -> Frontier | None:
-    return interrupt.frontier if isinstance(interrupt, pdfalearn.DistillingInterrupted) else None
+    return (
+        interrupt.frontier
+        if isinstance(interrupt, pdfalearn.results.DistillingInterrupted)
+        else None
+    )
 
 
 def _tell(target: str, frontier: Frontier, given: dict[str, object], as_json: bool) -> None:

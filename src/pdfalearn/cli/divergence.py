@@ -13,7 +13,7 @@ from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_json, print_table
 
 if TYPE_CHECKING:
-    from pdfalearn import DirectedDivergence
+    from pdfalearn.results import DirectedDivergence
 
 _LABELS = {
     "per_symbol": "KL per symbol",

@@ -61,7 +61,7 @@ def draw(file: str, picture: Path, word: str | None, as_json: bool, **style: Any
         raise click.BadParameter(
             f"{picture} does not end in one of {endings}", param_hint="PICTURE"
         )
-    pdfalearn.check_can_save(picture)
+    pdfalearn.io.check_can_save(picture)
     pdfa = automaton_of(file)
     symbols = None if word is None else word_of(word, pdfa)
     drawn = pdfalearn.draw(pdfa, picture, word=symbols, **style)

@@ -24,8 +24,8 @@ from pdfalearn.cli._words import word_lines
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
-    from pdfalearn import Evaluation
     from pdfalearn.cli._models import Model
+    from pdfalearn.results import Evaluation
 
 
 @click.command(
@@ -94,16 +94,18 @@ def evaluate(
     """
     if (words is not None) + (corpus is not None) + all_words > 1:
         raise click.UsageError("Give only one of --words, --corpus and --all-words.")
-    by = options.relation(exact, kappa, tolerance)
+    equivalence = options.relation(exact, kappa, tolerance)
     target, candidate = models_of([a, b], Described.taken_from(chosen))
     target = Constraints.taken_from(chosen).around(target)
     with prints_aside():
         if all_words:
-            result = _on_all_words((a, target), (b, candidate), by=by, k=k)
+            result = _on_all_words((a, target), (b, candidate), equivalence=equivalence, k=k)
         elif corpus is not None:
-            result = _on_corpus(target, candidate, corpus, by=by, k=k)
+            result = _on_corpus(target, candidate, corpus, equivalence=equivalence, k=k)
         else:
-            result = _on_drawn_words(target, candidate, words, seed, max_length, by=by, k=k)
+            result = _on_drawn_words(
+                target, candidate, words, seed, max_length, equivalence=equivalence, k=k
+            )
     fields = vars(result) | ({} if corpus else {"kl_of_words": result.kl_of_words})
     if as_json:
         names = {"a": a, "b": b, "corpus": corpus, "kappa": kappa, "tolerance": tolerance}
@@ -117,7 +119,11 @@ def evaluate(
 
 
 def _on_all_words(
-    target: tuple[str, Model], candidate: tuple[str, Model], *, by: options.Relation, k: int | None
+    target: tuple[str, Model],
+    candidate: tuple[str, Model],
+    *,
+    equivalence: options.Relation,
+    k: int | None,
 ) -> Evaluation:
     pdfas = []
     for name, model in (target, candidate):
@@ -127,15 +133,15 @@ def _on_all_words(
                 f"--all-words needs two automata, and {name} can only be asked: draw --words N"
             )
         pdfas.append(pdfa)
-    return pdfalearn.evaluate_exactly(*pdfas, by=by, k=k)
+    return pdfalearn.metrics.evaluate_exactly(*pdfas, equivalence=equivalence, k=k)
 
 
 def _on_corpus(
-    target: Model, candidate: Model, corpus: Path, *, by: options.Relation, k: int | None
+    target: Model, candidate: Model, corpus: Path, *, equivalence: options.Relation, k: int | None
 ) -> Evaluation:
     lines = word_lines(corpus)
     words = target.alphabet.decode_words(lines.encoded(target.alphabet))
-    result = pdfalearn.evaluate(target, candidate, words, by=by, k=k)
+    result = pdfalearn.evaluate(target, candidate, words, equivalence=equivalence, k=k)
     return replace(result, cut_words=lines.cut_words(target.alphabet))
 
 
@@ -146,12 +152,18 @@ def _on_drawn_words(
     seed: int,
     max_length: int,
     *,
-    by: options.Relation,
+    equivalence: options.Relation,
     k: int | None,
 ) -> Evaluation:
     count = 1000 if words is None else words
     return pdfalearn.evaluate(
-        target, candidate, count=count, seed=seed, max_length=max_length, by=by, k=k
+        target,
+        candidate,
+        count=count,
+        seed=seed,
+        max_length=max_length,
+        equivalence=equivalence,
+        k=k,
     )
 
 
@@ -159,9 +171,9 @@ def _object_of(fields: dict[str, object]) -> dict[str, object]:
     """Make a JSON object of an evaluation; JSON has no infinity, so that is the text "inf"."""
     plain: dict[str, object] = {}
     for name, value in fields.items():
-        if isinstance(value, pdfalearn.Comparison):
+        if isinstance(value, pdfalearn.results.Agreement):
             plain[name] = _object_of(vars(value))
-        elif name != "by":
+        elif name != "equivalence":
             plain[name] = "inf" if value == math.inf else value
     return plain
 

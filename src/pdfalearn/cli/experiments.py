@@ -106,7 +106,7 @@ def run(
     try:
         line = RunsLine(title_of(experiment))
         with shown_progress(line, log_every, as_json=as_json) as progress:
-            outcome = pdfalearn.run_experiments(
+            outcome = pdfalearn.experiments.run_experiments(
                 experiment,
                 output,
                 scale=scale,
@@ -149,7 +149,7 @@ def report(folder: Path, published: Path | None, as_json: bool) -> None:
 
     The page holds everything that it shows, and needs no network.
     """
-    written = pdfalearn.write_report(folder, published=published)
+    written = pdfalearn.experiments.write_report(folder, published=published)
     _warn(f"{line}; left out" for line in written.complaints)
     figures = [str(path) for path in written.figures]
     if as_json:

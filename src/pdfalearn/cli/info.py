@@ -44,8 +44,8 @@ def info(file: str, kappa: int, as_json: bool) -> None:
     relation = pdfalearn.Quantization(kappa)
     frontier = _frontier(file)
     pdfa, more = _read(file) if frontier is None else (frontier.best, {})
-    reached = pdfalearn.reachable(pdfa)
-    classes = len(pdfalearn.quotient(pdfa, by=relation))
+    reached = pdfalearn.analysis.reachable(pdfa)
+    classes = len(pdfalearn.quotient(pdfa, equivalence=relation))
     counts: dict[str, object] = {
         "states": len(pdfa),
         "reachable_states": len(reached.states),
@@ -86,7 +86,7 @@ def _read(file: str) -> tuple[PDFA, dict[str, object]]:
     """Load a PDFA, and what only files of its kind say."""
     if not file.lower().endswith((".arpa", ".arpa.gz")):
         return automaton_of(file), {}
-    ngram = pdfalearn.read_arpa(file)
+    ngram = pdfalearn.io.read_arpa(file)
     return ngram.pdfa, {"order": ngram.order, "largest_correction": ngram.largest_correction}
 
 

@@ -129,7 +129,7 @@ def learn(
         raise click.UsageError("--access-words needs --json.")
     if kappa is None and not exact and tolerance is None:
         kappa = _DEFAULT_KAPPA
-    by = _rounded(options.relation(exact, kappa, tolerance), decimals)
+    equivalence = _rounded(options.relation(exact, kappa, tolerance), decimals)
     outputs = Outputs(output, tree)
     outputs.check([target, *chosen["samplers"], *([] if store is None else [store])])
     bounds = {name: chosen.pop(name) for name in BOUNDS}
@@ -139,11 +139,11 @@ def learn(
     # A name in the store stands for the model without constraints: with others it is another one.
     fingerprint = model_id if constraints.is_any else None
     model = constraints.around(model_of(target, Described.taken_from(chosen), fingerprint))
-    oracle = OracleChoice(**chosen).make(model, by, seed)
+    oracle = OracleChoice(**chosen).make(model, equivalence, seed)
     run = partial(
         pdfalearn.learn,
         model,
-        by=by,
+        equivalence=equivalence,
         oracle=oracle,
         learner=learner,
         budget=budget,
@@ -168,7 +168,7 @@ def learn(
                     given |= {"output": outputs.pdfa, "tree": outputs.tree, "store": store}
                     print_json({**given, **object_of(result, access_words)})
                 else:
-                    print_facts(title_of(target, by), facts_of(result))
+                    print_facts(title_of(target, equivalence), facts_of(result))
                 for note in result.notes:
                     print_aside(f"note: {note}")
         if is_interrupted or interrupts.is_pressed:
@@ -179,7 +179,9 @@ def learn(
 
 
 def _salvaged(interrupt: KeyboardInterrupt) -> Result | None:
-    return interrupt.result if isinstance(interrupt, pdfalearn.LearningInterrupted) else None
+    return (
+        interrupt.result if isinstance(interrupt, pdfalearn.results.LearningInterrupted) else None
+    )
 
 
 def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLine:
@@ -192,9 +194,9 @@ def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLin
     return LearningLine(may_be_endless=may_be_endless(model, oracle))
 
 
-def _rounded(by: Relation, decimals: int | None) -> Relation:
+def _rounded(equivalence: Relation, decimals: int | None) -> Relation:
     if decimals is None:
-        return by
-    if isinstance(by, pdfalearn.Tolerance):
+        return equivalence
+    if isinstance(equivalence, pdfalearn.Tolerance):
         raise click.UsageError("--decimals rounds for --kappa and --exact, not for --tolerance.")
-    return pdfalearn.Rounded(by, decimals)
+    return pdfalearn.equivalence.Rounded(equivalence, decimals)

@@ -29,10 +29,10 @@ def quotient(file: str, output: Path, exact: bool, kappa: int | None, as_json: b
     States that no word reaches are left out. The result has one state for each class and is
     equivalent to the given one, exactly or at the given kappa.
     """
-    by = options.equivalence(exact, kappa)
-    pdfalearn.check_can_save(output)
+    equivalence = options.equivalence(exact, kappa)
+    pdfalearn.io.check_can_save(output)
     pdfa = automaton_of(file)
-    reduced = pdfalearn.quotient(pdfa, by=by)
+    reduced = pdfalearn.quotient(pdfa, equivalence=equivalence)
     pdfalearn.save(reduced, output)
     if as_json:
         sizes = {"states_before": len(pdfa), "states_after": len(reduced)}

@@ -55,8 +55,8 @@ def random(
     It is the reachable part of a random automaton (Nicaud's method), so that its size varies a
     little around SIZE. The symbols are 0, 1, and so on; the distributions are drawn uniformly.
     """
-    pdfalearn.check_can_save(output)
-    pdfa = pdfalearn.random_pdfa(
+    pdfalearn.io.check_can_save(output)
+    pdfa = pdfalearn.datasets.random_pdfa(
         size,
         symbols,
         distributions=distributions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from secrets import randbits
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,16 +12,11 @@ from pdfalearn.cli import _options as options
 from pdfalearn.cli._models import (
     Constraints,
     Described,
-    looked_into,
     model_of,
     model_options,
     prints_aside,
 )
 from pdfalearn.cli._output import print_aside, print_json
-
-if TYPE_CHECKING:
-    from pdfalearn import Sample
-    from pdfalearn.cli._models import Model
 
 _NEW_SEED_BITS = 32
 """Seeds that nobody has chosen are short enough to be typed again."""
@@ -67,37 +62,16 @@ def sample(
     model = Constraints.taken_from(chosen).around(model_of(name, Described.taken_from(chosen)))
     is_new, seed = seed is None, randbits(_NEW_SEED_BITS) if seed is None else seed
     with prints_aside():
-        words, cut = _drawn(model, count, seed, max_length)
+        words, cut = pdfalearn.sample(model, count, seed=seed, max_length=max_length)
     if as_json:
         drawn = {"seed": seed, "max_length": max_length, "words": words, "cut": cut.tolist()}
         print_json({"file": name, **drawn})
         return
     if is_new:
         print_aside(f"drawn with --seed {seed}")
-    from pdfalearn.formats import WordNotation
+    from pdfalearn.io import WordNotation
 
     notation = WordNotation(model.alphabet)
     marked = zip(words, cut.tolist(), strict=True)
     lines = (f"{notation.line(word, is_cut=is_cut)}\n" for word, is_cut in marked)
     click.echo("".join(lines), nl=False)
-
-
-def _drawn(model: Model, count: int, seed: int, max_length: int) -> Sample:
-    """Draw words; from a model that can only be asked, an observation tree draws them.
-
-    Whether a word of the maximal length ends there is drawn as well, as from a PDFA.
-    """
-    from pdfalearn.checks import checked_generator, checked_integer
-    from pdfalearn.models import as_model
-    from pdfalearn.observations import ObservationTree
-    from pdfalearn.samplers import model_words
-
-    pdfa = looked_into(model)
-    if pdfa is not None:
-        return pdfa.sample(count, seed, max_length)
-    count = checked_integer(count, "count", 0)
-    max_length = checked_integer(max_length, "max_length", 0)
-    with ObservationTree(as_model(model), pdfalearn.Exact()) as observations:
-        words = model_words(count, max_length + 1, observations, checked_generator(seed))
-    decoded = model.alphabet.decode_words(words)
-    return pdfalearn.Sample([word[:max_length] for word in decoded], words.lengths > max_length)

@@ -81,7 +81,7 @@ def _given(pdfa: pdfalearn.PDFA, words: str) -> str | list[tuple[object, ...]]:
 
 def _print_line(pdfa: pdfalearn.PDFA, path: str, line: int, *, as_json: bool) -> None:
     word = _word(pdfa, path, line)
-    values = pdfalearn.surprises(pdfa, word).tolist()
+    values = pdfalearn.analysis.surprisals(pdfa, word).tolist()
     symbols = (*word, pdfa.terminal)
     if as_json:
         print_json({"line": line, "symbols": symbols, "surprises": list(map(plain, values))})
@@ -97,7 +97,7 @@ def _word(pdfa: pdfalearn.PDFA, path: str, line: int) -> tuple[object, ...]:
     """Return the word of a line of a file, or of the standard input."""
     from itertools import islice
 
-    from pdfalearn.formats import encoded_lines
+    from pdfalearn.io import encoded_lines
 
     given = _given(pdfa, path)
     lines: Iterator[tuple[object, ...]]
@@ -109,5 +109,5 @@ def _word(pdfa: pdfalearn.PDFA, path: str, line: int) -> tuple[object, ...]:
         lines = iter(given)
     word = next(islice(lines, line - 1, None), None)
     if word is None:
-        raise pdfalearn.InputError(f"{path} has no line {line}")
+        raise pdfalearn.errors.InputError(f"{path} has no line {line}")
     return word

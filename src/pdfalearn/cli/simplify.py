@@ -14,7 +14,7 @@ from pdfalearn.cli._models import automaton_of
 from pdfalearn.cli._output import print_json, print_table
 
 if TYPE_CHECKING:
-    from pdfalearn import Simplified
+    from pdfalearn.results import Simplified
 
 
 @click.command(
@@ -52,7 +52,7 @@ def simplify(
         raise click.UsageError("Give either --states or --divergence.")
     outputs = _outputs(output, states)
     for path in outputs:
-        pdfalearn.check_can_save(path)
+        pdfalearn.io.check_can_save(path)
     pdfa = automaton_of(file)
     if divergence is not None:
         results = [pdfalearn.simplify(pdfa, divergence=divergence)]

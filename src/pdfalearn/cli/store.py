@@ -17,7 +17,7 @@ from pdfalearn.cli._output import json_text, print_json, print_line, print_table
 from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
-    from pdfalearn import AnswerStore
+    from pdfalearn.stores import AnswerStore
 
 
 @click.group(
@@ -52,7 +52,7 @@ def info(file: Path, as_json: bool) -> None:
 
     Each word has one answer, whichever run has stored it. Times are in UTC.
     """
-    with pdfalearn.AnswerStore(file, read_only=True) as opened:
+    with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
         models = opened.models()
     facts = [
         asdict(model) | {"alphabet": model.alphabet.symbols, "terminal": model.alphabet.terminal}
@@ -90,9 +90,9 @@ def verify(context: click.Context, file: Path, as_json: bool) -> None:
     be right. The exit code is 0 for yes and 1 for no.
     """
     try:
-        with pdfalearn.AnswerStore(file, read_only=True) as opened:
+        with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
             counts, damage = opened.verify()._asdict(), None
-    except pdfalearn.DamagedStoreError as error:
+    except pdfalearn.errors.DamagedStoreError as error:
         counts, damage = {}, str(error)
     if as_json:
         print_json({"file": str(file), "whole": damage is None, "damage": damage, **counts})
@@ -113,10 +113,10 @@ def verify(context: click.Context, file: Path, as_json: bool) -> None:
 @options.json_option
 def compact(file: Path, as_json: bool) -> None:
     """Keep equal distributions once, whichever run has stored them, and give the space back."""
-    with pdfalearn.AnswerStore(file, read_only=True) as opened:
+    with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
         opened.models()  # a file that is missing or no store is not to be made one
     before = _size(file)
-    with pdfalearn.AnswerStore(file) as opened:
+    with pdfalearn.stores.AnswerStore(file) as opened:
         opened.compact()
     after = _size(file)
     if as_json:
@@ -141,8 +141,8 @@ def export(file: Path, key: str | None, output: Path | None) -> None:
     null if the word is undefined.
     """
     if output is not None and output.resolve() == file.resolve():
-        raise pdfalearn.InputError("-o would overwrite the store; name another file")
-    with pdfalearn.AnswerStore(file, read_only=True) as opened:
+        raise pdfalearn.errors.InputError("-o would overwrite the store; name another file")
+    with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
         chosen = _chosen_key(opened, key)
         with _stream(output) as stream:
             for word, row in opened.answers(chosen) if chosen else ():
@@ -157,7 +157,7 @@ def _chosen_key(opened: AnswerStore, key: str | None) -> str | None:
         return key or next(iter(keys), None)
     known = shortened(", ".join(map(repr, keys)), 400) or "none"
     problem = "choose a model by --key" if key is None else f"there is no model {key!r}"
-    raise pdfalearn.InputError(f"{opened.path}: {problem}; there are {known}")
+    raise pdfalearn.errors.InputError(f"{opened.path}: {problem}; there are {known}")
 
 
 @contextmanager

@@ -112,9 +112,9 @@ def sweep(
         model,
         kappas=kappas,
         tolerances=tolerances or (),
-        oracle=lambda by: choice.make(model, by, seed),
+        oracle=lambda equivalence: choice.make(model, equivalence, seed),
         budget=pdfalearn.Budget(**bounds) if any(bounds.values()) else None,
-        words=None if corpus is None else corpus_of(corpus),
+        sampler=None if corpus is None else corpus_of(corpus),
         store=store,
         model_id=model_id,
         audit=audit,
@@ -138,13 +138,13 @@ def _check_files(target: str, store: Path | None, output: Path | None, plot: Pat
     if inputs.intersection(outputs) or len(set(outputs)) < len(outputs):
         raise InputError("-o and --plot have to be files of their own, other than model and store")
     if output is not None:
-        pdfalearn.check_can_save(output)
+        pdfalearn.io.check_can_save(output)
     if plot is not None:
         check_can_save_plot(plot)
 
 
 def _salvaged(interrupt: KeyboardInterrupt) -> Sweep | None:
-    return interrupt.sweep if isinstance(interrupt, pdfalearn.SweepInterrupted) else None
+    return interrupt.sweep if isinstance(interrupt, pdfalearn.results.SweepInterrupted) else None
 
 
 def _tell(

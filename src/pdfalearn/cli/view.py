@@ -14,7 +14,7 @@ from pdfalearn.cli._output import print_aside, print_json, print_line
 from pdfalearn.files import check_can_write
 
 if TYPE_CHECKING:
-    from pdfalearn import Page
+    from pdfalearn.viewing import Page
 
 
 @click.command(
@@ -49,7 +49,7 @@ def view(
     automaton over the same symbols, it shows where the two differ.
     """
     path = output or Path(Path(file).name).with_suffix(".html")
-    check_can_write(path, {".html": pdfalearn.Page.write})
+    check_can_write(path, {".html": pdfalearn.viewing.Page.write})
     page = _page_of(file, other, title)
     page.save(path)
     if opened:

@@ -32,13 +32,13 @@ _NARROW = 64
 """Tables of at most this many columns are dense."""
 
 
-def fit(
+def refit(
     pdfa: PDFA,
     source: PDFA | LanguageModel | Iterable[Word],
     *,
     transitions: bool = False,
     budget: Budget = _BUDGET,
-    words: Sampler | None = None,
+    sampler: Sampler | None = None,
     seed: int = 0,
 ) -> PDFA:
     """Re-estimate the rows of an automaton, and its transitions if wanted; its states stay.
@@ -55,7 +55,7 @@ def fit(
         Whether transitions may be moved where that predicts the source better.
     budget : Budget
         How much may be asked of a model; 20,000 symbols if not given.
-    words : Sampler, optional
+    sampler : Sampler, optional
         What draws words from a model; `ModelWords` if not given.
     seed : int
         Seed of the words.
@@ -67,14 +67,14 @@ def fit(
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
-    >>> fit(figure_1(), ["a", "a", "aa"]).probabilities.round(3).tolist()
+    >>> from pdfalearn.datasets import figure_1
+    >>> refit(figure_1(), ["a", "a", "aa"]).probabilities.round(3).tolist()
     [[0.0, 1.0], [0.7, 0.3]]
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
     seed = checked_integer(seed, "seed", 0)
     if isinstance(source, PDFA | LanguageModel):
-        evidence = _answers(pdfa, source, budget, words, seed)
+        evidence = _answers(pdfa, source, budget, sampler, seed)
         is_model = True
     else:
         evidence, is_model = _counts(pdfa, source), False
@@ -103,7 +103,7 @@ def _machine(pdfa: PDFA, *, complete: bool) -> Machine:
 
 
 def _answers(
-    pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, words: Sampler | None, seed: int
+    pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, sampler: Sampler | None, seed: int
 ) -> Evidence:
     model = as_model(source)
     if model.alphabet != pdfa.alphabet:
@@ -112,7 +112,7 @@ def _answers(
             f"{shortened(model.alphabet.symbols)}: give them the same symbols in the same order"
         )
     bounded = checked_budget(budget, model.cost, "draw any words")
-    sampler = checked_sampler(words, bounded, model.cost)
+    sampler = checked_sampler(sampler, bounded, model.cost)
     with ObservationTree(model, Exact(), budget) as observations:
         sampling = Sampling(observations, sampler, seed, held_out=0)
         sampling.draw_until(1.0)

@@ -62,7 +62,7 @@ def distill(
     model: PDFA | LanguageModel,
     *,
     budget: Budget,
-    words: Sampler | None = None,
+    sampler: Sampler | None = None,
     sizes: Iterable[int] | None = None,
     seed: int = 0,
     store: str | os.PathLike[str] | None = None,
@@ -85,7 +85,7 @@ def distill(
         Bounds on everything that is asked: symbols, words, cost or seconds. A distribution after a
         word costs one symbol where the word before it is known. Where seconds are bounded, half of
         them are for asking.
-    words : Sampler, optional
+    sampler : Sampler, optional
         What draws the words; `ModelWords` if not given. With others, such as a `Corpus`, divergence
         is under their distribution, and the certificate names it.
     sizes : iterable of int, optional
@@ -120,7 +120,7 @@ def distill(
 
     Examples
     --------
-    >>> from pdfalearn import figure_3
+    >>> from pdfalearn.datasets import figure_3
     >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
     >>> frontier.knee, len(frontier.best), len(frontier.at_most(2))
     (4, 4, 2)
@@ -128,7 +128,7 @@ def distill(
     asked = as_model(model)
     seed, audit = checked_integer(seed, "seed", 0), checked_integer(audit, "audit", 0)
     wanted = None if sizes is None else checked_sizes(sizes)
-    sampler = checked_sampler(words, checked_budget(budget, asked.cost), asked.cost)
+    sampler = checked_sampler(sampler, checked_budget(budget, asked.cost), asked.cost)
     key = None if store is None else model_key(asked, model_id)
     shown = (
         nullcontext()

@@ -35,7 +35,7 @@ _LENGTH = 100
 """Where words are cut if only seconds are bounded."""
 _FOR_LEARNING = {
     "max_states": "say how many states automata may have by sizes=[…]",
-    "max_word_length": "say how long words may be by words=ModelWords(max_length=…)",
+    "max_word_length": "say how long words may be by sampler=ModelWords(max_length=…)",
 }
 """Bounds of learning that do not bound what is drawn, and what to say instead."""
 _SPARSE = 0.25
@@ -293,17 +293,18 @@ def checked_budget(budget: object, cost: QueryCost, purpose: str = "hold out any
     return budget
 
 
-def checked_sampler(words: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
+def checked_sampler(sampler: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
     """Return what draws words: by default the model, with words so short that enough fit in."""
-    if words is None:
+    if sampler is None:
         bounds, (low, high) = _answer_bounds(budget, cost), _LENGTHS
         length = max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH
         return ModelWords(length)
-    if not hasattr(words, "draw"):
+    if not hasattr(sampler, "draw"):
         raise InputError(
-            f"words is {words!r}, not a sampler such as ModelWords(max_length=100) or Corpus(path)"
+            f"sampler={sampler!r} is not a sampler, such as ModelWords(max_length=100) or "
+            "Corpus(path)"
         )
-    return words
+    return sampler
 
 
 def _answer_bounds(budget: Budget, cost: QueryCost) -> list[int]:

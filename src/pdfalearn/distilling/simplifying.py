@@ -73,7 +73,7 @@ def simplify(
 
     Examples
     --------
-    >>> from pdfalearn import random_pdfa
+    >>> from pdfalearn.datasets import random_pdfa
     >>> pdfa = random_pdfa(40, seed=1)
     >>> [(one.states, round(one.divergence, 4)) for one in simplify(pdfa, states=[20, 5, 1])]
     [(20, 0.0041), (5, 0.0418), (1, 0.1524)]
@@ -93,7 +93,7 @@ class Search:
 
     def __init__(self, given: PDFA) -> None:
         self._given = given
-        self._exact = quotient(given, by=Exact())
+        self._exact = quotient(given, equivalence=Exact())
         self._original = Original(self._exact)
 
     def curve(self, sizes: Sequence[int]) -> list[Simplified]:
@@ -133,7 +133,7 @@ class Search:
         states = self._original.states
         if len(states.rows) <= MOST_COMPARED:
             return Fit(states, 0.0)
-        classes = state_classes(self._original.pdfa_of(states), by=Quantization(_KAPPA))
+        classes = state_classes(self._original.pdfa_of(states), equivalence=Quantization(_KAPPA))
         return Fit(merge_classes(states, classes), inf)
 
     def _measure(self, fit: Fit) -> Simplified:

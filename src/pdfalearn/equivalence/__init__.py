@@ -5,28 +5,31 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
-    from pdfalearn.equivalence.differences import Merging as Merging
-    from pdfalearn.equivalence.differences import Visiting as Visiting
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.functions import same_function as same_function
-    from pdfalearn.equivalence.pairs import Judge as Judge
-    from pdfalearn.equivalence.pairs import Walk as Walk
-    from pdfalearn.equivalence.pairs import in_order_of as in_order_of
     from pdfalearn.equivalence.quotients import is_weakly_minimal as is_weakly_minimal
     from pdfalearn.equivalence.quotients import quotient as quotient
-    from pdfalearn.equivalence.quotients import refined as refined
-    from pdfalearn.equivalence.quotients import state_classes as state_classes
     from pdfalearn.equivalence.relations import Equivalence as Equivalence
     from pdfalearn.equivalence.relations import Exact as Exact
     from pdfalearn.equivalence.relations import Quantization as Quantization
-    from pdfalearn.equivalence.relations import Relation as Relation
     from pdfalearn.equivalence.relations import Rounded as Rounded
+    from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
+
+if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.equivalence.differences import Merging as Merging
+    from pdfalearn.equivalence.differences import Visiting as Visiting
+    from pdfalearn.equivalence.pairs import Judge as Judge
+    from pdfalearn.equivalence.pairs import Walk as Walk
+    from pdfalearn.equivalence.pairs import in_order_of as in_order_of
+    from pdfalearn.equivalence.pairs import over_union as over_union
+    from pdfalearn.equivalence.quotients import refined as refined
+    from pdfalearn.equivalence.quotients import state_classes as state_classes
+    from pdfalearn.equivalence.relations import Relation as Relation
     from pdfalearn.equivalence.relations import check_equivalence as check_equivalence
     from pdfalearn.equivalence.relations import check_relation as check_relation
     from pdfalearn.equivalence.relations import check_tolerance as check_tolerance
     from pdfalearn.equivalence.relations import checked_keys as checked_keys
     from pdfalearn.equivalence.relations import different_rows as different_rows
     from pdfalearn.equivalence.relations import relation_text as relation_text
-    from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

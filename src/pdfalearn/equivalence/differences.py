@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.arrays import UnionFind
-from pdfalearn.equivalence.pairs import Judge, Walk, in_order_of
+from pdfalearn.equivalence.pairs import Judge, Walk, over_union
 from pdfalearn.equivalence.relations import Relation, Tolerance, check_equivalence
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, States, checked_pdfa
@@ -21,7 +21,7 @@ def distinguish(
     first: PDFA,
     second: PDFA,
     *,
-    by: Relation,
+    equivalence: Relation,
     states: tuple[int, int] | None = None,
 ) -> tuple[Symbol, ...] | None:
     """Find a short word after which two automata, or two states, differ.
@@ -29,9 +29,9 @@ def distinguish(
     Parameters
     ----------
     first, second : PDFA
-        Automata over the same symbols, in any order; the same one twice to compare its states.
-        The terminals may have different names.
-    by : Equivalence or Tolerance
+        The automata; the same one twice to compare its states. A symbol that one of them does not
+        know is undefined there. The terminals may have different names.
+    equivalence : Equivalence or Tolerance
         When two distributions are the same, or similar.
     states : pair of int, optional
         A state of each to start from; the initial states if not given.
@@ -52,23 +52,24 @@ def distinguish(
     --------
     >>> from pdfalearn import Exact
     >>> pdfa = PDFA(alphabet="ab", transitions=[[0, 1], [1, 1]], probabilities=[[0, 0.5, 0.5]] * 2)
-    >>> distinguish(pdfa, pdfa, by=Exact(), states=(0, 1)) is None
+    >>> distinguish(pdfa, pdfa, equivalence=Exact(), states=(0, 1)) is None
     True
     """
-    first, second = checked_pdfa(first, "first"), checked_pdfa(second, "second")
-    table, rows = in_order_of(first.alphabet, second)
+    first, second = over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
     if states is not None and not (isinstance(states, tuple) and len(states) == 2):
         raise InputError(f"states {states!r} is not a pair: a state of each automaton")
     left, right = (first.initial, second.initial) if states is None else states
     left, right = first.checked_state(left), second.checked_state(right)
     judge: Judge
-    if isinstance(by, Tolerance):
-        judge = Visiting(first.probabilities, rows, by)
+    if isinstance(equivalence, Tolerance):
+        judge = Visiting(first.probabilities, second.probabilities, equivalence)
     else:
-        classes = check_equivalence(by).classes(np.concatenate((first.probabilities, rows)))
+        classes = check_equivalence(equivalence).classes(
+            np.concatenate((first.probabilities, second.probabilities))
+        )
         lefts, rights = np.split(classes, [len(first)])
         judge = Merging(np.append(lefts, -1), np.append(rights, -1))
-    walk = Walk(first.table, table, judge)
+    walk = Walk(first.table, second.table, judge)
     for codes in walk.differences(left, right):
         return first.alphabet.decode(walk.word(int(codes[0])))
     return None
@@ -142,19 +143,19 @@ class Visiting(Judge):
     ----------
     lefts, rights : array of float, shape (states, symbols + 1)
         The distribution of every state of the first automaton, and of the second.
-    by : Tolerance
+    equivalence : Tolerance
         When two distributions are similar.
     """
 
-    def __init__(self, lefts: Floats, rights: Floats, by: Tolerance) -> None:
+    def __init__(self, lefts: Floats, rights: Floats, equivalence: Tolerance) -> None:
         self._lefts = lefts
         self._rights = rights
-        self._by = by
+        self._equivalence = equivalence
         self._seen = {(-1, -1)}
 
     def differ(self, lefts: States, rights: States) -> NDArray[np.bool_]:
         """Return for each pair whether its two distributions are not similar."""
-        similar = self._by.similar(self._lefts[lefts], self._rights[rights])
+        similar = self._equivalence.similar(self._lefts[lefts], self._rights[rights])
         return np.where((lefts < 0) | (rights < 0), lefts != rights, ~similar)
 
     def fresh(self, lefts: States, rights: States) -> NDArray[np.intp]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdfalearn.equivalence.pairs import in_order_of
+from pdfalearn.equivalence.pairs import over_union
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats, Integers
 
@@ -25,7 +25,7 @@ def same_function(first: PDFA, second: PDFA) -> bool:
     Parameters
     ----------
     first, second : PDFA
-        Automata over the same symbols, in any order.
+        The automata. A symbol that one of them does not know has probability 0 there.
 
     Notes
     -----
@@ -37,11 +37,11 @@ def same_function(first: PDFA, second: PDFA) -> bool:
 
     Examples
     --------
-    >>> from pdfalearn import figure_2
+    >>> from pdfalearn.datasets import figure_2
     >>> same_function(*figure_2())
     True
     """
-    first, second = checked_pdfa(first, "first"), checked_pdfa(second, "second")
+    first, second = over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
     if first is second:
         return True
     joint = _Joint.of(first, second)
@@ -133,7 +133,7 @@ class _Span:
 
 @dataclass(frozen=True, eq=False)
 class _Joint:
-    """Two automata side by side over the first one's alphabet.
+    """Two automata side by side over one alphabet.
 
     The states of the first come first, then a state that stands for undefined and leads to itself,
     then the states of the second.
@@ -146,11 +146,11 @@ class _Joint:
 
     @classmethod
     def of(cls, first: PDFA, second: PDFA) -> _Joint:
-        """Put two automata side by side, with their symbols matched."""
-        table, rows = in_order_of(first.alphabet, second)
+        """Put two automata over the same symbols side by side."""
+        rows = second.probabilities
         undefined = len(first)
         upper = np.where(first.table < 0, undefined, first.table)
-        lower = np.where(table < 0, undefined, table + undefined + 1)[:-1]
+        lower = np.where(second.transitions < 0, undefined, second.transitions + undefined + 1)
         probabilities = np.concatenate((first.probabilities, np.zeros((1, rows.shape[1])), rows))
         return cls(np.concatenate((upper, lower)), probabilities, undefined)
 

@@ -28,6 +28,38 @@ def in_order_of(alphabet: Alphabet, pdfa: PDFA) -> tuple[States, Floats]:
     return pdfa.table.take(columns, axis=1), pdfa.probabilities.take([0, *columns + 1], axis=1)
 
 
+def over_union(first: PDFA, second: PDFA) -> tuple[PDFA, PDFA]:
+    """Return two automata over the symbols of both: the first one's, then the second's new ones.
+
+    A symbol that an automaton does not know has probability 0 there, and leads nowhere.
+
+    Examples
+    --------
+    >>> a = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
+    >>> b = PDFA(alphabet="ba", transitions=[[0, 0]], probabilities=[[0.5, 0.25, 0.25]])
+    >>> [(one.transitions.tolist(), one.probabilities.tolist()) for one in over_union(a, b)]
+    [([[0, -1]], [[0.5, 0.5, 0.0]]), ([[0, 0]], [[0.5, 0.25, 0.25]])]
+    """
+    if first.alphabet.symbols == second.alphabet.symbols:
+        return first, second
+    new = [symbol for symbol in second.alphabet if symbol not in first.alphabet]
+    # What ends the words of one automaton may be a plain symbol of the other.
+    terminal = second.terminal if first.terminal in new else first.terminal
+    alphabet = Alphabet((*first.alphabet, *new), terminal)
+    return _widen(first, alphabet), _widen(second, alphabet)
+
+
+def _widen(pdfa: PDFA, alphabet: Alphabet) -> PDFA:
+    columns = np.array([alphabet.index(symbol) for symbol in pdfa.alphabet])
+    transitions = np.full((len(pdfa), len(alphabet)), -1)
+    transitions[:, columns] = pdfa.transitions
+    rows = np.zeros((len(pdfa), len(alphabet) + 1))
+    rows[:, 0], rows[:, columns + 1] = pdfa.probabilities[:, 0], pdfa.probabilities[:, 1:]
+    return PDFA(
+        alphabet=alphabet, transitions=transitions, probabilities=rows, initial=pdfa.initial
+    )
+
+
 class Judge(ABC):
     """Decides which pairs of states differ, and which are worth following.
 

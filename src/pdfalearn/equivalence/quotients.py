@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence
-from pdfalearn.pdfa import PDFA, checked_pdfa, renumbered
-from pdfalearn.reachability import reachable_part
+from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.reachability import reachable_part, renumbered
 from pdfalearn.typing import Integers
 
 _ROUNDS = 16
@@ -152,18 +152,18 @@ class _Hopcroft:
         pending.append(number)
 
 
-def state_classes(pdfa: PDFA, *, by: Equivalence) -> NDArray[np.int64]:
+def state_classes(pdfa: PDFA, *, equivalence: Equivalence) -> NDArray[np.int64]:
     """Number the classes of a PDFA's states: equal numbers iff the states are equivalent.
 
     Parameters
     ----------
     pdfa : PDFA
         The automaton; states that no word reaches count too.
-    by : Equivalence
+    equivalence : Equivalence
         When two distributions are the same.
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
-    classes = check_equivalence(by).classes(pdfa.probabilities)
+    classes = check_equivalence(equivalence).classes(pdfa.probabilities)
     transitions = pdfa.transitions
     undefined = transitions < 0
     if not undefined.any():
@@ -175,14 +175,14 @@ def state_classes(pdfa: PDFA, *, by: Equivalence) -> NDArray[np.int64]:
     return refined(transitions.astype(np.int32), np.append(classes, classes.max() + 1))[:-1]
 
 
-def quotient(pdfa: PDFA, *, by: Equivalence) -> PDFA:
+def quotient(pdfa: PDFA, *, equivalence: Equivalence) -> PDFA:
     """Return the quotient of the reachable part of a PDFA: one state for each class.
 
     Parameters
     ----------
     pdfa : PDFA
         The automaton A.
-    by : Equivalence
+    equivalence : Equivalence
         `Exact` for A/≡; `Quantization` for a member of A/≡_κ.
 
     Returns
@@ -196,11 +196,11 @@ def quotient(pdfa: PDFA, *, by: Equivalence) -> PDFA:
     >>> from pdfalearn import Exact, Quantization
     >>> rows = [[0.52, 0.48], [0.53, 0.47]]
     >>> pdfa = PDFA(alphabet="a", transitions=[[1], [0]], probabilities=rows)
-    >>> len(quotient(pdfa, by=Exact())), len(quotient(pdfa, by=Quantization(10)))
+    >>> len(quotient(pdfa, equivalence=Exact())), len(quotient(pdfa, equivalence=Quantization(10)))
     (2, 1)
     """
     part = reachable_part(pdfa)
-    classes = state_classes(part, by=by)
+    classes = state_classes(part, equivalence=equivalence)
     _, first, numbers = np.unique(classes, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int32)
@@ -208,15 +208,15 @@ def quotient(pdfa: PDFA, *, by: Equivalence) -> PDFA:
     return renumbered(part, first[order], rank[numbers])
 
 
-def is_weakly_minimal(pdfa: PDFA, *, by: Equivalence) -> bool:
+def is_weakly_minimal(pdfa: PDFA, *, equivalence: Equivalence) -> bool:
     """Return whether no two reachable states are equivalent.
 
     Examples
     --------
     >>> from pdfalearn import Exact
     >>> pdfa = PDFA(alphabet="a", transitions=[[1], [0]], probabilities=[[0.5, 0.5]] * 2)
-    >>> is_weakly_minimal(pdfa, by=Exact())
+    >>> is_weakly_minimal(pdfa, equivalence=Exact())
     False
     """
     part = reachable_part(pdfa)
-    return len(np.unique(state_classes(part, by=by))) == len(part)
+    return len(np.unique(state_classes(part, equivalence=equivalence))) == len(part)

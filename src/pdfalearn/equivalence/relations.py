@@ -194,7 +194,7 @@ class Rounded(Equivalence):
 
     Parameters
     ----------
-    by : Equivalence
+    equivalence : Equivalence
         The equivalence of the rounded distributions.
     decimals : int
         How many decimals of each probability are kept, 1 to 15.
@@ -208,63 +208,67 @@ class Rounded(Equivalence):
     [0, 0]
     """
 
-    by: Equivalence
+    equivalence: Equivalence
     decimals: int
 
     def __post_init__(self) -> None:
-        check_equivalence(self.by)
+        check_equivalence(self.equivalence)
         object.__setattr__(self, "decimals", checked_integer(self.decimals, "decimals", 1, 15))
 
     def keys(self, rows: Floats) -> NDArray[np.generic]:
         """Return the other equivalence's keys of the rounded rows."""
-        return self.by.keys(np.round(rows, self.decimals))
+        return self.equivalence.keys(np.round(rows, self.decimals))
 
     def sparse_keys(self, rows: Rows) -> SparseKeys:
         """Return the other equivalence's keys of the rounded rows."""
         values = np.round(rows.values, self.decimals)
         if not rows.is_open.any():
-            return self.by.sparse_keys(Rows(rows.width, values, rows.columns, rows.offsets))
+            return self.equivalence.sparse_keys(
+                Rows(rows.width, values, rows.columns, rows.offsets)
+            )
         # Rounding keeps the order, so that nothing unlisted gets above the rounded ceiling. The
         # rest says here only whether there is one.
         ceiling = np.where(rows.is_open, np.round(rows.ceilings, self.decimals), 0.0)
         rest = np.where(ceiling == 0, 0.0, np.maximum(rows.rests, ceiling))
         rounded = Rows(rows.width, values, rows.columns, rows.offsets, rest, ceiling)
-        return self.by.sparse_keys(rounded)
+        return self.equivalence.sparse_keys(rounded)
 
 
-def checked_keys(by: Equivalence, rows: Floats) -> NDArray[np.generic]:
+def checked_keys(equivalence: Equivalence, rows: Floats) -> NDArray[np.generic]:
     """Ask an equivalence for keys, and refuse what cannot be compared byte by byte."""
-    keys = np.asarray(by.keys(rows))
+    keys = np.asarray(equivalence.keys(rows))
     if keys.ndim != 2 or len(keys) != len(rows) or not keys.shape[1] or keys.dtype.kind in "OUS":
         raise InputError(
-            f"the keys of {by!r} are an array of {keys.dtype} of shape {keys.shape}; they have to "
-            f"be numbers, {len(rows)} rows of one or more columns"
+            f"the keys of {equivalence!r} are an array of {keys.dtype} of shape {keys.shape}; they "
+            f"have to be numbers, {len(rows)} rows of one or more columns"
         )
     return keys
 
 
-def check_equivalence(by: object) -> Equivalence:
+def check_equivalence(equivalence: object) -> Equivalence:
     """Refuse what is not an equivalence, with the reason."""
-    if isinstance(by, Equivalence):
-        return by
-    if isinstance(by, Tolerance):
+    if isinstance(equivalence, Equivalence):
+        return equivalence
+    if isinstance(equivalence, Tolerance):
         raise InputError(
-            f"{by!r} is a similarity, not an equivalence: it is not transitive, so it has no "
-            "classes; use Quantization(kappa) or Exact()"
+            f"{equivalence!r} is a similarity, not an equivalence: it is not transitive, so it has "
+            "no classes; use Quantization(kappa) or Exact()"
         )
-    raise InputError(f"by={by!r} is not an equivalence; use Quantization(kappa) or Exact()")
+    raise InputError(
+        f"equivalence={equivalence!r} is not an equivalence; use Quantization(kappa) or Exact()"
+    )
 
 
 Relation = Equivalence | Tolerance
 """When two distributions are the same, or similar."""
 
 
-def different_rows(by: Relation, rows: Floats | Rows, others: Floats | Rows) -> Flags:
+def different_rows(equivalence: Relation, rows: Floats | Rows, others: Floats | Rows) -> Flags:
     """Return for each pair of rows whether they are in different classes, or not similar.
 
     Parameters
     ----------
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are the same, or similar.
     rows, others : array of float, or Rows
         As many of one as of the other, dense or sparse.
@@ -282,46 +286,46 @@ def different_rows(by: Relation, rows: Floats | Rows, others: Floats | Rows) -> 
     """
     left, right = (part if isinstance(part, Rows) else Rows.dense(part) for part in (rows, others))
     if left.is_sparse and right.is_sparse:
-        return _different_sparse(by, left, right)
+        return _different_sparse(equivalence, left, right)
     if left.is_sparse or right.is_sparse:
-        return _different_mixed(by, left, right)
-    if isinstance(by, Tolerance):
-        return ~by.similar(left.values, right.values)
-    keys = checked_keys(by, left.values), checked_keys(by, right.values)
+        return _different_mixed(equivalence, left, right)
+    if isinstance(equivalence, Tolerance):
+        return ~equivalence.similar(left.values, right.values)
+    keys = checked_keys(equivalence, left.values), checked_keys(equivalence, right.values)
     return np.asarray((keys[0] != keys[1]).any(axis=1))
 
 
-def _different_sparse(by: Relation, rows: Rows, others: Rows) -> Flags:
-    if isinstance(by, Tolerance):
-        return by.different_sparse(rows.to_sparse(), others.to_sparse())
-    return different_keys(by.sparse_keys(rows), by.sparse_keys(others))
+def _different_sparse(equivalence: Relation, rows: Rows, others: Rows) -> Flags:
+    if isinstance(equivalence, Tolerance):
+        return equivalence.different_sparse(rows.to_sparse(), others.to_sparse())
+    return different_keys(equivalence.sparse_keys(rows), equivalence.sparse_keys(others))
 
 
-def _different_mixed(by: Relation, rows: Rows, others: Rows) -> Flags:
+def _different_mixed(equivalence: Relation, rows: Rows, others: Rows) -> Flags:
     """Compare dense rows with sparse ones, in pieces: what is dense is large."""
     different = np.zeros(len(rows), dtype=bool)
     for (begin, left), (_, right) in zip(pieces_of(rows), pieces_of(others), strict=True):
         try:
-            different[begin : begin + len(left)] = _different_sparse(by, left, right)
+            different[begin : begin + len(left)] = _different_sparse(equivalence, left, right)
         except UndecidedError as error:
             error.place += begin
             raise
     return different
 
 
-def check_relation(by: object) -> Relation:
+def check_relation(equivalence: object) -> Relation:
     """Refuse what is neither an equivalence nor a similarity."""
-    return by if isinstance(by, Tolerance) else check_equivalence(by)
+    return equivalence if isinstance(equivalence, Tolerance) else check_equivalence(equivalence)
 
 
-def check_tolerance(by: object) -> Tolerance:
+def check_tolerance(equivalence: object) -> Tolerance:
     """Refuse what is not a similarity."""
-    if isinstance(by, Tolerance):
-        return by
-    raise InputError(f"by={by!r} is not a similarity; use Tolerance(t)")
+    if isinstance(equivalence, Tolerance):
+        return equivalence
+    raise InputError(f"equivalence={equivalence!r} is not a similarity; use Tolerance(t)")
 
 
-def relation_text(by: object) -> str:
+def relation_text(equivalence: object) -> str:
     """Write a κ or a tolerance.
 
     Examples
@@ -329,6 +333,10 @@ def relation_text(by: object) -> str:
     >>> relation_text(Quantization(10)), relation_text(Tolerance(0.01))
     ('κ = 10', 'tolerance 0.01')
     """
-    if isinstance(by, Quantization):
-        return f"κ = {by.kappa}"
-    return f"tolerance {by.tolerance:g}" if isinstance(by, Tolerance) else str(by)
+    if isinstance(equivalence, Quantization):
+        return f"κ = {equivalence.kappa}"
+    return (
+        f"tolerance {equivalence.tolerance:g}"
+        if isinstance(equivalence, Tolerance)
+        else str(equivalence)
+    )

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
-    from pdfalearn.experiments.definitions import title_of as title_of
     from pdfalearn.experiments.report import Report as Report
     from pdfalearn.experiments.report import write_report as write_report
     from pdfalearn.experiments.running import Outcome as Outcome
     from pdfalearn.experiments.running import run_experiments as run_experiments
+
+if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.experiments.definitions import title_of as title_of
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

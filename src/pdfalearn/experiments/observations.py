@@ -1,4 +1,4 @@
-"""What a report compares: our runs and the published ones, brought to the same terms."""
+"""What a report compares and finds: our runs and the published ones, brought to the same terms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -15,9 +15,21 @@ import numpy as np
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments.definitions import EXPERIMENTS
-from pdfalearn.experiments.runs import Run
+from pdfalearn.experiments.plans import Key, Plan
+from pdfalearn.experiments.runs import FAILURES, Run
 
 OURS, AUTHORS = "ours", "authors"
+LABELS = {
+    "quant": "QuaNT",
+    "quant-classes": "QuaNT, classes",
+    "quant-paper": "plain QuaNT",
+    "lpstar": "L_p*",
+    "wlstar": "WL*",
+}
+"""The learners as people call them."""
+PAPER_SLOPE = 0.2
+"""The paper: QuaNT's speed-up over L_p* is about 0.2 n."""
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -42,22 +54,16 @@ class Observation:
 
 Series = tuple[str, str]
 """A source and a learner."""
+Points = tuple[list[int], list[float]]
+"""Places on an axis, and a value at each."""
 
 
 def observations_of(runs: Iterable[Run]) -> list[Observation]:
     """Bring runs to the terms of a report."""
     return [
         Observation(
-            source=OURS,
-            experiment=run.experiment,
-            value=value_of(run),
-            learner=run.learner,
-            states=run.target_states,
-            seconds=run.seconds,
-            equivalence_queries=run.equivalence_queries,
-            structure_size=run.structure_size,
-            target=run.target,
-            is_disturbed=run.is_disturbed,
+            *(OURS, run.experiment, value_of(run), run.learner, run.target_states, run.seconds),
+            *(run.equivalence_queries, run.structure_size, run.target, run.is_disturbed),
         )
         for run in runs
     ]
@@ -71,79 +77,66 @@ def value_of(run: Run) -> int:
     return value
 
 
-def medians(
-    observations: Sequence[Observation], x: str, y: str
-) -> dict[Series, tuple[list[int], list[float]]]:
+def medians(observations: Sequence[Observation], x: str, y: str) -> dict[Series, Points]:
     """Return for each series the median of one quantity at every value of another."""
-    groups: dict[Series, dict[int, list[float]]] = {}
-    for one in observations:
-        value = getattr(one, y)
-        if value is not None:
-            points = groups.setdefault((one.source, one.learner), {})
-            points.setdefault(getattr(one, x), []).append(value)
-    return {
-        series: (sorted(points), [median(points[place]) for place in sorted(points)])
-        for series, points in groups.items()
-    }
-
-
-def speed_ups(
-    observations: Sequence[Observation],
-) -> dict[Series, tuple[list[int], list[float]]]:
-    """Return how many times faster QuaNT is than each rival, for every actual size."""
-    return ratios(observations, "states")
-
-
-def ratios(
-    observations: Sequence[Observation], x: str
-) -> dict[Series, tuple[list[int], list[float]]]:
-    """Return how many times faster QuaNT is than each rival, on targets that both have learnt."""
     found = {}
-    for source, learner in dict.fromkeys((one.source, one.learner) for one in observations):
-        times = medians(_shared(observations, source, learner), x, "seconds")
-        if learner != "quant" and times:
-            base, mine = (
-                dict(zip(*times[source, name], strict=True)) for name in ("quant", learner)
-            )
-            places = [place for place in mine if place in base]
-            if places:
-                found[source, learner] = (places, [mine[n] / base[n] for n in places])
+    for series in dict.fromkeys((one.source, one.learner) for one in observations):
+        chosen = [one for one in observations if (one.source, one.learner) == series]
+        points = _medians(chosen, x, y)
+        if points:
+            found[series] = ([*points], [*points.values()])
     return found
 
 
-def _shared(observations: Sequence[Observation], source: str, learner: str) -> list[Observation]:
-    """Choose the undisturbed runs of a learner and of QuaNT on targets that both have learnt."""
-    chosen = [one for one in observations if one.source == source and not one.is_disturbed]
-    learnt = [
-        {(one.value, one.target) for one in chosen if one.learner == name}
-        for name in ("quant", learner)
-    ]
-    return [
-        one
-        for one in chosen
-        if one.learner in ("quant", learner) and (one.value, one.target) in learnt[0] & learnt[1]
-    ]
+def _medians(observations: Iterable[Observation], x: str, y: str) -> dict[int, float]:
+    """Return the median of one quantity at every value of another, in order."""
+    groups: dict[int, list[float]] = {}
+    for one in observations:
+        if getattr(one, y) is not None:
+            groups.setdefault(getattr(one, x), []).append(getattr(one, y))
+    return {place: median(groups[place]) for place in sorted(groups)}
 
 
-def power_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
+def speed_ups(observations: Sequence[Observation], x: str) -> dict[Series, Points]:
+    """Return how many times faster QuaNT is than each rival, on targets that both have learnt."""
+    found = {}
+    calm = [one for one in observations if not one.is_disturbed]
+    for source, learner in dict.fromkeys((one.source, one.learner) for one in calm):
+        pair = [
+            [one for one in calm if (one.source, one.learner) == (source, name)]
+            for name in ("quant", learner)
+        ]
+        learnt, shared = ({(one.value, one.target) for one in runs} for runs in pair)
+        shared &= learnt
+        base, mine = (
+            _medians([one for one in runs if (one.value, one.target) in shared], x, "seconds")
+            for runs in pair
+        )
+        places = [place for place in mine if place in base]
+        if learner != "quant" and places:
+            found[source, learner] = (places, [mine[n] / base[n] for n in places])
+    return found
+
+
+def fit_power(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
     """Fit a·xᵇ by least squares of the logarithms; return a and b, or None for a single place.
 
     Examples
     --------
-    >>> a, b = power_trend([1, 2, 4], [3, 12, 48])
+    >>> a, b = fit_power([1, 2, 4], [3, 12, 48])
     >>> round(a, 6), round(b, 6)
     (3.0, 2.0)
     """
-    fitted = linear_trend(np.log(xs).tolist(), np.log(ys).tolist())
+    fitted = fit_line(np.log(xs).tolist(), np.log(ys).tolist())
     return None if fitted is None else (float(np.exp(fitted[0])), fitted[1])
 
 
-def linear_trend(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
+def fit_line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
     """Fit a + b·x by least squares; return a and b, or None for a single place.
 
     Examples
     --------
-    >>> a, b = linear_trend([100, 200, 300], [21, 41, 61])
+    >>> a, b = fit_line([100, 200, 300], [21, 41, 61])
     >>> round(a, 6), round(b, 6)
     (1.0, 0.2)
     """
@@ -181,62 +174,193 @@ def read_published(folder: str | os.PathLike[str]) -> list[Observation]:
 
 
 def _read(path: Path, experiment: int) -> list[Observation]:
+    found = []
     try:
-        found = _rows(path, experiment)
+        with path.open(encoding="utf-8", newline="") as stream:
+            reader = csv.DictReader(stream)
+            for row in reader:
+                learner = _LEARNERS.get(row.get("Algorithm") or "")
+                if learner is not None:
+                    found.append(_make_observation(row, experiment, learner))
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileFormatError(f"{path}: not a CSV file in UTF-8: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise FileFormatError(f"{path}, line {reader.line_num}: {error!r}") from error
     if not found:
         names = " or ".join(_LEARNERS)
         raise FileFormatError(f"{path}: in no row the column Algorithm has {names}")
     return found
 
 
-def _rows(path: Path, experiment: int) -> list[Observation]:
-    found = []
-    with path.open(encoding="utf-8", newline="") as stream:
-        reader = csv.DictReader(stream)
-        for row in reader:
-            learner = _LEARNERS.get(row.get("Algorithm") or "")
-            if learner is None:
-                continue
-            try:
-                found.append(_observation(row, experiment, learner))
-            except (KeyError, TypeError, ValueError, IndexError) as error:
-                raise FileFormatError(f"{path}, line {reader.line_num}: {error!r}") from error
-    return found
-
-
-def _observation(row: Mapping[str, str], experiment: int, learner: str) -> Observation:
+def _make_observation(row: Mapping[str, str], experiment: int, learner: str) -> Observation:
     states, seconds = int(row["Number of States"]), float(row["Time (s)"])
     if not (states > 0 and 0 < seconds < math.inf):
         raise ValueError(f"{states} states in {seconds} s")
-    return Observation(
-        source=AUTHORS,
-        experiment=experiment,
-        value=_value(row, experiment, states),
-        learner=learner,
-        states=states,
-        seconds=seconds,
-        equivalence_queries=int(row["EquivalenceQuery"]),
-        structure_size=_structure_size(row, learner),
-    )
-
-
-def _value(row: Mapping[str, str], experiment: int, states: int) -> int:
-    """Return where a run stands on the axis; nominal sizes are not in the files."""
     if experiment == 2:
-        return int(row["Alphabet Size"])
-    if experiment == 3:
-        return int(row["Partitions"])
-    if experiment == 5:
-        return int(row["Instance"].split("_")[-2])
-    return min(EXPERIMENTS[experiment].values, key=lambda value: abs(value - states))
-
-
-def _structure_size(row: Mapping[str, str], learner: str) -> int | None:
-    """Return table cells or tree nodes: the leaves, the inner nodes that are counted, the root."""
+        value = int(row["Alphabet Size"])
+    elif experiment == 3:
+        value = int(row["Partitions"])
+    elif experiment == 5:
+        value = int(row["Instance"].split("_")[-2])
+    else:  # nominal sizes are not in the files
+        value = min(EXPERIMENTS[experiment].values, key=lambda size: abs(size - states))
+    size = None
     if learner == "lpstar":
-        return int(float(row["OT Prefixes"]) * float(row["OT Suffixes"]))
-    if "Inner Nodes" not in row:
-        return None
-    return int(row["Extracted Number of States"]) + int(float(row["Inner Nodes"])) + 1
+        size = int(float(row["OT Prefixes"]) * float(row["OT Suffixes"]))
+    elif "Inner Nodes" in row:  # the leaves, the inner nodes that are counted, and the root
+        size = int(row["Extracted Number of States"]) + int(float(row["Inner Nodes"])) + 1
+    queries = int(row["EquivalenceQuery"])
+    return Observation(AUTHORS, experiment, value, learner, states, seconds, queries, size)
+
+
+PERFECT = {
+    "word_error_rate": 0.0,
+    "ndcg": 1.0,
+    "log_probability_error": 0.0,
+    "other_class": 0.0,
+    "out_of_tolerance": 0.0,
+    "l1": 0.0,
+    "kl": 0.0,
+}
+_ROUNDING = 1e-9
+"""Sums of many logarithms may be off by this much when nothing is wrong."""
+
+
+def worst_of(group: Sequence[Run], name: str) -> float:
+    """Return the value of a metric that is farthest from a perfect one."""
+    values = [getattr(run, name) for run in group]
+    known = [value for value in values if value is not None]
+    return max(known, key=lambda value: abs(value - PERFECT[name]), default=PERFECT[name])
+
+
+def find_imperfect(runs: Iterable[Run]) -> list[Run]:
+    """Return the runs with a metric that is not perfect, or that are not known to be exact."""
+    return [
+        run
+        for run in runs
+        if run.certificate != "exact"
+        or any(abs(worst_of([run], name) - best) > _ROUNDING for name, best in PERFECT.items())
+    ]
+
+
+def format_number(value: float) -> str:
+    """Write a number with three significant digits, or whole if it is."""
+    if math.isinf(value) or math.isnan(value):
+        return "∞" if value > 0 else str(value)
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def findings(
+    runs: Sequence[Run], observations: Sequence[Observation], failures: Mapping[Key, str]
+) -> Iterator[str]:
+    """Yield what the experiment has shown, a sentence each."""
+    bad = find_imperfect(runs)
+    if bad:
+        yield f"Of {len(runs):,} runs, {len(bad):,} are not perfect in all metrics; see the table."
+    elif failures:
+        yield (
+            f"{len(failures):,} runs have failed. The other {len(runs):,} are perfect in all "
+            "metrics."
+        )
+    else:
+        yield (
+            f"All {len(runs):,} runs are perfect in all metrics, and all certificates are exact, "
+            "as in the paper."
+        )
+    yield from _compare_speeds(observations)
+    yield from _tell_growth(observations)
+
+
+def _compare_speeds(observations: Sequence[Observation]) -> Iterator[str]:
+    """Yield by which slope the speed-up over L_p* grows, and the speed-ups of each experiment."""
+    sources = {OURS: "", AUTHORS: " by the authors' runs"}
+    slopes = {}
+    for source in sources:
+        points = speed_ups(_choose(observations, 1, source), "states").get((source, "lpstar"))
+        trend = points and fit_line(*points)
+        if trend:
+            slopes[source] = trend[1]
+    if OURS in slopes:
+        theirs = f", and the authors' runs give {slopes[AUTHORS]:.2g}" if AUTHORS in slopes else ""
+        grows = "grows over n with" if slopes[OURS] > 0 else "does not grow over n: it has"
+        yield (
+            f"Experiment 1: the speed-up of QuaNT over L_p* {grows} the slope "
+            f"{slopes[OURS]:.2g}. The paper reports {PAPER_SLOPE}{theirs}."
+        )
+    for number, experiment in EXPERIMENTS.items():
+        texts = []
+        for source, whose in sources.items():
+            found = speed_ups(_choose(observations, number, source), "value")
+            for (_, learner), (_, factors) in found.items():
+                ends = dict.fromkeys(map(format_number, (min(factors), max(factors))))
+                texts.append(f"{' to '.join(ends)} times as fast as {LABELS[learner]}{whose}")
+        if texts:
+            yield f"Experiment {number}, over all {experiment.axis}: QuaNT is {'; '.join(texts)}."
+
+
+def _tell_growth(observations: Sequence[Observation]) -> Iterator[str]:
+    chosen = [one for one in _choose(observations, 4, OURS) if not one.is_disturbed]
+    for (_, learner), (sizes, seconds) in medians(chosen, "states", "seconds").items():
+        trend = fit_power(sizes, seconds)
+        if trend is not None:
+            grows = "grows" if trend[1] > 0 else "does not grow; it goes"
+            yield (
+                f"Experiment 4: from {sizes[0]:,} to {sizes[-1]:,} states the time of "
+                f"{LABELS[learner]} {grows} like n^{trend[1]:.2f}."
+            )
+
+
+def _choose(observations: Sequence[Observation], number: int, source: str) -> list[Observation]:
+    return [one for one in observations if (one.experiment, one.source) == (number, source)]
+
+
+def warnings(
+    runs: Sequence[Run], plans: Mapping[int, Plan], failures: Mapping[Key, str]
+) -> Iterator[str]:
+    """Yield which runs are missing or have failed, and which timings others have disturbed."""
+    for number, plan in plans.items():
+        done = sum(run.experiment == number for run in runs)
+        if done < plan.runs:
+            yield f"Of experiment {number}, {done:,} of {plan.runs:,} runs are there."
+    if failures:
+        texts = [f"{key} ({reason})" for key, reason in failures.items()]
+        shown = "; ".join(texts[:_MOST_NAMED])
+        more = f"; for all of them see {FAILURES}" if len(texts) > _MOST_NAMED else ""
+        yield (
+            f"Failed, and not in what follows, {len(texts):,} runs: {shown}{more}. "
+            "Learners are compared on the targets that both have learnt."
+        )
+    places = ", ".join(sorted({run.executor for run in runs if run.is_disturbed}))
+    if places:
+        yield (
+            f"Timings marked † come from runs that had others beside them ({places}): they show "
+            "what a busy machine gives. Speed-ups and rates of growth are said without them."
+        )
+    loads = [run.load for run in runs if run.load is not None]
+    if loads and median(loads) > 1:
+        yield (
+            f"The machine was busy with other work: its load was {median(loads):.2f} for each "
+            "processor (median over the runs, each counted in it). Times by the clock are longer "
+            "for that; the processor's time suffers less."
+        )
+
+
+def describe_plan(plan: Plan) -> str:
+    """Return a sentence on how an experiment was run."""
+    experiment, scale = plan.experiment, plan.scale
+    values = [getattr(setting, experiment.varies) for setting in plan.settings]
+    tolerances = dict.fromkeys((one.kappa, one.tolerance) for one in plan.settings)
+    shown = {
+        "states": f"n = {experiment.states} states",
+        "symbols": "m = 2 symbols",
+        "kappa": "κ = 1,000",
+        experiment.varies: f"{experiment.axis} = {', '.join(f'{value:,}' for value in values)}",
+        "tolerances": f"t = {', '.join(f'{t:.3g}' for _, t in tolerances)}",
+    }
+    drawn = f"{scale.targets} random targets for each value (seed {plan.seed})"
+    given = f"Up to {scale.targets} given targets for each value"
+    repeated = f"{scale.runs} runs of each learner on each"
+    targets = drawn if plan.digest is None else given
+    return f"{targets}, {repeated}: {', '.join(shown.values())}."

@@ -1,36 +1,36 @@
-"""Report the experiments: one page, and the figures beside it."""
+"""Report the experiments: one page of HTML that needs nothing else, and the figures beside it."""
 
 from __future__ import annotations
 
+import base64
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
 from pathlib import Path
+from statistics import median
 
 from pdfalearn.errors import InputError
-from pdfalearn.experiments import page
 from pdfalearn.experiments.definitions import EXPERIMENTS
 from pdfalearn.experiments.figures import DRAWINGS, draw
-from pdfalearn.experiments.findings import (
-    AUTHORS_TERM,
-    TERMS,
-    description,
-    disturbances,
-    failed,
+from pdfalearn.experiments.observations import (
+    AUTHORS,
+    LABELS,
+    PERFECT,
+    Observation,
+    describe_plan,
     findings,
-    missing,
+    format_number,
+    observations_of,
+    read_published,
+    value_of,
+    warnings,
+    worst_of,
 )
-from pdfalearn.experiments.observations import Observation, observations_of, read_published
-from pdfalearn.experiments.parameters import Parameters, read_parameters
-from pdfalearn.experiments.runs import Key, Run
-from pdfalearn.experiments.summaries import (
-    METRIC_HEADER,
-    authors_of,
-    cost_header,
-    cost_rows,
-    metric_rows,
-)
-from pdfalearn.experiments.table import TABLE, read_failures, read_table
+from pdfalearn.experiments.plans import TABLE, Key, Parameters, read_parameters
+from pdfalearn.experiments.runs import Run, read_failures, read_table
 from pdfalearn.files import replacing
 
 PAGE = "report.html"
@@ -39,6 +39,48 @@ _SUBTITLE = (
     "The five experiments of Mayr, Yovine, Pan, Basset and Dang, “Towards Efficient Active "
     "Learning of PDFA” (2022), with pdfalearn."
 )
+_TERMS = {
+    "Plain QuaNT": "the paper's algorithm as printed, which sifts one word at a time. QuaNT finds "
+    "the same automaton, and sifts many words at once.",
+    "L_p*": "the paper's, with rows that are compared as arrays.",
+    "Time": "the median over all runs, by the clock, of learning and its equivalence queries "
+    "together, as the paper measures it. The tables give both parts, and the processor's time.",
+    "Sizes": "the actual ones, which are the reachable states of each target. Random targets of "
+    "one nominal size n differ a little in them.",
+    "Structure size": "cells of the observation table, prefixes times suffixes, for L_p* and WL*; "
+    "nodes of the classification tree, inner nodes and leaves, for QuaNT.",
+    "Trend lines": "over sizes: power laws for time and structure size, straight lines for the "
+    "speed-up, by least squares. Elsewhere medians are joined.",
+}
+_AUTHORS_TERM = (
+    "what the authors have published of their own program on their own machine. Their counts of "
+    "inner nodes are too low, so that the true size of their trees is a little larger."
+)
+_METRICS_TEXT = (
+    "The worst value over all runs, on 1,000 random words of up to 50 symbols for each target, "
+    "the same for all learners; over all prefixes, but the log-probability error and the "
+    "perplexities over whole words: the larger of the target's and the learnt one over the "
+    "other. Perfect are 0, for NDCG and the ratio of perplexities 1."
+)
+_METRIC_HEADER = (
+    *("experiment", "value", "learner", "runs", "word error rate", "NDCG"),
+    *("log-probability error", "other class", "out of tolerance", "L1", "KL"),
+    *("perplexities' ratio", "certificates"),
+)
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
 
 
 @dataclass(frozen=True)
@@ -48,7 +90,7 @@ class Report:
     Examples
     --------
     >>> import tempfile
-    >>> from pdfalearn import run_experiments
+    >>> from pdfalearn.experiments import run_experiments
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = run_experiments("1", folder, values=[10], learners=["quant"])
     ...     report = write_report(folder)
@@ -83,7 +125,7 @@ def write_report(
     Examples
     --------
     >>> import tempfile
-    >>> from pdfalearn import run_experiments
+    >>> from pdfalearn.experiments import run_experiments
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = run_experiments("1", folder, values=[10], learners=["quant"])
     ...     write_report(folder).page.name
@@ -91,7 +133,7 @@ def write_report(
     """
     place = Path(folder)
     parameters = read_parameters(place)
-    table = read_table(place / TABLE, parameters.expected or None)
+    table = read_table(place / TABLE, parameters.plans or None)
     runs = list(table.runs.values())
     if not runs:
         raise InputError(f"{place / TABLE} holds no runs; run experiments first")
@@ -100,71 +142,160 @@ def write_report(
     observations = observations_of(runs)
     observations += [one for one in theirs if one.experiment in {run.experiment for run in runs}]
     pictures = {one.name: draw(one, observations) for one in DRAWINGS}
-    figures = []
-    for name, kinds in pictures.items():
-        for kind, data in (kinds or {}).items():
-            figures.append(place / f"{name}.{kind}")
-            _write(figures[-1], data)
+    figures = {
+        place / f"{name}.{kind}": data
+        for name, kinds in pictures.items()
+        for kind, data in kinds.items()
+    }
     svgs = {name: kinds["svg"] for name, kinds in pictures.items() if kinds}
-    parts = _parts(runs, failures, observations, parameters, svgs)
-    _write(place / PAGE, page.page(_TITLE, parts).encode())
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    body = "\n".join(_make_parts(runs, failures, observations, parameters, svgs))
+    page = _PAGE.format(title=escape(_TITLE), style=style, body=body)
+    for path, data in (*figures.items(), (place / PAGE, page.encode())):
+        with replacing(path) as stream:
+            stream.write(data)
     return Report(place / PAGE, tuple(figures), table.complaints)
 
 
-def _write(path: Path, data: bytes) -> None:
-    with replacing(path) as stream:
-        stream.write(data)
-
-
-def _parts(
+def _make_parts(
     runs: Sequence[Run],
     failures: Mapping[Key, str],
     observations: Sequence[Observation],
     parameters: Parameters,
-    svgs: dict[str, bytes],
+    svgs: Mapping[str, bytes],
 ) -> Iterator[str]:
+    """Yield the parts of the page in their order."""
+    yield f"<h1>{_mark_up(_TITLE)}</h1>"
+    yield f'<p class="subtitle">{_mark_up(_SUBTITLE)}</p>'
+    found = (f"<li>{_mark_up(text)}</li>\n" for text in findings(runs, observations, failures))
+    yield f'<ul class="findings">\n{"".join(found)}</ul>'
+    for text in warnings(runs, parameters.plans, failures):
+        yield f'<p class="warning">{_mark_up(text)}</p>'
     has_authors = len(observations) > len(runs)
-    yield f"<h1>{page.marked(_TITLE)}</h1>"
-    yield page.paragraph(_SUBTITLE, "subtitle")
-    yield page.listed(findings(runs, observations, failures), "findings")
-    warnings = (*missing(runs, parameters.expected), *failed(failures), *disturbances(runs))
-    for sentence in warnings:
-        yield page.paragraph(sentence, "warning")
-    yield page.definitions(TERMS | ({"Authors": AUTHORS_TERM} if has_authors else {}))
+    terms = _TERMS | ({"Authors": _AUTHORS_TERM} if has_authors else {})
+    defined = (f"<dt>{_mark_up(t)}</dt><dd>{_mark_up(d)}</dd>\n" for t, d in terms.items())
+    yield f"<dl>\n{''.join(defined)}</dl>"
     for number, experiment in EXPERIMENTS.items():
         chosen = [run for run in runs if run.experiment == number]
         if not chosen:
             continue
-        text = description(experiment, parameters.experiments.get(str(number), {}))
-        yield from _experiment_parts(number, text, chosen, authors_of(observations, number), svgs)
+        theirs = [one for one in observations if (one.source, one.experiment) == (AUTHORS, number)]
+        yield f'<h2 id="exp{number}">Experiment {number}: {_mark_up(experiment.title)}</h2>'
+        if number in parameters.plans:
+            yield f"<p>{_mark_up(describe_plan(parameters.plans[number]))}</p>"
+        yield '<div class="figures">'
+        for drawing in DRAWINGS:
+            if drawing.experiment == number and drawing.name in svgs:
+                caption = drawing.caption(any(run.is_disturbed for run in chosen))
+                image = base64.b64encode(svgs[drawing.name]).decode()
+                yield (
+                    f'<figure><img src="data:image/svg+xml;base64,{image}" '
+                    f'alt="{escape(caption)}">\n'
+                    f"<figcaption>{_mark_up(caption)}</figcaption></figure>"
+                )
+        yield "</div>"
+        yield "<h3>Costs: medians, times in seconds</h3>"
+        yield _make_table(*_cost_table(experiment.axis, chosen, theirs), text_columns=2)
     yield '<h2 id="metrics">All metrics</h2>'
-    yield page.paragraph(
-        "The worst value over all runs, on 1,000 random words of up to 50 symbols for each target, "
-        "the same for all learners; over all prefixes, but the log-probability error and the "
-        "perplexities over whole words: the larger of the target's and the learnt one over the "
-        "other. Perfect are 0, for NDCG and the ratio of perplexities 1."
-    )
-    yield page.table(METRIC_HEADER, metric_rows(runs), text_columns=3)
+    yield f"<p>{_mark_up(_METRICS_TEXT)}</p>"
+    yield _make_table(_METRIC_HEADER, _metric_rows(runs), text_columns=3)
     if parameters.machines:
-        text = page.paragraph(f"Run on {'; '.join(parameters.machines)}.")
-        yield f"<footer>{text}</footer>"
+        machines = "; ".join(parameters.machines)
+        yield f"<footer><p>{_mark_up(f'Run on {machines}.')}</p></footer>"
 
 
-def _experiment_parts(
-    number: int,
-    text: str,
-    runs: Sequence[Run],
-    theirs: Sequence[Observation],
-    svgs: dict[str, bytes],
-) -> Iterator[str]:
-    yield page.heading(number)
-    yield page.paragraph(text)
-    yield '<div class="figures">'
-    for drawing in DRAWINGS:
-        if drawing.experiment == number and drawing.name in svgs:
-            caption = drawing.caption_of(any(run.is_disturbed for run in runs))
-            yield page.picture(svgs[drawing.name], caption)
-    yield "</div>"
-    yield "<h3>Costs: medians, times in seconds</h3>"
-    header = cost_header(number, bool(theirs))
-    yield page.table(header, cost_rows(runs, theirs), text_columns=2)
+def _mark_up(text: str) -> str:
+    """Escape a text, and write names and powers as the paper does."""
+    safe = escape(text).replace(" = ", "\u00a0=\u00a0")
+    named = safe.replace("L_p*", "<i>L</i><sub>p</sub>*").replace("WL*", "<i>WL</i>*")
+    return re.sub(r"\^(-?[\d.]*\d)", r"<sup>\1</sup>", named)
+
+
+def _make_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int) -> str:
+    """Make a table whose first columns are text; a new value in the first one begins a group."""
+
+    def make_cells(values: Sequence[str], tag: str) -> str:
+        kinds = [' class="text"' if place < text_columns else "" for place in range(len(values))]
+        cells = zip(kinds, values, strict=True)
+        return "".join(f"<{tag}{kind}>{_mark_up(value)}</{tag}>" for kind, value in cells)
+
+    lines, last = [], None
+    for first, *others in rows:
+        if first == last:
+            lines.append(f"<tr>{make_cells(['', *others], 'td')}</tr>")
+        else:
+            lines.append(f'<tr class="first">{make_cells([first, *others], "td")}</tr>')
+        last = first
+    body = "\n".join(lines)
+    return (
+        f'<div class="wide"><table>\n<thead><tr>{make_cells(header, "th")}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _group_runs(runs: Iterable[Run]) -> dict[tuple[int, str], list[Run]]:
+    """Sort the runs of an experiment by value and learner, in the order of both."""
+    groups: dict[tuple[int, str], list[Run]] = {}
+    order = list(LABELS)
+    for run in sorted(runs, key=lambda run: (value_of(run), order.index(run.learner))):
+        groups.setdefault((value_of(run), run.learner), []).append(run)
+    return groups
+
+
+def _cost_table(
+    axis: str, runs: Iterable[Run], published: Sequence[Observation]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows: medians of what learning has cost, beside the authors'."""
+    columns: list[tuple[str, str, str | None]] = [
+        ("time", "seconds", "authors' time"),
+        ("learning", "learning_seconds", None),
+        ("equi\u00advalence", "equivalence_seconds", None),
+        ("processor", "process_seconds", None),
+        ("words", "words", None),
+        ("equi\u00advalence queries", "equivalence_queries", "authors' queries"),
+        ("structure size", "structure_size", "authors' size"),
+    ]
+    header = [axis, "learner", "actual sizes", "targets, runs"]
+    for name, _, authors_name in columns:
+        header += [name, authors_name] if published and authors_name else [name]
+    rows = []
+    for (value, learner), group in _group_runs(runs).items():
+        theirs = [one for one in published if (one.value, one.learner) == (value, learner)]
+        mark = "†" if any(run.is_disturbed for run in group) else ""
+        row = [f"{value:,}", LABELS[learner], _show_range(run.target_states for run in group)]
+        row.append(f"{len({run.target for run in group})}, {len(group)}{mark}")
+        for _, quantity, authors_name in columns:
+            row.append(_show_median(group, quantity))
+            if published and authors_name:
+                row.append(_show_median(theirs, quantity))
+        rows.append([*row, _show_range(run.states for run in group)])
+    return [*header, "learnt states"], rows
+
+
+def _show_median(group: Sequence[Run] | Sequence[Observation], quantity: str) -> str:
+    values = [getattr(one, quantity) for one in group]
+    known = [value for value in values if value is not None]
+    return format_number(median(known)) if known else "–"
+
+
+def _show_range(values: Iterable[int]) -> str:
+    found = sorted(values)
+    return "–".join(f"{value:,}" for value in dict.fromkeys((found[0], found[-1])))
+
+
+def _metric_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
+    """Yield every metric at its worst over the runs of a learner at a value."""
+    for number, experiment in EXPERIMENTS.items():
+        mine = (run for run in runs if run.experiment == number)
+        for (value, learner), group in _group_runs(mine).items():
+            worst = [worst_of(group, name) for name in PERFECT]
+            worst.append(max(map(perplexity_ratio, group)))
+            begin = [str(number), f"{experiment.axis} = {value:,}", LABELS[learner]]
+            certificates = ", ".join(sorted({run.certificate for run in group}))
+            yield [*begin, str(len(group)), *map(format_number, worst), certificates]
+
+
+def perplexity_ratio(run: Run) -> float:
+    """Return how many times one perplexity is the other, the target's or the learnt one."""
+    ours, theirs = run.perplexity, run.target_perplexity
+    return 1.0 if ours == theirs else max(ours / theirs, theirs / ours)

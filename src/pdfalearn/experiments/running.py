@@ -1,43 +1,146 @@
-"""Run the experiments: one process at a time in a folder, over workers."""
+"""Run the experiments: one process at a time in a folder, over workers here or elsewhere."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from pdfalearn.checks import checked_integer
 from pdfalearn.displays import show_progress
-from pdfalearn.errors import InputError
-from pdfalearn.experiments.definitions import title_of
-from pdfalearn.experiments.parameters import (
-    Choices,
-    Parameters,
-    note_machine,
-    plans_for,
-    settle_parameters,
-)
-from pdfalearn.experiments.runs import Key, Run, Task, perform
-from pdfalearn.experiments.table import (
-    TABLE,
-    Appender,
-    Table,
+from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.experiments.definitions import experiments_named, title_of
+from pdfalearn.experiments.plans import TABLE, Key, Task, plan_experiment, settle_parameters
+from pdfalearn.experiments.runs import (
+    UNDISTURBED,
+    Run,
+    append_run,
     note_failure,
+    perform,
     read_table,
     write_table,
 )
-from pdfalearn.experiments.workers import Workers, workers
 
 _LOCK = ".lock"
+_LEAST_IN_FLIGHT = 64
+_CONNECTION_SECONDS = 10
+_MOST_LOSSES = 5
+"""A run that has lost its worker this many times is taken for the cause."""
+
+
+class Workers:
+    """Where runs are done: in this process, in several on this machine, or on a Dask cluster."""
+
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[], Executor],
+        in_flight: int,
+        losses: tuple[type[BaseException], ...] = (),
+    ) -> None:
+        self.name = name
+        self.in_flight = in_flight
+        """How many runs to hand over at a time."""
+        self.losses = losses
+        """The errors which say that a worker is gone, and nothing about the run."""
+        self._start = start
+        self._executor: Executor | None = None
+
+    def submit(self, task: Task) -> Future[Run]:
+        """Hand a run to an executor; another one is started when that is broken."""
+        try:
+            if self._executor is not None:
+                return self._executor.submit(perform, task, self.name)
+        except BrokenExecutor:
+            self.stop()
+        self._executor = self._start()
+        return self._executor.submit(perform, task, self.name)
+
+    def stop(self) -> None:
+        """Stop the executor; what has not begun is given up."""
+        if isinstance(self._executor, ProcessPoolExecutor):
+            self._executor.shutdown(cancel_futures=True)
+        elif self._executor is not None:
+            self._executor.shutdown(wait=False)  # which cancels, on a cluster
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Iterator[Workers]:
+    """Choose where runs are done: in this process if nothing is given."""
+    if jobs is not None and scheduler is not None:
+        raise InputError("give jobs or a scheduler, not both")
+    in_process, one_process = UNDISTURBED
+    if scheduler is not None:
+        with _connect(scheduler) as cluster:
+            yield cluster
+    elif jobs is None:
+        yield Workers(in_process, _InProcess, in_flight=1)
+    else:
+        count = checked_integer(jobs, "jobs", 1)
+        name = one_process if count == 1 else f"{count} processes"
+        # Spawned, as everywhere but on Linux: a fork would take the locks of other threads along.
+        # Interrupts end them without a word; the process that started them tells what happened.
+        handling = (signal.SIGINT, signal.SIG_DFL)
+        yield Workers(
+            name,
+            lambda: ProcessPoolExecutor(count, get_context("spawn"), signal.signal, handling),
+            in_flight=2 * count,
+            losses=(BrokenExecutor,),
+        )
+
+
+class _InProcess(Executor):
+    """Runs each call when it is submitted."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def _connect(address: str) -> Iterator[Workers]:
+    try:
+        from distributed import Client, KilledWorker
+        from distributed.comm.addressing import get_address_host_port
+    except ImportError as error:
+        raise MissingExtraError("a scheduler needs Dask: pip install distributed") from error
+    try:
+        get_address_host_port(address)  # a client of no address would not end well
+        client = Client(address, timeout=_CONNECTION_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask scheduler answers at {address!r}: {error}") from error
+    with client:
+        threads = sum(client.nthreads().values())
+        yield Workers(
+            f"Dask, {threads} threads",
+            lambda: client.get_executor(pure=False),
+            in_flight=max(_LEAST_IN_FLIGHT, 2 * threads),
+            losses=(KilledWorker,),
+        )
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
     """Have a folder alone, where the system can see to that; it is made if it is not there.
 
     The lock ends with the process, however that ends. Its file stays: another process may be
@@ -63,11 +166,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-_MOST_LOSSES = 5
-"""A run that has lost its worker this many times is taken for the cause."""
-
-
-def performed(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, Run | InputError]]:
+def perform_all(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, Run | InputError]]:
     """Do runs; yield each as it ends, with its row or with why it has failed.
 
     A run whose worker is lost is done again.
@@ -77,14 +176,13 @@ def performed(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, R
     InputError
         If a run loses its worker time and again, or the scheduler is gone.
     """
-    hand = _Hand(workers)
     waiting, pending = deque(tasks), dict[Future[Run], Task]()
     losses = Counter[Key]()
     try:
         while waiting or pending:
             while waiting and len(pending) < workers.in_flight:
                 task = waiting.popleft()
-                pending[hand.submit(task)] = task
+                pending[workers.submit(task)] = task
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 task = pending.pop(future)
                 try:
@@ -103,27 +201,7 @@ def performed(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, R
                         "the scheduler is gone; start again to go on with what is left"
                     ) from error
     finally:
-        hand.stop()
-
-
-class _Hand:
-    """Submits to an executor, and starts another one when that is broken."""
-
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
-        self._executor = workers.start()
-
-    def submit(self, task: Task) -> Future[Run]:
-        try:
-            return self._executor.submit(perform, task, self._workers.name)
-        except BrokenExecutor:
-            self.stop()
-            self._executor = self._workers.start()
-            return self._executor.submit(perform, task, self._workers.name)
-
-    def stop(self) -> None:
-        """Cancel the runs that have not begun."""
-        self._workers.stop(self._executor)
+        workers.stop()
 
 
 @dataclass(frozen=True)
@@ -209,33 +287,40 @@ def run_experiments(
     >>> outcome.runs, outcome.failures
     (6, {})
     """
-    choices = Choices(scale, learners, values, tolerances, targets, seed)
-    plans, place = plans_for(name, choices), Path(folder)
+    experiments, place = experiments_named(name), Path(folder)
+    if len(experiments) > 1 and not (values is None and tolerances is None):
+        raise InputError("values and tolerances are for a single experiment, not for all of them")
+    plans = [
+        plan_experiment(
+            experiment,
+            scale=scale,
+            learners=learners,
+            values=values,
+            tolerances=tolerances,
+            seed=seed,
+            folder=targets,
+        )
+        for experiment in experiments
+    ]
     shown = show_progress(progress, "experiments", label=title_of(name))
-    with workers(jobs, scheduler) as chosen, locked(place), shown as told:
+    with choose_workers(jobs, scheduler) as workers, lock_folder(place), shown as told:
         parameters = settle_parameters(place, plans)
-        table = _mended_table(place / TABLE, parameters)
-        tasks = [task for one in plans for task in one.tasks()]
+        path = place / TABLE
+        table = read_table(path, parameters.plans)
+        if table.complaints or table.is_torn or not path.exists():
+            write_table(path, table.runs.values())  # without what cannot be read
+        tasks = [task for plan in plans for task in plan.tasks()]
         left = [task for task in tasks if task.key not in table.runs]
         found, failures = len(tasks) - len(left), dict[Key, str]()
         report = told or (lambda done, total: None)
         report(found, len(tasks))
         if left:
-            note_machine(place)
-        with Appender(place / TABLE) as appender:
-            for done, (task, run) in enumerate(performed(left, chosen), start=found + 1):
-                if isinstance(run, Run):
-                    appender.add(run)
-                else:
-                    failures[task.key] = str(run)
-                    note_failure(place, task.key, str(run))
-                report(done, len(tasks))
+            parameters.note_machine(place)
+        for done, (task, run) in enumerate(perform_all(left, workers), start=found + 1):
+            if isinstance(run, Run):
+                append_run(path, run)
+            else:
+                failures[task.key] = str(run)
+                note_failure(place, task.key, str(run))
+            report(done, len(tasks))
     return Outcome(len(left) - len(failures), found, failures, table.complaints)
-
-
-def _mended_table(path: Path, parameters: Parameters) -> Table:
-    """Read the table, and take out of the file what cannot be read."""
-    table = read_table(path, parameters.expected)
-    if table.complaints or table.is_torn or not path.exists():
-        write_table(path, table.runs.values())
-    return table

@@ -1,115 +1,85 @@
-"""One run of a learner on a target: what is asked for, and the row that comes out."""
+"""One run of a learner on a target, the row that comes out, and the table of rows."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
 import os
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, dataclass, fields
 from functools import cache, lru_cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pdfalearn.alphabet import Word
+from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence import Quantization, Tolerance, distinguish
-from pdfalearn.experiments.definitions import Setting
-from pdfalearn.experiments.targets import Target
-from pdfalearn.experiments.workers import UNDISTURBED
-from pdfalearn.generate import random_pdfa
-from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS, learn
+from pdfalearn.errors import FileFormatError
+from pdfalearn.experiments.definitions import EXPERIMENTS, Setting
+from pdfalearn.experiments.plans import LEARNER_NAMES, Key, Plan, Task
+from pdfalearn.files import replacing
+from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
 from pdfalearn.pdfa import PDFA
 
 WORDS = 1000
 LONGEST_WORD = 50
 """Symbols and lengths are uniform: words of the target's own would end early and see little."""
+UNDISTURBED = ("in process", "1 process")
+"""The executors whose timings are not disturbed by runs beside them."""
 
 
 @dataclass(frozen=True)
 class Measures:
-    """The metrics of a run; the columns of its row have the same names."""
+    """The metrics of a run."""
 
     word_error_rate: float
     ndcg: float
     log_probability_error: float | None
     other_class: float
+    """The share of distributions in another class at κ."""
     out_of_tolerance: float
+    """The share of distributions that differ by more than t."""
     l1: float
     kl: float
     target_perplexity: float
     perplexity: float
 
 
-@lru_cache(maxsize=8)  # the runs of a learner on a target give the same automaton
-def measures(target: PDFA, learnt: PDFA, setting: Setting, seed: int) -> Measures:
-    """Measure a learnt automaton against its target, over all prefixes of random words."""
-    words = _words(target, seed)
-    by_class = evaluate(target, learnt, words, by=Quantization(setting.kappa))
-    over = by_class.over_prefixes
-    return Measures(
-        word_error_rate=over.word_error_rate,
-        ndcg=over.ndcg,
-        log_probability_error=by_class.log_probability_error,
-        other_class=over.difference,
-        out_of_tolerance=_out_of_tolerance(target, learnt, words, setting.tolerance),
-        l1=over.l1,
-        kl=over.kl,
-        target_perplexity=by_class.target_perplexity,
-        perplexity=by_class.perplexity,
-    )
-
-
-def _out_of_tolerance(target: PDFA, learnt: PDFA, words: list[Word], t: float) -> float:
-    by = Tolerance(t)
-    if distinguish(target, learnt, by=by) is None:  # similar after all words, so after these
-        return 0.0
-    return evaluate(target, learnt, words, by=by).over_prefixes.difference
-
-
-def _words(target: PDFA, seed: int) -> list[Word]:
-    random, symbols = np.random.default_rng(seed), target.alphabet.symbols
-    lengths = random.integers(LONGEST_WORD + 1, size=WORDS)
-    codes = (random.integers(len(symbols), size=length).tolist() for length in lengths)
-    return [tuple(symbols[code] for code in word) for word in codes]
-
-
-LEARNER_NAMES = (*LEARNERS, *SIMILARITY_LEARNERS)
-
-
-class Key(NamedTuple):
-    """What a run is known by in an experiment's results."""
-
-    experiment: int
-    target: str
-    kappa: int
-    learner: str
-    run: int
-
-    def __str__(self) -> str:
-        return (
-            f"experiment {self.experiment}, target {self.target}, κ={self.kappa}, "
-            f"{self.learner}, run {self.run}"
-        )
-
-
 @dataclass(frozen=True)
-class Task:
-    """A run that is to be done."""
+class Costs:
+    """What a run has cost, as the statistics of learning have it."""
 
-    experiment: int
-    target: Target
-    learner: str
-    run: int
+    states: int
+    """Of the learnt automaton."""
+    words: int
+    symbols: int
+    equivalence_queries: int
+    structure_size: int
+    tree_depth: int
+    learning_seconds: float
+    equivalence_seconds: float
+    learning_process_seconds: float
+    equivalence_process_seconds: float
 
     @property
-    def key(self) -> Key:
-        """What the run is known by."""
-        kappa = self.target.setting.kappa
-        return Key(self.experiment, self.target.name, kappa, self.learner, self.run)
+    def seconds(self) -> float:
+        """The time from begin to end, as the paper measures it: learning and equivalence."""
+        return self.learning_seconds + self.equivalence_seconds
+
+    @property
+    def process_seconds(self) -> float:
+        """The processor's time for both."""
+        return self.learning_process_seconds + self.equivalence_process_seconds
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run that was done: a row of the results."""
+class Origin:
+    """Which run it was, of which target."""
 
     experiment: int
     target: str
@@ -124,28 +94,17 @@ class Run:
     run: int
     target_seed: int | None
     words_seed: int
-    states: int
-    """Of the learnt automaton."""
-    words: int
-    symbols: int
-    equivalence_queries: int
-    structure_size: int
-    tree_depth: int
-    learning_seconds: float
-    equivalence_seconds: float
-    learning_process_seconds: float
-    equivalence_process_seconds: float
-    word_error_rate: float
-    ndcg: float
-    log_probability_error: float | None
-    other_class: float
-    """The share of distributions in another class at κ."""
-    out_of_tolerance: float
-    """The share of distributions that differ by more than t."""
-    l1: float
-    kl: float
-    target_perplexity: float
-    perplexity: float
+
+    @property
+    def key(self) -> Key:
+        """What the run is known by."""
+        return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
+
+
+@dataclass(frozen=True)
+class Run(Measures, Costs, Origin):
+    """A run that was done: a row of the results, whose columns begin with the last base."""
+
     certificate: str
     executor: str
     """Where it ran."""
@@ -153,24 +112,9 @@ class Run:
     """The load of the machine when it began, for each of its processors."""
 
     @property
-    def key(self) -> Key:
-        """What the run is known by."""
-        return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
-
-    @property
     def is_disturbed(self) -> bool:
         """Whether other runs may have been beside it."""
         return self.executor not in UNDISTURBED
-
-    @property
-    def seconds(self) -> float:
-        """The time from begin to end, as the paper measures it: learning and equivalence."""
-        return self.learning_seconds + self.equivalence_seconds
-
-    @property
-    def process_seconds(self) -> float:
-        """The processor's time for both."""
-        return self.learning_process_seconds + self.equivalence_process_seconds
 
 
 def perform(task: Task, executor: str) -> Run:
@@ -178,8 +122,8 @@ def perform(task: Task, executor: str) -> Run:
     target, setting = task.target.pdfa(), task.target.setting
     _warm_up(task.learner)
     load = machine_load()
-    result = learn(target, by=_relation(task.learner, setting), learner=task.learner, audit=0)
-    statistics = result.statistics
+    relation = _relation(task.learner, setting)
+    result = learn(target, equivalence=relation, learner=task.learner, audit=0)
     return Run(
         experiment=task.experiment,
         target=task.target.name,
@@ -193,16 +137,7 @@ def perform(task: Task, executor: str) -> Run:
         run=task.run,
         target_seed=task.target.seed,
         words_seed=task.target.words_seed,
-        states=statistics.states,
-        words=statistics.words,
-        symbols=statistics.symbols,
-        equivalence_queries=statistics.equivalence_queries,
-        structure_size=statistics.structure_size,
-        tree_depth=statistics.tree_depth,
-        learning_seconds=statistics.learning_seconds,
-        equivalence_seconds=statistics.equivalence_seconds,
-        learning_process_seconds=statistics.learning_process_seconds,
-        equivalence_process_seconds=statistics.equivalence_process_seconds,
+        **{one.name: getattr(result.statistics, one.name) for one in fields(Costs)},
         **vars(measures(target, result.pdfa, setting, task.target.words_seed)),
         certificate=result.certificate.kind,
         executor=executor,
@@ -228,4 +163,196 @@ def _warm_up(learner: str) -> None:
     """Learn something, so that a process's first run does not pay for imports and cold caches."""
     setting = Setting(states=100, symbols=2, distributions=4, kappa=1000, tolerance=0.001)
     target = random_pdfa(setting.states, distributions=setting.distributions, seed=0)
-    learn(target, by=_relation(learner, setting), learner=learner)
+    learn(target, equivalence=_relation(learner, setting), learner=learner)
+
+
+@lru_cache(maxsize=8)  # the runs of a learner on a target give the same automaton
+def measures(target: PDFA, learnt: PDFA, setting: Setting, seed: int) -> Measures:
+    """Measure a learnt automaton against its target, over all prefixes of random words."""
+    words = _words(target, seed)
+    by_class = evaluate(target, learnt, words, equivalence=Quantization(setting.kappa))
+    over = by_class.over_prefixes
+    return Measures(
+        word_error_rate=over.word_error_rate,
+        ndcg=over.ndcg,
+        log_probability_error=by_class.log_probability_error,
+        other_class=over.difference,
+        out_of_tolerance=_out_of_tolerance(target, learnt, words, setting.tolerance),
+        l1=over.l1,
+        kl=over.kl,
+        target_perplexity=by_class.target_perplexity,
+        perplexity=by_class.perplexity,
+    )
+
+
+def _out_of_tolerance(target: PDFA, learnt: PDFA, words: list[Word], t: float) -> float:
+    equivalence = Tolerance(t)
+    if distinguish(target, learnt, equivalence=equivalence) is None:
+        return 0.0  # similar after all words, so after these
+    return evaluate(target, learnt, words, equivalence=equivalence).over_prefixes.difference
+
+
+def _words(target: PDFA, seed: int) -> list[Word]:
+    random, symbols = np.random.default_rng(seed), target.alphabet.symbols
+    lengths = random.integers(LONGEST_WORD + 1, size=WORDS)
+    codes = (random.integers(len(symbols), size=length).tolist() for length in lengths)
+    return [tuple(symbols[code] for code in word) for word in codes]
+
+
+COLUMNS = tuple(field.name for field in fields(Run))
+
+_MAY_BE_INFINITE = ("log_probability_error", "kl", "target_perplexity", "perplexity")
+_POSITIVE = (
+    *("target_states", "states", "words", "structure_size", "seconds"),
+    *("target_perplexity", "perplexity"),
+)
+_PARSERS: dict[str, Callable[[str], object]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "int | None": lambda text: int(text) if text else None,
+    "float | None": lambda text: float(text) if text else None,
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The runs that a file holds, and what is wrong with its other lines."""
+
+    runs: dict[Key, Run]
+    complaints: tuple[str, ...] = ()
+    is_torn: bool = False
+    """Whether the last line breaks off, as that of a run which was killed."""
+
+
+def read_table(path: Path, plans: Mapping[int, Plan] | None = None) -> Table:
+    """Read what can be read; a torn last line is not reported.
+
+    Rows that are not planned, where the plans are known, count as rows that cannot be read.
+
+    Raises
+    ------
+    FileFormatError
+        If the file does not begin with the columns of a table of runs.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8", "backslashreplace")
+    except FileNotFoundError:
+        return Table({})
+    *lines, rest = text.replace("\r\n", "\n").split("\n")
+    if lines and tuple(lines[0].split(",")) != COLUMNS:
+        raise FileFormatError(f"{path}, line 1: these are not the columns of a table of runs")
+    runs: dict[Key, Run] = {}
+    complaints = []
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            run = _read_row(line)
+            if plans is not None:
+                _check_planned(run, plans.get(run.experiment))
+            if run.key in runs:
+                raise ValueError(f"{run.key} stands there a second time")
+        except ValueError as error:
+            complaints.append(f"{path}, line {number}: {error}")
+        else:
+            runs[run.key] = run
+    return Table(runs, tuple(complaints), is_torn=bool(rest) or not lines)
+
+
+def write_table(path: Path, runs: Iterable[Run]) -> None:
+    """Write a whole table: the old file stays, or the new one is there."""
+    with replacing(path) as stream:
+        stream.write("".join(map(_make_line, [COLUMNS, *map(astuple, runs)])).encode())
+
+
+def append_run(path: Path, run: Run) -> None:
+    """Add a row at the end of a table, at once and whole, so that it survives a crash."""
+    with path.open("ab") as stream:
+        stream.write(_make_line(astuple(run)).encode())
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _make_line(values: Iterable[object]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue()
+
+
+def _read_row(line: str) -> Run:
+    """Read a row, or raise a ValueError that says what is wrong with it."""
+    try:
+        (values,) = csv.reader([line], strict=True) if line.strip() else [[]]
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
+    if len(values) != len(COLUMNS):
+        raise ValueError(f"{len(values)} values and not {len(COLUMNS)}")
+    parsed: dict[str, Any] = {}
+    for field, text in zip(fields(Run), values, strict=True):
+        try:
+            value = parsed[field.name] = _PARSERS[str(field.type)](text)
+        except ValueError:
+            raise ValueError(f"{field.name} {text!r} is not of the type {field.type}") from None
+        if isinstance(value, int | float) and not value >= 0:  # so written, it refuses NaN, too
+            raise ValueError(f"{field.name} {text} is not a number from 0 on")
+        if value == math.inf and field.name not in _MAY_BE_INFINITE:
+            raise ValueError(f"{field.name} {value} is not finite")
+    run = Run(**parsed)
+    if run.experiment not in EXPERIMENTS or run.learner not in LEARNER_NAMES:
+        raise ValueError(f"there is no {run.learner} in experiment {run.experiment}")
+    for name in _POSITIVE:  # what could not be divided by or drawn
+        if not getattr(run, name) > 0:
+            raise ValueError(f"{name} {getattr(run, name)} is not more than 0")
+    return run
+
+
+def _check_planned(run: Run, plan: Plan | None) -> None:
+    """Raise a ValueError that says why a run is none of a plan."""
+    if plan is None:
+        raise ValueError(f"the parameters do not ask for experiment {run.experiment}")
+    setting = Setting(
+        run.nominal_states, run.alphabet_size, run.distributions, run.kappa, run.tolerance
+    )
+    if setting not in plan.settings:
+        raise ValueError(f"the parameters do not ask for {setting}")
+    if run.learner not in plan.learners:
+        raise ValueError(f"the parameters do not ask for {run.learner}")
+    if not 1 <= run.run <= plan.scale.runs:
+        raise ValueError(f"run {run.run} is not one of {plan.scale.runs}")
+    if plan.digest is None:
+        is_known = (run.target, run.target_seed, run.words_seed) in plan.drawn
+    else:
+        is_known = run.target.startswith(f"{plan.experiment.family(setting)}-")
+    if not is_known:
+        raise ValueError(f"the parameters do not ask for a target {run.target} of its seeds")
+
+
+FAILURES = "failures.json"
+
+
+def read_failures(folder: Path) -> dict[Key, str]:
+    """Read which runs have failed at some time, and why.
+
+    Raises
+    ------
+    FileFormatError
+        If the file holds something else.
+    """
+    path = folder / FAILURES
+    try:
+        content = json.loads(path.read_bytes())
+        return {
+            Key(int(experiment), str(target), int(kappa), str(learner), int(run)): str(reason)
+            for experiment, target, kappa, learner, run, reason in content
+        }
+    except FileNotFoundError:
+        return {}
+    except (TypeError, ValueError) as error:
+        raise FileFormatError(f"{path}: not a list of failed runs: {error}") from error
+
+
+def note_failure(folder: Path, key: Key, reason: str) -> None:
+    """Write down that a run has failed; a row in the table says that it was done since."""
+    failures = read_failures(folder) | {key: reason}
+    with replacing(folder / FAILURES) as stream:
+        content = [[*one, why] for one, why in failures.items()]
+        stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")

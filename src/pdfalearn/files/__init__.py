@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pdfalearn.files.archives import check_shape as check_shape
     from pdfalearn.files.archives import check_sizes as check_sizes
     from pdfalearn.files.archives import open_archive as open_archive
-    from pdfalearn.files.archives import text_and_arrays as text_and_arrays
     from pdfalearn.files.archives import write_archive as write_archive
     from pdfalearn.files.json_text import PIECE as PIECE
     from pdfalearn.files.json_text import check_keys as check_keys
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from pdfalearn.files.json_text import is_number as is_number
     from pdfalearn.files.json_text import join_pieces as join_pieces
     from pdfalearn.files.json_text import mebibytes as mebibytes
+    from pdfalearn.files.json_text import parse_json as parse_json
     from pdfalearn.files.json_text import parsed_object as parsed_object
     from pdfalearn.files.json_text import read_all as read_all
     from pdfalearn.files.json_text import strings as strings

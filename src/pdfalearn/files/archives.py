@@ -14,9 +14,9 @@ import re
 import stat
 import struct
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,6 @@ def check_range(array: Array, name: str, low: float, high: float) -> None:
         wrong = array[~((array >= low) & (array <= high))][0]
         raise FileFormatError(f"{name} holds {wrong}, which is not from {low} to {high}")
 
-
-_Text = TypeVar("_Text")
 
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -110,37 +108,6 @@ def check_sizes(archive: zipfile.ZipFile, stream: BinaryIO, *, remedy: str) -> N
                 f"{show_name(member.filename)} claims {member.file_size} bytes; with those before, "
                 "that is more than the whole file; damaged: save or fetch it again"
             )
-
-
-def text_and_arrays(
-    stream: BinaryIO,
-    name: str,
-    text_in: Callable[[bytes], _Text],
-    dtypes_of: Callable[[_Text], Mapping[str, Collection[str]]],
-) -> tuple[_Text, dict[str, NDArray[Any]]]:
-    """Read an archive of a text and of the arrays that the text calls for, and of no more.
-
-    Parameters
-    ----------
-    stream : binary stream
-        The archive's file.
-    name : str
-        The text's name in it, as in "run.json"; it is there.
-    text_in : callable
-        Makes something of the text, or refuses it.
-    dtypes_of : callable
-        Tells from that the names of the arrays, and the types that each may have.
-    """
-    noun = name.partition(".")[0]
-    with open_archive(stream) as archive:
-        names = archive.namelist()
-        check_sizes(archive, stream, remedy="zip it again without compressing")
-        text = text_in(archive.read(name))
-        dtypes = dtypes_of(text)
-        if sorted(names) != sorted([name, *dtypes]):
-            odd = sorted({*names} ^ {name, *dtypes})[:4] or "a member twice"
-            raise FileFormatError(f"holds or lacks {odd}, unlike a {noun} that was saved")
-        return text, {each: array_in(archive.read(each), each, dtypes[each]) for each in dtypes}
 
 
 def array_in(data: bytes, name: str, dtypes: Collection[str]) -> NDArray[Any]:

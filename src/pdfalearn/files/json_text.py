@@ -7,7 +7,9 @@ import json
 import math
 import reprlib
 import zlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Any, BinaryIO, TypeGuard
 
 from pdfalearn.errors import FileFormatError, InputError
@@ -76,31 +78,56 @@ def parsed_object(data: bytes, name: str) -> dict[str, Any]:
         raise FileFormatError(f"{name} has more than {mebibytes(TEXT_LIMIT)} of JSON text")
     if sum(map(data.count, (b"[", b"{", b'"'))) > PARTS_LIMIT:
         raise FileFormatError(f"{name} has more than {PARTS_LIMIT:,} lists, objects and strings")
+    return parse_json(data, name, parse_float=_finite)
+
+
+def parse_json(
+    data: bytes,
+    name: str,
+    *,
+    most_objects: int = PARTS_LIMIT,
+    parse_float: Callable[[str], float] | None = None,
+) -> dict[str, Any]:
+    """Read a JSON object without duplicate keys or NaN, or say what is wrong with its text.
+
+    ``parse_float`` makes numbers of texts, in place of `float`.
+    """
     try:
         document = json.loads(
-            data.decode(),
-            object_pairs_hook=_without_duplicates,
+            data.decode("utf-8-sig"),
+            object_pairs_hook=_make_objects(most_objects),
             parse_constant=_refused,
-            parse_float=_finite,
+            parse_float=parse_float,
         )
     except InputError as error:
         raise FileFormatError(f"{name} {error}") from error
     except RecursionError as error:
         raise FileFormatError(f"{name} is nested too deeply") from error
     except ValueError as error:  # no UTF-8, no JSON, or a number of thousands of digits
-        raise FileFormatError(f"{name} is not JSON, or cut off: {error}") from error
+        raise FileFormatError(
+            f"{name} is not JSON, or cut off: {error}; save or fetch it again"
+        ) from error
     if not isinstance(document, dict):
         raise FileFormatError(f"{name} holds {reprlib.repr(document)}, not a JSON object")
     return document
 
 
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    made: dict[str, object] = {}
-    for key, value in pairs:
-        if key in made:
+def _make_objects(most: int) -> Callable[[list[tuple[str, object]]], dict[str, object]]:
+    """Return what makes the objects of one text: no key twice, and not too many of them."""
+    numbers = count(1)
+
+    def make(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        if next(numbers) > most:
+            raise InputError(
+                f"has more than {most:,} JSON objects; another kind of file under this ending?"
+            )
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
             raise InputError(f"has the key {reprlib.repr(key)} twice")
-        made[key] = value
-    return made
+        return made
+
+    return make
 
 
 def _refused(constant: str) -> object:
@@ -130,7 +157,7 @@ def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> byte
     return text
 
 
-def check_kind(document: dict[str, Any], kind: str, version: int) -> None:
+def check_kind(document: dict[str, Any], kind: str, version: int = 1) -> None:
     """Refuse objects of another format, or of a version that there is not yet."""
     found, given = document.get("format"), document.get("version")
     if found != kind:

@@ -24,7 +24,9 @@ class Language(ABC):
 
     Examples
     --------
-    >>> from pdfalearn import DFA, figure_1, probability
+    >>> from pdfalearn import probability
+    >>> from pdfalearn.datasets import figure_1
+    >>> from pdfalearn.languages import DFA
     >>> class EvenLength(Language):
     ...     def dfa(self, alphabet):
     ...         table = [[1] * len(alphabet), [0] * len(alphabet)]

@@ -104,7 +104,7 @@ def _parse(pattern: str) -> Any:
         from interegular import InvalidSyntax, Unsupported, parse_pattern
     except ImportError as error:
         raise MissingExtraError(
-            "a regular expression needs interegular: pip install 'pdfalearn[regex]'"
+            "a regular expression needs interegular: pip install interegular"
         ) from error
     try:
         return parse_pattern(_PARTS.sub(_plainer, pattern))

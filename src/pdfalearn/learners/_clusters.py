@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NOT_IN_P = -1
 
 
-def nearest_similar(candidates: Floats, rows: Floats, by: Tolerance) -> Integers:
+def nearest_similar(candidates: Floats, rows: Floats, equivalence: Tolerance) -> Integers:
     """Return for each row the place of the nearest similar candidate; -1 if none is similar.
 
     Examples
@@ -30,12 +30,12 @@ def nearest_similar(candidates: Floats, rows: Floats, by: Tolerance) -> Integers
     >>> nearest_similar(rows, np.array([[0.4, 0.6], [0.0, 1.0]]), Tolerance(0.1))
     array([ 1, -1])
     """
-    beyond = np.nextafter(by.limit, np.inf)
+    beyond = np.nextafter(equivalence.limit, np.inf)
     distances, places = _tree(candidates).query(rows, p=np.inf, distance_upper_bound=beyond)
     return np.where(np.isinf(distances), -1, places).astype(np.int64)
 
 
-def similar_pairs(rows: Floats, by: Tolerance) -> Integers:
+def similar_pairs(rows: Floats, equivalence: Tolerance) -> Integers:
     """Return all pairs of similar rows, the earlier place first, sorted by the later one.
 
     Examples
@@ -43,12 +43,14 @@ def similar_pairs(rows: Floats, by: Tolerance) -> Integers:
     >>> similar_pairs(np.array([[0.2, 0.8], [0.5, 0.5], [0.1, 0.9]]), Tolerance(0.1))
     array([[0, 2]])
     """
-    pairs = _tree(rows).query_pairs(by.limit, p=np.inf, output_type="ndarray").astype(np.int64)
+    pairs = (
+        _tree(rows).query_pairs(equivalence.limit, p=np.inf, output_type="ndarray").astype(np.int64)
+    )
     pairs.sort(axis=1)
     return pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
 
 
-def chosen_apart(rows: Floats, by: Tolerance) -> Integers:
+def chosen_apart(rows: Floats, equivalence: Tolerance) -> Integers:
     """Choose rows in order: no two are similar, and every other row is similar to one of them.
 
     Examples
@@ -59,7 +61,7 @@ def chosen_apart(rows: Floats, by: Tolerance) -> Integers:
     firsts = np.sort(np.unique(numbered_rows(rows), return_index=True)[1])
     is_chosen = np.ones(len(firsts), dtype=bool)
     # Sorted by the later row: whether the earlier one is chosen has been decided before.
-    for earlier, later in similar_pairs(rows[firsts], by).tolist():
+    for earlier, later in similar_pairs(rows[firsts], equivalence).tolist():
         if is_chosen[earlier]:
             is_chosen[later] = False
     return firsts[is_chosen]
@@ -83,7 +85,7 @@ def nearest(candidates: Floats, rows: Floats) -> NDArray[np.int64]:
     return np.asarray(places, dtype=np.int64)
 
 
-def greedy_clusters(rows: Floats, by: Tolerance) -> Integers:
+def greedy_clusters(rows: Floats, equivalence: Tolerance) -> Integers:
     """Add each row in turn to a cluster whose rows are all similar to it, or to a new cluster.
 
     Of several clusters, the one with the nearest mean is chosen. Returns the number of every row's
@@ -94,7 +96,7 @@ def greedy_clusters(rows: Floats, by: Tolerance) -> Integers:
     >>> greedy_clusters(np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]]), Tolerance(0.1))
     array([0, 0, 1])
     """
-    pairs = similar_pairs(rows, by)
+    pairs = similar_pairs(rows, equivalence)
     clusters = np.full(len(rows), -1, dtype=np.int64)
     members: list[list[int]] = []
     begins = np.searchsorted(pairs[:, 1], np.arange(len(rows) + 1)).tolist()
@@ -172,15 +174,15 @@ class WeissClusters:
         The row of every prefix in P.
     children : array of int, shape (prefixes, symbols)
         Where in P the prefix with one symbol more stands; -1 if it is not in P.
-    by : Tolerance
+    equivalence : Tolerance
         When two rows are similar.
     """
 
-    def __init__(self, rows: Floats, children: Integers, by: Tolerance) -> None:
+    def __init__(self, rows: Floats, children: Integers, equivalence: Tolerance) -> None:
         self._rows = rows
         self._children = children
-        self._by = by
-        self.of = _dbscan(rows, by)
+        self._equivalence = equivalence
+        self.of = _dbscan(rows, equivalence)
         """The number of every prefix's cluster, 0, 1, … as their first members come."""
         self._agree()
         if self._split_dissimilar():
@@ -244,11 +246,11 @@ class WeissClusters:
         first that has dissimilar members already, or the first; else the first of all.
         """
         options = list(options)
-        similar = np.flatnonzero(self._by.similar(self._rows, row))
+        similar = np.flatnonzero(self._equivalence.similar(self._rows, row))
         near = set(self.of[similar].tolist())
         partial = [cluster for cluster in options if cluster in near]
         for cluster in partial:
-            if self._by.similar(self._rows[self.members(cluster)], row).all():
+            if self._equivalence.similar(self._rows[self.members(cluster)], row).all():
                 return Match(cluster, True)
         loose = (cluster for cluster in partial if not self._are_similar(self.members(cluster)))
         return Match(next(loose, next(iter(partial), options[0])), False)
@@ -295,7 +297,7 @@ class WeissClusters:
                 continue
             rows = self._rows[members]
             widest = rows[:, np.ptp(rows, axis=0).argmax()]
-            intervals = np.floor((widest - widest.min()) / self._by.limit)
+            intervals = np.floor((widest - widest.min()) / self._equivalence.limit)
             _, groups = np.unique(intervals, return_inverse=True)
             numbers = self._numbers_for(cluster, int(groups.max()) + 1)
             self.of[members] = numbers[groups]
@@ -304,7 +306,7 @@ class WeissClusters:
         return has_split
 
     def _are_similar(self, members: Integers) -> bool:
-        return bool((np.ptp(self._rows[members], axis=0) <= self._by.limit).all())
+        return bool((np.ptp(self._rows[members], axis=0) <= self._equivalence.limit).all())
 
     def _numbers_for(self, cluster: int, parts: int) -> Integers:
         """Return the numbers of a cluster's parts: its own, then new ones."""
@@ -312,12 +314,10 @@ class WeissClusters:
         return np.append(cluster, np.arange(count, count + parts - 1))
 
 
-def _dbscan(rows: Floats, by: Tolerance) -> Integers:
+def _dbscan(rows: Floats, equivalence: Tolerance) -> Integers:
     try:
         from sklearn.cluster import DBSCAN
     except ImportError as error:
-        raise MissingExtraError(
-            "scikit-learn is missing: pip install 'pdfalearn[wlstar]'"
-        ) from error
-    labels = DBSCAN(eps=by.limit, min_samples=1, metric="chebyshev").fit(rows).labels_
+        raise MissingExtraError("scikit-learn is missing: pip install scikit-learn") from error
+    labels = DBSCAN(eps=equivalence.limit, min_samples=1, metric="chebyshev").fit(rows).labels_
     return np.asarray(labels, dtype=np.int64)

@@ -44,8 +44,9 @@ class LPStar(TableLearner):
 
     Examples
     --------
-    >>> from pdfalearn import Tolerance, learn, tomita
-    >>> len(learn(tomita(5), learner=LPStar, by=Tolerance(0.1)).pdfa)
+    >>> from pdfalearn import Tolerance, learn
+    >>> from pdfalearn.datasets import tomita
+    >>> len(learn(tomita(5), learner=LPStar, equivalence=Tolerance(0.1)).pdfa)
     4
     """
 
@@ -81,7 +82,8 @@ class LPStar(TableLearner):
                 raise LearningError(
                     f"{self.name} goes round in circles: its table is closed and consistent, but "
                     f"the hypothesis stays wrong after the word {word}, as similarity within "
-                    f"t={self.by.tolerance:g} is not transitive; try a smaller tolerance, or QuaNT"
+                    f"t={self.equivalence.tolerance:g} is not transitive; try a smaller tolerance, "
+                    "or QuaNT"
                 )
 
     def _make_red(self, places: Integers) -> None:
@@ -110,9 +112,9 @@ class LPStar(TableLearner):
         """Make BLUE prefixes RED until every BLUE row is similar to a RED one."""
         while len(self._unmatched):
             rows = self.table.rows
-            matches = nearest_similar(rows[self._red], rows[self._unmatched], self.by)
+            matches = nearest_similar(rows[self._red], rows[self._unmatched], self.equivalence)
             self._unmatched = self._unmatched[matches < 0]
-            chosen = chosen_apart(rows[self._unmatched], self.by)
+            chosen = chosen_apart(rows[self._unmatched], self.equivalence)
             new = self._granted(self._unmatched[chosen])
             if not len(new):
                 return
@@ -147,8 +149,8 @@ class LPStar(TableLearner):
         numbers = self.table.numbers()
         _, firsts, groups = np.unique(numbers[self._red], return_index=True, return_inverse=True)
         equal = np.column_stack((firsts[groups], np.arange(len(self._red))))
-        similar = firsts[similar_pairs(self.table.rows[self._red[firsts]], self.by)]
-        limits = np.repeat((0.0, self.by.limit), (len(equal), len(similar)))
+        similar = firsts[similar_pairs(self.table.rows[self._red[firsts]], self.equivalence)]
+        limits = np.repeat((0.0, self.equivalence.limit), (len(equal), len(similar)))
         pairs = np.concatenate((equal, similar))
         successors = numbers[self._successors]
         differ = (successors[pairs[:, 0]] != successors[pairs[:, 1]]).any(axis=1)
@@ -158,7 +160,7 @@ class LPStar(TableLearner):
         """Propose a hypothesis: its states are clusters of RED rows."""
         members, targets, is_lost = self._members()
         rows = self.table.rows[members]
-        clusters = deterministic(targets, greedy_clusters(rows, self.by))
+        clusters = deterministic(targets, greedy_clusters(rows, self.equivalence))
         leads = np.sort(np.unique(clusters, return_index=True)[1])
         self._propose(
             transitions=np.append(clusters, UNDEFINED)[targets[leads]],
@@ -187,7 +189,7 @@ class LPStar(TableLearner):
         if is_blue.any():
             rows, blue_rows = self.table.rows[members], self.table.rows[successors[is_blue]]
             targets[is_blue] = nearest(rows, blue_rows)
-            is_lost[is_blue] = ~self.by.similar(rows[targets[is_blue]], blue_rows)
+            is_lost[is_blue] = ~self.equivalence.similar(rows[targets[is_blue]], blue_rows)
         return members, targets, is_lost
 
 

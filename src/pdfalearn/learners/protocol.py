@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
+from pdfalearn.budgets import BudgetReached
+from pdfalearn.errors import InputError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
+from pdfalearn.reachability import reachable, reachable_part
 from pdfalearn.results import KeptTree
 from pdfalearn.words import Words
 
@@ -29,26 +32,8 @@ class Findings(NamedTuple):
     """How many suffixes it has."""
 
 
-class Learner(Protocol):
-    """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle.
-
-    Examples
-    --------
-    >>> from pdfalearn import AutomatonModel, LPStar, ObservationTree, Tolerance, tomita
-    >>> with ObservationTree(AutomatonModel(tomita(5)), Tolerance(0.1)) as tree:
-    ...     learner = LPStar(tree)
-    ...     learner.start()
-    ...     learner.size == len(learner.hypothesis())
-    True
-    """
-
-    observations: ObservationTree
-    """The observation tree that the learner asks."""
-
-    @property
-    def size(self) -> int:
-        """How many states have been discovered."""
-        ...
+class ThreeVerbs(Protocol):
+    """The least that a learner has to have; `PlainLearner` adds the rest."""
 
     def start(self) -> None:
         """Ask what is needed for a first hypothesis."""
@@ -68,6 +53,35 @@ class Learner(Protocol):
         """Return the current hypothesis; its states are numbered as they were discovered."""
         ...
 
+
+class Learner(ThreeVerbs, Protocol):
+    """Sorts the words it has seen into classes and proposes a PDFA. It never sees an oracle.
+
+    `start`, `refine` and `hypothesis` are enough for a learner of one's own: without `findings`,
+    what is missing is taken from its hypotheses, and where a budget stops it, the last whole
+    hypothesis counts.
+
+    Examples
+    --------
+    >>> from pdfalearn import Tolerance
+    >>> from pdfalearn.datasets import tomita
+    >>> from pdfalearn.learners import LPStar, ObservationTree
+    >>> from pdfalearn.models import AutomatonModel
+    >>> with ObservationTree(AutomatonModel(tomita(5)), Tolerance(0.1)) as tree:
+    ...     learner = LPStar(tree)
+    ...     learner.start()
+    ...     learner.size == len(learner.hypothesis())
+    True
+    """
+
+    observations: ObservationTree
+    """The observation tree that the learner asks."""
+
+    @property
+    def size(self) -> int:
+        """How many states have been discovered."""
+        ...
+
     def unresolved(self) -> NDArray[np.int64]:
         """Return the transitions that lead to the best match instead of a state of their own.
 
@@ -81,3 +95,79 @@ class Learner(Protocol):
         The tree goes without the distributions of its first states, which an automaton has.
         """
         ...
+
+
+class PlainLearner:
+    """A learner of three verbs with all else that a run needs, taken from its hypotheses.
+
+    Its hypotheses keep their reachable states only, numbered breadth first. Once a bound has
+    stopped it in the middle of a verb, it is not trusted any more: its last hypothesis counts,
+    or one of a single state if there is none.
+
+    Parameters
+    ----------
+    learner : ThreeVerbs
+        The learner.
+    observations : ObservationTree
+        The observation tree that it asks.
+    """
+
+    def __init__(self, learner: ThreeVerbs, observations: ObservationTree) -> None:
+        self.observations = observations
+        self._learner = learner
+        self._pdfa: PDFA | None = None
+        self._is_current = False
+        """Whether nothing has been learnt since the last hypothesis."""
+
+    @property
+    def size(self) -> int:
+        """How many states the last hypothesis has."""
+        return 1 if self._pdfa is None else len(self._pdfa)
+
+    def start(self) -> None:
+        """Let the learner start."""
+        self._is_current = True  # unless it ends
+        self._learner.start()
+        self._is_current = False
+
+    def refine(self, counterexamples: Words) -> None:
+        """Let the learner refine its hypothesis."""
+        self._is_current = True
+        self._learner.refine(counterexamples)
+        self._is_current = False
+
+    def hypothesis(self) -> PDFA:
+        """Return the learner's hypothesis, or its last one where a bound came in between."""
+        if not self._is_current:
+            self._is_current = True
+            found = self._learner.hypothesis()
+            if not isinstance(found, PDFA):
+                raise InputError(f"{self._learner!r} proposed {found!r}, which is not a PDFA")
+            limit = self.observations.budget.max_states
+            if limit is not None and len(found) > limit:
+                raise BudgetReached("max_states", limit)
+            self._pdfa = reachable_part(found)
+        return self._make_single_state() if self._pdfa is None else self._pdfa
+
+    def _make_single_state(self) -> PDFA:
+        """Return an automaton that answers always as after the empty word."""
+        root = np.zeros(1, dtype=np.int64)
+        self.observations.asked_classes(root)
+        row = self.observations.rows(root)
+        transitions = np.where(row[:, 1:] > 0, 0, -1)
+        return PDFA(alphabet=self.observations.alphabet, transitions=transitions, probabilities=row)
+
+    def unresolved(self) -> NDArray[np.int64]:
+        """Return no transitions: a hypothesis is whole."""
+        return np.empty(0, dtype=np.int64)
+
+    def findings(self, states: int = 0) -> Findings:
+        """Return the shortest access words of the states."""
+        pdfa = self.hypothesis()
+        part = reachable(pdfa)
+        above = pdfa.transitions[part.parents]
+        last_symbols = (above == part.states[:, None]).argmax(axis=1)
+        last_symbols[0] = 0
+        numbers = np.arange(len(pdfa), dtype=np.int32)
+        words = WordTree(part.parents.astype(np.int32), last_symbols.astype(np.int32), numbers)
+        return Findings(words, structure_size=len(pdfa))

@@ -25,7 +25,8 @@ from pdfalearn.learners.classification_tree import (
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.models import FEW
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
-from pdfalearn.pdfa import PDFA, pdfa_of_arrays
+from pdfalearn.pdfa import PDFA
+from pdfalearn.reachability import pdfa_of_arrays
 from pdfalearn.typing import Integers
 from pdfalearn.words import Words, visited_states
 
@@ -40,7 +41,7 @@ _WIDE = 4096
 """From more symbols than this on, memory counts for more than time."""
 
 
-class Quant:
+class QuaNT:
     """The paper's learner with whole fronts of words sifted at once.
 
     A counterexample is searched for a break by halves (Rivest and Schapire 1993), used until the
@@ -57,6 +58,14 @@ class Quant:
     traces : bool, optional
         Whether arcs are labelled with traces, for fewer words and more symbols, or with classes. If
         not given, the model's cost decides.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> len(learn(figure_3(), learner=partial(QuaNT, traces=False)).pdfa)
+    4
     """
 
     def __init__(self, observations: ObservationTree, *, traces: bool | None = None) -> None:

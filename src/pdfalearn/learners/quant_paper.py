@@ -32,7 +32,7 @@ class _Inner:
     children: dict[int, _Inner | Codes] = field(default_factory=dict)
 
 
-class PaperQuant:
+class PaperQuaNT:
     """The paper's learner, as printed.
 
     It goes beyond the paper in one rule: undefined words are a class of their own, which labels
@@ -42,6 +42,13 @@ class PaperQuant:
     ----------
     observations : ObservationTree
         The observation tree to ask.
+
+    Examples
+    --------
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> len(learn(figure_3(), learner=PaperQuaNT).pdfa)
+    4
     """
 
     def __init__(self, observations: ObservationTree) -> None:

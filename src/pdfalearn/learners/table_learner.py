@@ -197,7 +197,7 @@ class TableLearner(ABC):
 
     def __init__(self, observations: ObservationTree) -> None:
         self.observations = observations
-        self.by = check_tolerance(observations.by)
+        self.equivalence = check_tolerance(observations.equivalence)
         self.table = ObservationTable(observations)
         self._newest: _Proposal | None = None
         self._given: _Proposal | None = None
@@ -266,7 +266,7 @@ class TableLearner(ABC):
         said[states < 0] = np.nan
         truth = self.observations.distributions(ends, np.full(len(ends), EMPTY))
         both_undefined = np.isnan(said[:, 0]) & np.isnan(truth[:, 0])
-        return ~(both_undefined | self.by.similar(said, truth))
+        return ~(both_undefined | self.equivalence.similar(said, truth))
 
     def _checked(self, words: Words) -> Nodes:
         """Return the nodes of words; refuse words that are not counterexamples."""

@@ -52,9 +52,10 @@ class WLStar(TableLearner):
 
     Examples
     --------
-    >>> from pdfalearn import Tolerance, learn, tomita
+    >>> from pdfalearn import Tolerance, learn
+    >>> from pdfalearn.datasets import tomita
     >>> made = lambda tree: WLStar(tree, max_states=100)
-    >>> len(learn(tomita(5), learner=made, by=Tolerance(0.1)).pdfa)
+    >>> len(learn(tomita(5), learner=made, equivalence=Tolerance(0.1)).pdfa)
     4
     """
 
@@ -118,7 +119,8 @@ class WLStar(TableLearner):
             raise LearningError(
                 f"{self.name} goes round in circles: {_PATIENCE} counterexamples in a row have "
                 "added neither a new row nor a suffix, as similarity within "
-                f"t={self.by.tolerance:g} is not transitive; try a smaller tolerance, or QuaNT"
+                f"t={self.equivalence.tolerance:g} is not transitive; try a smaller tolerance, "
+                "or QuaNT"
             )
 
     def _check_limits(self) -> None:
@@ -179,7 +181,7 @@ class WLStar(TableLearner):
     def _similar_to(self, place: int) -> Integers:
         """Return the prefixes in P whose rows are similar to that of a prefix."""
         rows = self.table.rows
-        found: Integers = self._p[self.by.similar(rows[self._p], rows[place])]
+        found: Integers = self._p[self.equivalence.similar(rows[self._p], rows[place])]
         return found
 
     def _successors(self, place: int) -> Integers:
@@ -198,7 +200,7 @@ class WLStar(TableLearner):
         similar = similar[np.argsort(-weights, kind="stable")]
         successors, others = self._successors(place), self.table.successors(similar)
         rows = self.table.rows
-        apart = np.abs(rows[others] - rows[successors]) > self.by.limit
+        apart = np.abs(rows[others] - rows[successors]) > self.equivalence.limit
         for other in np.flatnonzero(apart.any(axis=(1, 2))).tolist():
             suffix = self._best_suffix((place, int(similar[other])), apart[other])
             if suffix is not None:
@@ -230,7 +232,7 @@ class WLStar(TableLearner):
         in_p = np.full(len(self.table) + 1, NOT_IN_P)
         in_p[self._p] = np.arange(len(self._p))
         rows = self.table.rows
-        clusters = WeissClusters(rows[self._p], in_p[successors], self.by)
+        clusters = WeissClusters(rows[self._p], in_p[successors], self.equivalence)
         weights = np.array([self._weights[place] for place in self._p.tolist()])
         transitions, is_forced = clusters.transitions(successors, rows, weights)
         self._propose(

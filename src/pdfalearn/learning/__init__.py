@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
-    from pdfalearn.learning.kappa_stability import Stability as Stability
-    from pdfalearn.learning.kappa_stability import stability as stability
     from pdfalearn.learning.loop import DELTA as DELTA
     from pdfalearn.learning.loop import EPSILON as EPSILON
     from pdfalearn.learning.loop import LEARNERS as LEARNERS

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import InputError, OracleError, StoreError
-from pdfalearn.learners import Learner
+from pdfalearn.learners import Learner, PlainLearner, ThreeVerbs
 from pdfalearn.learning.agreeing import agreeing
 from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UNBOUNDED, ObservationTree, UnsteadyModelError
@@ -38,8 +38,8 @@ from pdfalearn.words import Words
 if TYPE_CHECKING:
     from pdfalearn.stores import AnswerStore
 
-Maker = Callable[[ObservationTree], Learner]
-"""What makes a learner that asks an observation tree."""
+Maker = Callable[[ObservationTree], ThreeVerbs]
+"""What makes a learner that asks an observation tree; three verbs are enough for one."""
 
 
 class Run:
@@ -101,9 +101,11 @@ class Run:
         """Learn to the end, with a store if there is one; the model is closed in every case."""
         observations = self._observations
         try:
-            self._learner = maker(observations)
-            if not hasattr(self._learner, "hypothesis"):
-                raise InputError(f"{maker!r} made {self._learner!r}, which is not a learner")
+            made = maker(observations)
+            if not hasattr(made, "hypothesis"):
+                raise InputError(f"{maker!r} made {made!r}, which is not a learner")
+            is_whole = hasattr(made, "findings")
+            self._learner = cast("Learner", made) if is_whole else PlainLearner(made, observations)
             if self._progress is not None or self._growth is not None:
                 observations.asker.on_batch = self._after_batch
             observations.audits.plan(audit, seed)
@@ -251,9 +253,9 @@ class Run:
         pdfa = self.hypothesis
         if pdfa is None:
             raise RuntimeError("there is no hypothesis yet")
-        observations, by = self._observations, self._observations.by
+        observations, equivalence = self._observations, self._observations.equivalence
         if observations.answers.class_count == 1:
-            coarse = coarseness_note(by, observations.answers.size, observations.tables())
+            coarse = coarseness_note(equivalence, observations.answers.size, observations.tables())
             if coarse is not None:
                 self._notes.append(coarse)
         counts = observations.counts
@@ -283,10 +285,10 @@ class Run:
             statistics=statistics,
             history=History(self._history),
             certificate=certificate,
-            by=by,
+            equivalence=equivalence,
             kept_words=words,
             kept_tree=findings.tree,
-            kept_distances=BoundaryDistances.of(by, observations.tables()),
+            kept_distances=BoundaryDistances.of(equivalence, observations.tables()),
             unresolved=np.stack(np.divmod(self._unresolved, len(pdfa.alphabet)), axis=1),
         )
 

@@ -68,7 +68,7 @@ def agreeing(
     """
     size = observations.nodes.size
     is_large = size > _MOST_WORDS or hypothesis.transitions.size > _MOST_TRANSITIONS
-    if is_large or not isinstance(observations.by, Equivalence):
+    if is_large or not isinstance(observations.equivalence, Equivalence):
         return None
     words = _words(hypothesis, observations)
     room = (observations.budget.max_states or 2**31) - len(hypothesis)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 
@@ -17,7 +18,7 @@ from pdfalearn.equivalence import (
     check_tolerance,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.learners import Learner, PaperQuant, Quant
+from pdfalearn.learners import Learner, PaperQuaNT, QuaNT
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.models import (
     AutomatonModel,
@@ -48,6 +49,8 @@ MAX_LENGTH = 20
 """The length of the words that it samples."""
 _UNIFORM, _WALKS = UniformWords(MAX_LENGTH), HypothesisWords(MAX_LENGTH)
 
+OurMaker = Callable[[ObservationTree], Learner]
+
 
 def _make_lpstar(observations: ObservationTree) -> Learner:
     from pdfalearn.learners import LPStar  # with SciPy's trees, which few runs need
@@ -61,20 +64,20 @@ def _make_wlstar(observations: ObservationTree) -> Learner:
     return WLStar(observations)
 
 
-LEARNERS: dict[str, Maker] = {
-    "quant": Quant,
-    "quant-classes": partial(Quant, traces=False),
-    "quant-paper": PaperQuant,
+LEARNERS: dict[str, OurMaker] = {
+    "quant": QuaNT,
+    "quant-classes": partial(QuaNT, traces=False),
+    "quant-paper": PaperQuaNT,
 }
 """The learners by name."""
-SIMILARITY_LEARNERS: dict[str, Maker] = {"lpstar": _make_lpstar, "wlstar": _make_wlstar}
+SIMILARITY_LEARNERS: dict[str, OurMaker] = {"lpstar": _make_lpstar, "wlstar": _make_wlstar}
 """Those that compare by a tolerance instead of an equivalence."""
 
 
 def learn(
     model: PDFA | LanguageModel,
     *,
-    by: Relation = DEFAULT_EQUIVALENCE,
+    equivalence: Relation = DEFAULT_EQUIVALENCE,
     oracle: EquivalenceOracle | None = None,
     learner: str | Maker = "quant",
     budget: Budget | None = None,
@@ -90,7 +93,7 @@ def learn(
     ----------
     model : PDFA or LanguageModel
         What to learn from. A Python function becomes a model by `FunctionModel`.
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are the same; quantization with κ = 1000 if not given.
     oracle : EquivalenceOracle, optional
         The oracle that tries to break hypotheses. By default it is the exact oracle for a PDFA,
@@ -101,8 +104,9 @@ def learn(
         "quant" is the fast QuaNT, which chooses by the model's cost what it asks for.
         "quant-classes" is the same, but always asks more words with fewer symbols. "quant-paper"
         follows the paper to the letter. "lpstar" and "wlstar" are its rivals, which need a
-        `Tolerance`. A callable takes an `ObservationTree` and returns a learner: that is how to
-        choose a learner's parameters.
+        `Tolerance`. A callable takes an `ObservationTree` and returns a learner, which needs the
+        verbs ``start``, ``refine`` and ``hypothesis`` only; that is also how to choose a
+        learner's parameters.
     budget : Budget, optional
         How much learning may cost. Reaching a bound is not an error: the result is the automaton
         learnt so far, and its certificate says where learning stopped. Without a budget, learning
@@ -142,8 +146,9 @@ def learn(
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_3
-    >>> result = learn(figure_3(), by=Quantization(10))
+    >>> from pdfalearn import Quantization
+    >>> from pdfalearn.datasets import figure_3
+    >>> result = learn(figure_3(), equivalence=Quantization(10))
     >>> result.pdfa
     PDFA(4 states, alphabet=('0', '1'), initial=0)
     >>> result.access_words
@@ -151,14 +156,14 @@ def learn(
     >>> print(result.certificate)
     exact: equivalent to the target
     """
-    maker = _maker(learner, by)
+    maker = _maker(learner, equivalence)
     audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
     asked = as_model(model)
     if oracle is None:
-        oracle = default_oracle(model, by, seed)
+        oracle = default_oracle(model, equivalence, seed)
     if not hasattr(oracle, "counterexamples"):
         raise InputError(
-            f"{oracle!r} is not an equivalence oracle, such as ExactOracle(target, by=…)"
+            f"{oracle!r} is not an equivalence oracle, such as ExactOracle(target, equivalence=…)"
         )
     if not (budget is None or isinstance(budget, Budget)):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=1000)")
@@ -176,7 +181,7 @@ def learn(
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(asked, by, budget or UNBOUNDED, interrupts)
+            observations = ObservationTree(asked, equivalence, budget or UNBOUNDED, interrupts)
             if budget is None and is_endless:
                 observations.meter.guard = DEFAULT_LIMITS
             run = Run(observations, oracle, report, interrupts, is_endless=is_endless)
@@ -187,20 +192,22 @@ def learn(
         raise LearningInterrupted(None if run is None else run.salvage()) from interrupt
 
 
-def _maker(learner: str | Maker, by: Relation) -> Maker:
+def _maker(learner: str | Maker, equivalence: Relation) -> Maker:
     """Find a learner, and refuse a relation that it cannot compare by."""
     if callable(learner):
-        check_relation(by)
+        check_relation(equivalence)
         return learner
     for makers, check in ((LEARNERS, check_equivalence), (SIMILARITY_LEARNERS, check_tolerance)):
         if isinstance(learner, str) and learner in makers:
-            check(by)
+            check(equivalence)
             return makers[learner]
     names = ", ".join([*LEARNERS, *SIMILARITY_LEARNERS])
     raise InputError(f"there is no learner {learner!r}; there are {names}")
 
 
-def default_oracle(model: PDFA | LanguageModel, by: Relation, seed: int) -> EquivalenceOracle:
+def default_oracle(
+    model: PDFA | LanguageModel, equivalence: Relation, seed: int
+) -> EquivalenceOracle:
     """Return the exact oracle for a PDFA; for a black box stored answers, then PAC sampling.
 
     A PDFA in wrappers is an automaton again, and has the exact oracle, too, unless the product is
@@ -208,11 +215,11 @@ def default_oracle(model: PDFA | LanguageModel, by: Relation, seed: int) -> Equi
     the model is constrained, as there most uniform words are undefined.
     """
     if isinstance(model, PDFA):
-        return ExactOracle(model, by=by)
+        return ExactOracle(model, equivalence=equivalence)
     if isinstance(model, AutomatonModel | Wrapper):
         automaton = wrapped_pdfa(model)
         if automaton is not None:
-            return ExactOracle(automaton, by=by)
+            return ExactOracle(automaton, equivalence=equivalence)
     sampler = _WALKS if model.is_constrained else _UNIFORM
     sampling = PACOracle(epsilon=EPSILON, delta=DELTA, sampler=sampler, seed=seed)
     return ChainOracle(StoredAnswersOracle(), sampling)

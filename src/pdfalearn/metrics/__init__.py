@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
+    from pdfalearn.metrics.comparing import Comparison as Comparison
+    from pdfalearn.metrics.comparing import compare as compare
     from pdfalearn.metrics.distributions import distribution_differences as distribution_differences
     from pdfalearn.metrics.distributions import kl_divergences as kl_divergences
     from pdfalearn.metrics.distributions import l1_distances as l1_distances

@@ -189,7 +189,7 @@ class Tally:
             part = words.part(begin, end)
             here = slice(int(words.offsets[begin]) + begin, int(words.offsets[end]) + end)
             self._add(part, numbers[here], others[here])
-            columns = _columns(part)
+            columns = part.next_columns()
             begins = part.offsets[:-1] + np.arange(len(part))
             for rows, found, sums in (
                 (self._rows, numbers[here], logs),
@@ -210,14 +210,14 @@ class Tally:
         self.over_prefixes = _add_counts(self.over_prefixes, places, size)
         self.over_words = _add_counts(self.over_words, places[words.ends], size)
 
-    def figures(self, by: Equivalence | Tolerance, k: int) -> Floats:
+    def figures(self, equivalence: Equivalence | Tolerance, k: int) -> Floats:
         """Measure every pair, as `figures_of` does."""
         figures = np.empty((len(self._pairs), 6))
         part = rows_at_once(self._rows.width)
         for begin in range(0, len(figures), part):
             lefts, rights = np.divmod(self._pairs[begin : begin + part], len(self._other_rows) + 1)
             rows, others = self._rows.at(lefts - 1), self._other_rows.at(rights - 1)
-            figures[begin : begin + part] = figures_of(rows, others, by, k)
+            figures[begin : begin + part] = figures_of(rows, others, equivalence, k)
         return figures
 
 
@@ -226,12 +226,3 @@ def _add_counts(before: Floats, places: NDArray[np.int64], size: int) -> Floats:
     counts = np.bincount(places, minlength=size).astype(np.float64)
     counts[: len(before)] += before
     return counts
-
-
-def _columns(words: Words) -> NDArray[np.int32]:
-    """Return the column of what follows every prefix: a symbol's, or at the end the terminal's."""
-    columns = np.zeros(len(words.symbols) + len(words), dtype=np.int32)
-    is_symbol = np.ones(len(columns), dtype=bool)
-    is_symbol[words.ends] = False
-    columns[is_symbol] = words.symbols + 1
-    return columns

@@ -15,7 +15,7 @@ from scipy.special import rel_entr
 from pdfalearn.checks import checked_integer, row_fault, wrong_rows
 from pdfalearn.equivalence import Equivalence, Tolerance, check_equivalence, checked_keys
 from pdfalearn.errors import InputError
-from pdfalearn.results import Comparison
+from pdfalearn.results import Agreement
 from pdfalearn.typing import Floats
 
 _ROUNDING = 2.0**-49
@@ -143,7 +143,7 @@ def _kl(rows: Floats, others: Floats) -> Floats:
 
 
 def distribution_differences(
-    target: ArrayLike, candidate: ArrayLike, *, by: Equivalence | Tolerance
+    target: ArrayLike, candidate: ArrayLike, *, equivalence: Equivalence | Tolerance
 ) -> Floats:
     """Return whether the distributions are in different classes, or out of tolerance.
 
@@ -151,7 +151,7 @@ def distribution_differences(
     ----------
     target, candidate : array_like of float, shape (count, symbols + 1)
         Distributions; NaN where a word is undefined, which is a class of its own.
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are the same, or similar.
 
     Returns
@@ -162,14 +162,15 @@ def distribution_differences(
     Examples
     --------
     >>> from pdfalearn import Quantization
-    >>> distribution_differences([[0.5, 0.5]] * 2, [[0.55, 0.45], [0.65, 0.35]], by=Quantization(5))
+    >>> candidate = [[0.55, 0.45], [0.65, 0.35]]
+    >>> distribution_differences([[0.5, 0.5]] * 2, candidate, equivalence=Quantization(5))
     array([0., 1.])
     """
 
     def differ(rows: Floats, others: Floats) -> Floats:
-        if isinstance(by, Tolerance):
-            return (~by.similar(rows, others)).astype(np.float64)
-        relation = check_equivalence(by)
+        if isinstance(equivalence, Tolerance):
+            return (~equivalence.similar(rows, others)).astype(np.float64)
+        relation = check_equivalence(equivalence)
         unequal = checked_keys(relation, rows) != checked_keys(relation, others)
         return np.asarray(unequal.any(axis=1), dtype=np.float64)
 
@@ -230,8 +231,10 @@ def rows_at_once(width: int) -> int:
     return max(1, _MOST_CELLS // width)
 
 
-def figures_of(target: Floats, candidate: Floats, by: Equivalence | Tolerance, k: int) -> Floats:
-    """Measure pairs of distributions: one column for each field of a `Comparison`, in order.
+def figures_of(
+    target: Floats, candidate: Floats, equivalence: Equivalence | Tolerance, k: int
+) -> Floats:
+    """Measure pairs of distributions: one column for each field of an `Agreement`, in order.
 
     NDCG stands there as what it lacks to 1: so a perfect candidate's mean is 1 without rounding.
     """
@@ -244,7 +247,7 @@ def figures_of(target: Floats, candidate: Floats, by: Equivalence | Tolerance, k
             (
                 word_errors(rows, others),
                 1 - ndcg_scores(rows, others, k),
-                distribution_differences(rows, others, by=by),
+                distribution_differences(rows, others, equivalence=equivalence),
                 l1_distances(rows, others),
                 divergences,
                 np.isinf(divergences),
@@ -253,9 +256,9 @@ def figures_of(target: Floats, candidate: Floats, by: Equivalence | Tolerance, k
     return figures
 
 
-def average_figures(figures: Floats, weights: Floats) -> Comparison:
+def average_figures(figures: Floats, weights: Floats) -> Agreement:
     """Average the figures of pairs by weights, which need not sum to 1."""
     counted = weights > 0
     means = np.average(figures[counted], axis=0, weights=weights[counted])
     error, lack, *others = means.tolist()
-    return Comparison(error, 1 - lack, *others)
+    return Agreement(error, 1 - lack, *others)

@@ -7,6 +7,7 @@ from math import inf, isinf
 import numpy as np
 
 from pdfalearn.chains import Chain, visits_and_weights
+from pdfalearn.equivalence import over_union
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import DirectedDivergence, Divergence
 from pdfalearn.typing import Floats
@@ -18,8 +19,9 @@ def divergence(a: PDFA, b: PDFA) -> Divergence:
     Parameters
     ----------
     a, b : PDFA
-        Automata over the same symbols, in any order; their terminals may have other names. Rows are
-        divided by their sums, which files may leave off 1 by 1e-6.
+        The automata; a symbol that one of them does not know has probability 0 there, and their
+        terminals may have other names. Rows are divided by their sums, which files may leave off 1
+        by 1e-6.
 
     Returns
     -------
@@ -30,7 +32,7 @@ def divergence(a: PDFA, b: PDFA) -> Divergence:
     Raises
     ------
     InputError
-        If the symbols differ, or if words reach more than four million pairs of states.
+        If words reach more than four million pairs of states.
 
     Notes
     -----
@@ -42,7 +44,7 @@ def divergence(a: PDFA, b: PDFA) -> Divergence:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> result = divergence(figure_1(), figure_1(0.25))
     >>> round(result.forward.per_word, 6), round(result.forward.per_symbol, 6)
     (0.287682, 0.095894)
@@ -58,11 +60,11 @@ def directed_divergence(first: PDFA, second: PDFA) -> DirectedDivergence:
 
     Examples
     --------
-    >>> from pdfalearn import figure_3
+    >>> from pdfalearn.datasets import figure_3
     >>> directed_divergence(figure_3(), figure_3()).per_word
     0.0
     """
-    chain = Chain.of(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
+    chain = Chain.of(*over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second")))
     values = chain.divergences()
     visits, weights = visits_and_weights(chain)
     finite = np.isfinite(values)

@@ -31,7 +31,7 @@ def evaluate(
     count: int = 1000,
     seed: int = 0,
     max_length: int = 1000,
-    by: Equivalence | Tolerance = EXACT,
+    equivalence: Equivalence | Tolerance = EXACT,
     k: int | None = None,
 ) -> Evaluation:
     """Evaluate how well a candidate predicts a target, on given words or on the target's own.
@@ -44,7 +44,7 @@ def evaluate(
         The words to evaluate on; drawn from the target if not given.
     count, seed, max_length : int
         If no words are given: how many to draw, the seed, and where longer ones are cut.
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are the same, or similar.
     k : int, optional
         How many places count for NDCG; half the symbols, rounded up, if not given.
@@ -64,8 +64,9 @@ def evaluate(
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_3, quotient
-    >>> target, coarse = figure_3(), quotient(figure_3(), by=Quantization(1))
+    >>> from pdfalearn import Quantization, quotient
+    >>> from pdfalearn.datasets import figure_3
+    >>> target, coarse = figure_3(), quotient(figure_3(), equivalence=Quantization(1))
     >>> result = evaluate(target, coarse, ["", "0", "01"])
     >>> result.words, result.over_prefixes.word_error_rate, result.over_words.difference
     (3, 0.25, 0.6666666666666666)
@@ -84,12 +85,12 @@ def evaluate(
         others = other.numbers_along(Words(codes[batch.symbols], batch.offsets))
     tally = Tally(Rows(asked.rows), Rows(other.rows, codes))
     logs, other_logs = tally.add_all(batch, numbers, others)
-    figures = tally.figures(by, places)
+    figures = tally.figures(equivalence, places)
     return Evaluation(
         words=len(batch),
         cut_words=cut,
         mean_length=float(batch.lengths.mean()),
-        by=by,
+        equivalence=equivalence,
         k=places,
         over_prefixes=average_figures(figures, tally.over_prefixes),
         over_words=average_figures(figures, tally.over_words),
@@ -128,7 +129,7 @@ def evaluate_exactly(
     target: PDFA,
     candidate: PDFA,
     *,
-    by: Equivalence | Tolerance = EXACT,
+    equivalence: Equivalence | Tolerance = EXACT,
     k: int | None = None,
 ) -> Evaluation:
     """Evaluate how well a PDFA predicts another, over all words with their probabilities.
@@ -138,7 +139,7 @@ def evaluate_exactly(
     target, candidate : PDFA
         Automata over the same symbols, in any order. Words drawn from the target must end with
         probability 1.
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are the same, or similar.
     k : int, optional
         How many places count for NDCG; half the symbols, rounded up, if not given.
@@ -157,7 +158,7 @@ def evaluate_exactly(
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> result = evaluate_exactly(figure_1(), figure_1(0.25))
     >>> result.mean_length, result.over_prefixes.l1, result.over_words.l1
     (2.0, 0.3333333333333333, 0.5)
@@ -169,13 +170,13 @@ def evaluate_exactly(
     visits = expected_visits(chain.moves, chain.start)
     rows, others = chain.target_rows, chain.candidate_rows
     ends = visits * chain.shares[:, 0]
-    figures = figures_of(rows, others, by, places)
+    figures = figures_of(rows, others, equivalence, places)
     prefixes = float(visits.sum())
     return Evaluation(
         words=None,
         cut_words=0,
         mean_length=prefixes - 1,
-        by=by,
+        equivalence=equivalence,
         k=places,
         over_prefixes=average_figures(figures, visits),
         over_words=average_figures(figures, ends),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.errors import InputError
-from pdfalearn.models._modules import module_hash
+from pdfalearn.models._networks import module_hash
 from pdfalearn.models._token_tree import Pass
 from pdfalearn.models.spelling import Spelling
 from pdfalearn.text import described, shortened

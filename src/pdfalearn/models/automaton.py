@@ -34,7 +34,7 @@ class AutomatonModel(LanguageModel):
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> AutomatonModel(figure_1()).open().answer(Batch.of([()])).to_dense()
     array([[0., 1.]])
     """

@@ -10,7 +10,8 @@ from threading import Event
 from typing import Any
 from uuid import uuid4
 
-from pdfalearn.errors import InputError, MissingExtraError, ModelError
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.extras import check_installed
 from pdfalearn.models.copies import Copy, Failure, Maker, Request, Traits, pickle_maker
 from pdfalearn.models.process_copies import LOOK_SECONDS, Copies, LostError, Outcomes, Worker
 from pdfalearn.rows import Rows
@@ -191,11 +192,10 @@ def forget_here(group: str) -> None:
 
 
 def _connect(address: str) -> Any:
-    try:
-        from distributed import Client
-        from distributed.comm.addressing import get_address_host_port
-    except ImportError as error:
-        raise MissingExtraError("a scheduler needs Dask: pip install 'pdfalearn[dask]'") from error
+    check_installed("distributed", "schedulers")
+    from distributed import Client
+    from distributed.comm.addressing import get_address_host_port
+
     if not isinstance(address, str):
         raise InputError(f"scheduler is {described(address)}; give its address, a text")
     try:

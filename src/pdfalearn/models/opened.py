@@ -190,7 +190,8 @@ def ask_words(model: LanguageModel, words: Words, *, most_bytes: int = _MOST_BYT
 
     Examples
     --------
-    >>> from pdfalearn import AutomatonModel, figure_1
+    >>> from pdfalearn.datasets import figure_1
+    >>> from pdfalearn.models import AutomatonModel
     >>> ask_words(AutomatonModel(figure_1()), Words.of([(), (0,), ()])).to_dense()
     array([[0. , 1. ],
            [0.5, 0.5],

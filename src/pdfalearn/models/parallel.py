@@ -64,8 +64,8 @@ class Replicas(LanguageModel):
     Examples
     --------
     >>> from pdfalearn import Quantization, learn
-    >>> with Replicas("pdfalearn:figure_3", 2) as model:
-    ...     learn(model, by=Quantization(10)).pdfa
+    >>> with Replicas("pdfalearn.datasets:figure_3", 2) as model:
+    ...     learn(model, equivalence=Quantization(10)).pdfa
     PDFA(4 states, alphabet=('0', '1'), initial=0)
     """
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import checked_integer
-from pdfalearn.errors import InputError, MissingExtraError, ModelError
-from pdfalearn.models._hidden_states import HiddenStates
-from pdfalearn.models._modules import Layers, check_not_training, module_hash, module_of
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.extras import check_installed
+from pdfalearn.models._networks import (
+    HiddenStates,
+    Layers,
+    check_not_training,
+    module_hash,
+    module_of,
+)
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_STEP, LanguageModel, QueryCost, attach_answers
 from pdfalearn.rows import Rows
@@ -21,7 +26,7 @@ from pdfalearn.typing import Floats, Integers
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from pdfalearn.models._hidden_states import State
+    from pdfalearn.models._networks import State
 
 Found = tuple[Integers, Floats]
 """Words and their rows."""
@@ -113,7 +118,7 @@ class RecurrentModel(LanguageModel):
         memory: int = _MEMORY,
         cost: QueryCost = EVERY_STEP,
     ) -> None:
-        _check_torch()
+        check_installed("torch", "networks")
         if not (hasattr(network, "start") and hasattr(network, "step")):
             raise InputError(f"{type(network).__name__} lacks the methods start and step")
         if not isinstance(alphabet, Alphabet):
@@ -153,7 +158,7 @@ class RecurrentModel(LanguageModel):
         alphabet, terminal, memory, cost
             As for the class.
         """
-        _check_torch()
+        check_installed("torch", "networks")
         layers = Layers(embedding, recurrent, head)
         model = cls(layers, alphabet, terminal, memory=memory, cost=cost)
         layers.check_tokens(len(model.alphabet))
@@ -345,8 +350,3 @@ def _order_depth_first(batch: Batch, levels: list[Integers]) -> Integers:
         before = np.cumsum(sizes[siblings]) - sizes[siblings]
         begins[siblings] = begins[parents] + 1 + before - before[np.searchsorted(parents, parents)]
     return np.argsort(begins[:-1])
-
-
-def _check_torch() -> None:
-    if find_spec("torch") is None:
-        raise MissingExtraError("torch is missing: pip install 'pdfalearn[torch]'")

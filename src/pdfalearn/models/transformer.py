@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
-from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.errors import InputError
+from pdfalearn.extras import check_installed
 from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
 from pdfalearn.models._opened_transformer import OpenedTransformer
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
@@ -104,7 +104,8 @@ class TransformerModel(LanguageModel):
         device: str | None = None,
         cost: QueryCost | None = None,
     ) -> None:
-        _check_transformers()
+        for package in ("torch", "transformers"):
+            check_installed(package, "transformers")
         if isinstance(model, str | Path):
             folder = checked_folder(model)
             tokenizer = loaded_tokenizer(folder) if tokenizer is None else tokenizer
@@ -133,6 +134,28 @@ class TransformerModel(LanguageModel):
         self.keeps = self._way.keeps
         self.cost = cost or (EVERY_SYMBOL if self.keeps else _whole_texts(len(self.prompt)))
 
+    @classmethod
+    def from_pretrained(
+        cls, folder: str | Path, symbols: Texts = (), **options: Any
+    ) -> TransformerModel:
+        """Load model and tokenizer from a local folder, as ``save_pretrained`` writes it.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder. Nothing is downloaded, and no code from there is run.
+        symbols, **options
+            As for the class: ``prompt``, ``ends``, ``precision``, ``device`` and the others.
+
+        Examples
+        --------
+        >>> TransformerModel.from_pretrained("nowhere", ["a"])
+        Traceback (most recent call last):
+        pdfalearn.errors.InputError: nowhere is not a folder; save a model there with \
+save_pretrained
+        """
+        return cls(folder, symbols=symbols, **options)
+
     def __repr__(self) -> str:
         return f"TransformerModel({type(self._model.module).__name__}, {self.spelling!r})"
 
@@ -160,9 +183,3 @@ class TransformerModel(LanguageModel):
 def _whole_texts(prompt_length: int) -> QueryCost:
     """Return what asking costs where all tokens before a word are computed with it."""
     return QueryCost(word=prompt_length, symbol=1.0, cached_symbol=1.0)
-
-
-def _check_transformers() -> None:
-    for package in ("torch", "transformers"):
-        if find_spec(package) is None:
-            raise MissingExtraError(f"{package} is missing: pip install 'pdfalearn[transformers]'")

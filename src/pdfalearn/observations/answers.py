@@ -22,13 +22,13 @@ class Answers:
 
     Parameters
     ----------
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are in one class; with a similarity, those that are equal.
     width : int
         The number of symbols, and one for the terminal.
     """
 
-    def __init__(self, by: Relation, width: int) -> None:
+    def __init__(self, equivalence: Relation, width: int) -> None:
         self.width = width
         self.size = 0
         """How many different distributions there are."""
@@ -40,8 +40,8 @@ class Answers:
         """The class of each distribution, and room for more."""
         self.exclude_some = False
         """Whether some rows say with which symbols no word goes on."""
-        self._relation = by
-        self._by = by if isinstance(by, Equivalence) else Exact()
+        self._relation = equivalence
+        self._equivalence = equivalence if isinstance(equivalence, Equivalence) else Exact()
         self._numbers = RowNumbers()
         self._class_numbers = RowNumbers()
         self._rows = np.empty((64 if width < _WIDE else 0, width))
@@ -82,7 +82,9 @@ class Answers:
             self._keep_signs(kept, known)
             kept += 0.0
         self.classes = grown(self.classes, size)
-        self.classes[known:size] = self._class_numbers.get_or_add(checked_keys(self._by, kept))
+        self.classes[known:size] = self._class_numbers.get_or_add(
+            checked_keys(self._equivalence, kept)
+        )
         self.size, self.class_count = size, self._class_numbers.size
         self.nbytes = 16 * size * self.width  # kept and hashed
 
@@ -145,5 +147,5 @@ class Answers:
         """Return the classes that distributions are in, below `UNKNOWN` where there is none yet."""
         if self._sparse is not None:
             return self._sparse.classes_of(table)
-        classes = self._class_numbers.get(checked_keys(self._by, table))
+        classes = self._class_numbers.get(checked_keys(self._equivalence, table))
         return np.where(classes < 0, NO_CLASS, classes).astype(np.int32)

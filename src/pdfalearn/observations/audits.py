@@ -104,7 +104,7 @@ class Audits:
     ----------
     model : LanguageModel
         The model.
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two answers are the same.
     nodes : NodeTable
         The words.
@@ -117,13 +117,13 @@ class Audits:
     def __init__(
         self,
         model: LanguageModel,
-        by: Relation,
+        equivalence: Relation,
         nodes: NodeTable,
         answers: Answers,
         meter: Meter,
     ) -> None:
         self._model = model
-        self._by = by
+        self._equivalence = equivalence
         self._nodes = nodes
         self._answers = answers
         self._meter = meter
@@ -197,7 +197,7 @@ class Audits:
         """Return whether a model that is asked twice for words, now, differs from itself."""
         batch, _ = number_words(words.take(self._meter.affordable(words.lengths)))
         first, second = ask_batch(self._model, batch), ask_batch(self._model, batch)
-        return _find_change(self._by, first, second, most)[0] is not None
+        return _find_change(self._equivalence, first, second, most)[0] is not None
 
     def _compare(
         self,
@@ -222,7 +222,7 @@ class Audits:
         counts.audited += len(ids)
         counts.audited_symbols += symbols
         counts.audits += 1
-        place, difference = _find_change(self._by, before, again, most)
+        place, difference = _find_change(self._equivalence, before, again, most)
         counts.largest_difference = max(counts.largest_difference, difference)
         if place is not None:
             raise self._unsteady(batch, before, again, place, difference)
@@ -254,7 +254,9 @@ class Audits:
         return f". The copies differ: {'; '.join(parts)}" if named else ""
 
 
-def _find_change(by: Relation, before: Rows, again: Rows, most: float) -> tuple[int | None, float]:
+def _find_change(
+    equivalence: Relation, before: Rows, again: Rows, most: float
+) -> tuple[int | None, float]:
     """Return the place of an answer that is not the same, if any, and the largest difference."""
     if again.undefined is not None and again.undefined.any():
         return int(again.undefined.argmax()), 1.0
@@ -267,7 +269,7 @@ def _find_change(by: Relation, before: Rows, again: Rows, most: float) -> tuple[
         if not differences.any() and not (first.is_sparse or second.is_sparse):
             continue
         try:
-            moved = different_rows(by, first, second) | (differences > most)
+            moved = different_rows(equivalence, first, second) | (differences > most)
         except UndecidedError as error:
             return begin + error.place, largest
         if moved.any():

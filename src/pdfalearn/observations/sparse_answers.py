@@ -24,14 +24,14 @@ class SparseAnswers:
 
     Parameters
     ----------
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are in one class; with a similarity, those that are equal.
     width : int
         The number of symbols, and one for the terminal.
     """
 
-    def __init__(self, by: Relation, width: int) -> None:
-        self._by = by
+    def __init__(self, equivalence: Relation, width: int) -> None:
+        self._equivalence = equivalence
         self._width = width
         self._number_of: dict[bytes, int] = {}
         self._rows: list[bytes] = []
@@ -103,19 +103,21 @@ class SparseAnswers:
         self.class_count = max(self.class_count, max(classes) + 1)
 
     def _classified(self, rows: Rows) -> list[int]:
-        if not isinstance(self._by, Equivalence):
+        if not isinstance(self._equivalence, Equivalence):
             return list(range(len(self._rows), len(self._rows) + len(rows)))
         class_of = self._class_of
-        return [class_of.setdefault(key, len(class_of)) for key in _keys(self._by, rows)]
+        return [class_of.setdefault(key, len(class_of)) for key in _keys(self._equivalence, rows)]
 
     def classes_of(self, table: Floats) -> NDArray[np.int32]:
         """Return the classes of distributions, -3 where no answer is in the class."""
-        if not isinstance(self._by, Equivalence):
+        if not isinstance(self._equivalence, Equivalence):
             raise TypeError("a similarity has no classes")
         classes = [
             self._class_of.get(key, NO_CLASS)
             for begin in range(0, len(table), _AT_ONCE)
-            for key in _keys(self._by, Rows.dense(table[begin : begin + _AT_ONCE]).to_sparse())
+            for key in _keys(
+                self._equivalence, Rows.dense(table[begin : begin + _AT_ONCE]).to_sparse()
+            )
         ]
         return np.array(classes, dtype=np.int32)
 
@@ -124,9 +126,9 @@ class SparseAnswers:
         return unpacked([self._rows[number] for number in numbers.tolist()], self._width)
 
 
-def _keys(by: Equivalence, rows: Rows) -> list[bytes]:
+def _keys(equivalence: Equivalence, rows: Rows) -> list[bytes]:
     """Return what an equivalence makes of sparse rows, as bytes."""
-    offsets, columns, keys = by.sparse_keys(rows)
+    offsets, columns, keys = equivalence.sparse_keys(rows)
     column_bytes, key_bytes = columns.astype(np.int32).tobytes(), keys.tobytes()
     size, ends = keys.itemsize, offsets.tolist()
     return [

@@ -94,7 +94,7 @@ class ObservationTree:
     ----------
     model : LanguageModel
         The model to ask.
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are in the same class. A similarity has no classes: then those that
         are equal share one.
     budget : Budget
@@ -105,7 +105,9 @@ class ObservationTree:
     Examples
     --------
     >>> import numpy as np
-    >>> from pdfalearn import AutomatonModel, Quantization, figure_1
+    >>> from pdfalearn import Quantization
+    >>> from pdfalearn.datasets import figure_1
+    >>> from pdfalearn.models import AutomatonModel
     >>> with ObservationTree(AutomatonModel(figure_1()), Quantization(10)) as tree:
     ...     nodes = np.array([0, tree.node([0]), tree.node([0, 0])])
     ...     tree.asked_classes(nodes).tolist()
@@ -115,13 +117,13 @@ class ObservationTree:
     def __init__(
         self,
         model: LanguageModel,
-        by: Relation,
+        equivalence: Relation,
         budget: Budget = UNBOUNDED,
         interrupts: Interrupts | None = None,
     ) -> None:
         check_members(model)
         self.model = model
-        self.by = by
+        self.equivalence = equivalence
         self.budget = budget
         self.alphabet: Alphabet = model.alphabet
         self.query_cost: QueryCost = model.cost
@@ -132,13 +134,13 @@ class ObservationTree:
         """The words: of each node its parent, its last symbol, its class and its row."""
         self.suffixes = Suffixes()
         """The suffixes that words are followed by, as numbers."""
-        self.answers = Answers(by, self._symbols + 1)
+        self.answers = Answers(equivalence, self._symbols + 1)
         """The different distributions, and their classes."""
         self.meter = Meter(budget, self.query_cost, self.nodes)
         """What the budget still allows."""
         self.counts = self.meter.counts
         """What has been asked."""
-        self.audits = Audits(model, by, self.nodes, self.answers, self.meter)
+        self.audits = Audits(model, equivalence, self.nodes, self.answers, self.meter)
         """What asks for words a second time."""
         self.asker = Asker(
             model, self.nodes, self.answers, self.meter, self.audits, interrupts or Interrupts()
@@ -222,7 +224,7 @@ class ObservationTree:
 
     def class_keys(self) -> NDArray[np.generic]:
         """Return what the relation makes of every class, such as its quantization vector."""
-        by = self.by if isinstance(self.by, Equivalence) else Exact()
+        equivalence = self.equivalence if isinstance(self.equivalence, Equivalence) else Exact()
         classes, size = (
             self.answers.classes[: self.answers.size],
             max(1, _TABLE // self.answers.width),
@@ -230,7 +232,7 @@ class ObservationTree:
         examples = np.unique(classes, return_index=True)[1]
         parts = range(0, max(1, len(examples)), size)
         tables = (self.answers.dense(examples[begin : begin + size]) for begin in parts)
-        return np.concatenate([checked_keys(by, table) for table in tables])
+        return np.concatenate([checked_keys(equivalence, table) for table in tables])
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Integers:
         """Return the class after every node's word and a suffix, asking for those not known."""

@@ -82,7 +82,7 @@ def differing(
         part = slice(begin, begin + step)
         rows_of_states = Rows.dense(hypothesis.probabilities[partners[part]])
         answers = observations.answers.rows(numbers[part])
-        are_different[part] = different_rows(observations.by, answers, rows_of_states)
+        are_different[part] = different_rows(observations.equivalence, answers, rows_of_states)
     differs[both] = are_different[back]
     return differs
 
@@ -92,7 +92,7 @@ def make_comparison(hypothesis: PDFA, observations: ObservationTree) -> Comparis
 
     It is fast for many words, but has to look at every stored answer first.
     """
-    if isinstance(observations.by, Tolerance):
+    if isinstance(observations.equivalence, Tolerance):
         return partial(differing, hypothesis=hypothesis, observations=observations)
     of_states = np.append(observations.classes_of(hypothesis.probabilities), np.int32(UNDEFINED))
     classes = observations.nodes.classes
@@ -138,10 +138,13 @@ class StoredAnswersOracle:
 
     Examples
     --------
-    >>> from pdfalearn import ChainOracle, PACOracle, Quantization, UniformWords, figure_3, learn
+    >>> from pdfalearn import Quantization, learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.oracles import ChainOracle, PACOracle
+    >>> from pdfalearn.samplers import UniformWords
     >>> sampling = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(max_length=5))
     >>> oracle = ChainOracle(StoredAnswersOracle(), sampling)
-    >>> len(learn(figure_3(), by=Quantization(10), oracle=oracle).pdfa)
+    >>> len(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).pdfa)
     4
     """
 
@@ -214,9 +217,10 @@ class AllWordsOracle:
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_3, learn
+    >>> from pdfalearn import Quantization, learn
+    >>> from pdfalearn.datasets import figure_3
     >>> oracle = AllWordsOracle(max_length=4)
-    >>> print(learn(figure_3(), by=Quantization(10), oracle=oracle).certificate)
+    >>> print(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).certificate)
     tested: model and automaton agree on all words of up to 4 symbols
     """
 

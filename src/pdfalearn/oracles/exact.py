@@ -42,23 +42,30 @@ class ExactOracle:
     ----------
     target : PDFA
         The automaton that hypotheses should be equivalent to.
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When two distributions are the same, or similar.
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_3
-    >>> oracle = ExactOracle(figure_3(), by=Quantization(10))
+    >>> from pdfalearn import Quantization
+    >>> from pdfalearn.datasets import figure_3
+    >>> oracle = ExactOracle(figure_3(), equivalence=Quantization(10))
     >>> len(oracle.counterexamples(figure_3()))
     0
     """
 
-    def __init__(self, target: PDFA, *, by: Relation) -> None:
+    def __init__(self, target: PDFA, *, equivalence: Relation) -> None:
         self._target = target = checked_pdfa(target, "target")
-        by = check_relation(by)
+        equivalence = check_relation(equivalence)
         rows = target.probabilities
-        self._judges = _Similarity(by, rows) if isinstance(by, Tolerance) else _Classes(by, rows)
-        self.certificate = Certificate("exact", self._judges.statement, {"by": repr(by)})
+        self._judges = (
+            _Similarity(equivalence, rows)
+            if isinstance(equivalence, Tolerance)
+            else _Classes(equivalence, rows)
+        )
+        self.certificate = Certificate(
+            "exact", self._judges.statement, {"equivalence": repr(equivalence)}
+        )
 
     def counterexamples(
         self, hypothesis: PDFA, observations: ObservationTree | None = None
@@ -87,13 +94,13 @@ class ExactOracle:
 class _Similarity:
     """Judges pairs of states by a similarity."""
 
-    def __init__(self, by: Tolerance, target: Floats) -> None:
-        self._by = by
+    def __init__(self, equivalence: Tolerance, target: Floats) -> None:
+        self._equivalence = equivalence
         self._target = target
-        self.statement = f"within {by.tolerance:g} of the target after every word"
+        self.statement = f"within {equivalence.tolerance:g} of the target after every word"
 
     def judge(self, rows: Floats) -> Judge:
-        return Visiting(self._target, rows, self._by)
+        return Visiting(self._target, rows, self._equivalence)
 
 
 class _Classes:
@@ -101,8 +108,8 @@ class _Classes:
 
     statement = "equivalent to the target"
 
-    def __init__(self, by: Equivalence, target: Floats) -> None:
-        self._by = by
+    def __init__(self, equivalence: Equivalence, target: Floats) -> None:
+        self._equivalence = equivalence
         self._numbers = RowNumbers()
         self._lefts = np.append(self._numbered(target), -1)
         self._rows = target[:0]
@@ -119,7 +126,7 @@ class _Classes:
         return Merging(self._lefts, self._rights)
 
     def _numbered(self, rows: Floats) -> Integers:
-        return self._numbers.get_or_add(checked_keys(self._by, rows))
+        return self._numbers.get_or_add(checked_keys(self._equivalence, rows))
 
 
 class _FirstOfEach:

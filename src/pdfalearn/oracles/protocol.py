@@ -25,7 +25,9 @@ class EquivalenceOracle(Protocol):
     Examples
     --------
     >>> import numpy as np
-    >>> from pdfalearn import Quantization, Words, figure_3, learn
+    >>> from pdfalearn import Quantization, learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.samplers import Words
     >>> class TheseWords:
     ...     certificate = Certificate("tested", "agrees on the words of a list")
     ...
@@ -39,7 +41,7 @@ class EquivalenceOracle(Protocol):
     ...         wrong = observations.asked_classes(nodes) != observations.classes_of(rows)
     ...         return Words.of([codes[place] for place in wrong.nonzero()[0]][:1])
     >>> oracle = TheseWords(["0", "1", "01", "011"])
-    >>> len(learn(figure_3(), by=Quantization(10), oracle=oracle).pdfa)
+    >>> len(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).pdfa)
     4
     """
 
@@ -76,9 +78,11 @@ class ChainOracle:
 
     Examples
     --------
-    >>> from pdfalearn import AllWordsOracle, Quantization, StoredAnswersOracle, figure_3, learn
+    >>> from pdfalearn import Quantization, learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.oracles import AllWordsOracle, StoredAnswersOracle
     >>> oracle = ChainOracle(StoredAnswersOracle(), AllWordsOracle(max_length=4))
-    >>> print(learn(figure_3(), by=Quantization(10), oracle=oracle).certificate.statement)
+    >>> print(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).certificate.statement)
     agrees with all stored answers; model and automaton agree on all words of up to 4 symbols
     """
 

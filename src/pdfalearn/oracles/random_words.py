@@ -40,7 +40,9 @@ class UnreachableSymbolWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> from pdfalearn import Corpus, PACOracle, figure_3, learn
+    >>> from pdfalearn import Corpus, learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.oracles import PACOracle
     >>> oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=Corpus(["00", "000"]))
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always", UnreachableSymbolWarning)
@@ -77,9 +79,11 @@ class PACOracle:
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, UniformWords, figure_3, learn
+    >>> from pdfalearn import Quantization, learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.samplers import UniformWords
     >>> oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(max_length=5), seed=0)
-    >>> print(learn(figure_3(), by=Quantization(10), oracle=oracle).certificate.kind)
+    >>> print(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).certificate.kind)
     pac
     """
 
@@ -129,7 +133,7 @@ class PACOracle:
                 "sampler": sampler.name,
                 "words": count,
                 "queries": self._queries,
-                "by": repr(observations.by),
+                "equivalence": repr(observations.equivalence),
                 "whole_words_of_model": are_whole,
             },
         )
@@ -180,9 +184,10 @@ class StatePrefixOracle:
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_3, learn
+    >>> from pdfalearn import Quantization, learn
+    >>> from pdfalearn.datasets import figure_3
     >>> oracle = StatePrefixOracle(walks_per_state=10, walk_length=3)
-    >>> print(learn(figure_3(), by=Quantization(10), oracle=oracle).certificate)
+    >>> print(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).certificate)
     tested: no difference on 10 random walks of 3 symbols from each of the 4 states
     """
 
@@ -255,9 +260,11 @@ class WeissOracle:
 
     Examples
     --------
-    >>> from pdfalearn import Tolerance, learn, tomita
+    >>> from pdfalearn import Tolerance, learn
+    >>> from pdfalearn.datasets import tomita
     >>> oracle = WeissOracle(attempts=200, seed=1)
-    >>> print(learn(tomita(5), learner="lpstar", by=Tolerance(0.1), oracle=oracle).certificate)
+    >>> found = learn(tomita(5), learner="lpstar", equivalence=Tolerance(0.1), oracle=oracle)
+    >>> print(found.certificate)
     tested: no difference in 200 words drawn from model and automaton in turn
     """
 

@@ -20,7 +20,7 @@ _SHOWN = 10
 _MOST_BLAMED = 5
 """The most states that are named."""
 _SINGLE_ROWS = (
-    "rows are those of single words: fit estimates them from many, and distill finds the best "
+    "rows are those of single words: refit estimates them from many, and distill finds the best "
     "automaton of each size"
 )
 _ENDLESS = (
@@ -151,8 +151,11 @@ class Bounds:
 
     Examples
     --------
-    >>> from pdfalearn import HasLength, Quantization, figure_1, probability_bounds
-    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), by=Quantization(4))
+    >>> from pdfalearn import Quantization
+    >>> from pdfalearn.analysis import probability_bounds
+    >>> from pdfalearn.datasets import figure_1
+    >>> from pdfalearn.languages import HasLength
+    >>> bounds = probability_bounds(figure_1(), HasLength(most=2), equivalence=Quantization(4))
     >>> round(bounds.low, 9), round(bounds.high, 9), bounds.confidence
     (0.75, 0.8125, 1.0)
     """

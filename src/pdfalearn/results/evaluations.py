@@ -14,12 +14,13 @@ from pdfalearn.typing import Floats
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Agreement:
     """Means over pairs of distributions, the target's and the candidate's after the same word.
 
     Examples
     --------
-    >>> from pdfalearn import evaluate_exactly, figure_1
+    >>> from pdfalearn.datasets import figure_1
+    >>> from pdfalearn.metrics import evaluate_exactly
     >>> found = evaluate_exactly(figure_1(), figure_1(0.25)).over_words
     >>> found.word_error_rate, round(found.l1, 6), found.infinite_kl
     (0.0, 0.5, 0.0)
@@ -45,7 +46,8 @@ class Evaluation:
 
     Examples
     --------
-    >>> from pdfalearn import evaluate_exactly, figure_1
+    >>> from pdfalearn.datasets import figure_1
+    >>> from pdfalearn.metrics import evaluate_exactly
     >>> found = evaluate_exactly(figure_1(), figure_1(0.25))
     >>> found.mean_length, round(found.perplexity, 6), found.one_sided_words
     (2.0, 1.747161, 0.0)
@@ -57,13 +59,13 @@ class Evaluation:
     """How many of them were drawn up to the maximal length and cut there."""
     mean_length: float
     """The mean length of the words."""
-    by: Equivalence | Tolerance
+    equivalence: Equivalence | Tolerance
     """When two distributions are the same, or similar."""
     k: int
     """How many places count for NDCG."""
-    over_prefixes: Comparison
+    over_prefixes: Agreement
     """After every prefix of every word, as Weiss et al. (2019) average."""
-    over_words: Comparison
+    over_words: Agreement
     """After whole words only, as the program of the paper's authors averages."""
     log_probability_error: float | None
     """The mean of |ln P(w) - ln P̂(w)| over whole words; None where it is over all words."""
@@ -89,8 +91,9 @@ class Evaluation:
 
         Examples
         --------
-        >>> from pdfalearn import Quantization, evaluate, figure_3, quotient
-        >>> coarse = quotient(figure_3(), by=Quantization(1))
+        >>> from pdfalearn import Quantization, evaluate, quotient
+        >>> from pdfalearn.datasets import figure_3
+        >>> coarse = quotient(figure_3(), equivalence=Quantization(1))
         >>> for line in evaluate(figure_3(), coarse, ["", "0", "01"]).table().splitlines()[:4]:
         ...     print(line)
                                      all prefixes  whole words
@@ -132,17 +135,21 @@ def labels_of(evaluation: Evaluation) -> dict[str, str]:
     return {
         "word_error_rate": "word error rate",
         "ndcg": f"NDCG@{evaluation.k}",
-        "difference": _difference_text(evaluation.by),
+        "difference": _difference_text(evaluation.equivalence),
         "l1": "L1",
         "kl": "KL",
         "infinite_kl": "KL is infinite",
     }
 
 
-def _difference_text(by: object) -> str:
-    if isinstance(by, Quantization):
-        return f"different at kappa {by.kappa}"
-    return f"out of tolerance {by.tolerance:g}" if isinstance(by, Tolerance) else "different"
+def _difference_text(equivalence: object) -> str:
+    if isinstance(equivalence, Quantization):
+        return f"different at kappa {equivalence.kappa}"
+    return (
+        f"out of tolerance {equivalence.tolerance:g}"
+        if isinstance(equivalence, Tolerance)
+        else "different"
+    )
 
 
 def comparison_cells(evaluation: Evaluation) -> list[tuple[str, str, str]]:
@@ -174,7 +181,8 @@ class DirectedDivergence:
 
     Examples
     --------
-    >>> from pdfalearn import divergence, figure_1
+    >>> from pdfalearn import divergence
+    >>> from pdfalearn.datasets import figure_1
     >>> forward = divergence(figure_1(), figure_1(0.25)).forward
     >>> round(forward.per_word, 6), round(forward.expected_length, 6), forward.is_infinite
     (0.287682, 2.0, False)
@@ -207,7 +215,8 @@ class Divergence:
 
     Examples
     --------
-    >>> from pdfalearn import divergence, figure_1
+    >>> from pdfalearn import divergence
+    >>> from pdfalearn.datasets import figure_1
     >>> both = divergence(figure_1(), figure_1(0.25))
     >>> round(both.forward.per_symbol, 6), round(both.backward.per_symbol, 6)
     (0.095894, 0.07475)
@@ -235,7 +244,8 @@ class Divergence:
 
         Examples
         --------
-        >>> from pdfalearn import divergence, figure_1
+        >>> from pdfalearn import divergence
+        >>> from pdfalearn.datasets import figure_1
         >>> print(divergence(figure_1(), figure_1(0.25)).table())
                                             a ‖ b      b ‖ a
         per symbol                      0.0958940  0.0747497

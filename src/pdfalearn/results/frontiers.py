@@ -31,7 +31,8 @@ class Point:
 
     Examples
     --------
-    >>> from pdfalearn import Budget, distill, figure_3
+    >>> from pdfalearn import Budget, distill
+    >>> from pdfalearn.datasets import figure_3
     >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
     >>> point = frontier.point(2)
     >>> point.states, len(point.pdfa), point.low <= point.divergence <= point.high
@@ -67,7 +68,8 @@ class Frontier(ArrayValue):
 
     Examples
     --------
-    >>> from pdfalearn import Budget, distill, figure_3
+    >>> from pdfalearn import Budget, distill
+    >>> from pdfalearn.datasets import figure_3
     >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
     >>> [point.states for point in frontier], frontier.knee, len(frontier.at_most(3))
     ([1, 2, 3, 4], 4, 3)
@@ -181,7 +183,8 @@ class Simplified(NamedTuple):
 
     Examples
     --------
-    >>> from pdfalearn import random_pdfa, simplify
+    >>> from pdfalearn import simplify
+    >>> from pdfalearn.datasets import random_pdfa
     >>> small = simplify(random_pdfa(40, seed=1), states=5)
     >>> small.states, len(small.pdfa), round(small.divergence, 4)
     (5, 5, 0.0418)
@@ -208,7 +211,8 @@ class DistillingProgress:
 
     Examples
     --------
-    >>> from pdfalearn import Budget, distill, figure_3
+    >>> from pdfalearn import Budget, distill
+    >>> from pdfalearn.datasets import figure_3
     >>> seen = []
     >>> _ = distill(figure_3(), budget=Budget(max_symbols=2000), progress=seen.append)
     >>> seen[0].phase, seen[-1].phase, seen[-1].symbols <= 2000
@@ -239,7 +243,8 @@ class DistillingInterrupted(KeyboardInterrupt):
 
     Examples
     --------
-    >>> from pdfalearn import Budget, distill, figure_3
+    >>> from pdfalearn import Budget, distill
+    >>> from pdfalearn.datasets import figure_3
     >>> def stop(progress):
     ...     if progress.phase == "automata":
     ...         raise KeyboardInterrupt

@@ -28,7 +28,8 @@ class Progress:
 
     Examples
     --------
-    >>> from pdfalearn import figure_3, learn
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import figure_3
     >>> seen = []
     >>> _ = learn(figure_3(), progress=seen.append)
     >>> seen[-1].states, seen[-1].words > 0
@@ -56,7 +57,8 @@ class Statistics(Progress):
 
     Examples
     --------
-    >>> from pdfalearn import figure_3, learn
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import figure_3
     >>> found = learn(figure_3()).statistics
     >>> found.states, found.distributions == sum(found.batches), found.stored_words
     (4, True, 0)
@@ -123,9 +125,10 @@ class Result(ArrayValue):
 
     Examples
     --------
-    >>> from pdfalearn import Quantization, figure_3, learn
-    >>> result = learn(figure_3(), by=Quantization(10))
-    >>> len(result.pdfa), result.certificate.kind, result.by, result.notes
+    >>> from pdfalearn import Quantization, learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> result = learn(figure_3(), equivalence=Quantization(10))
+    >>> len(result.pdfa), result.certificate.kind, result.equivalence, result.notes
     (4, 'exact', Quantization(kappa=10), ())
     >>> result.access_words
     [(), ('0',), ('1',), ('0', '1')]
@@ -138,7 +141,7 @@ class Result(ArrayValue):
     """How far learning had come before each equivalence query."""
     certificate: Certificate
     """What is known about the automaton."""
-    by: Relation | None
+    equivalence: Relation | None
     """When two distributions were the same; None if a file could not keep it, as it is none of
     this library's."""
     kept_words: WordTree
@@ -240,7 +243,8 @@ class LearningInterrupted(KeyboardInterrupt):
 
     Examples
     --------
-    >>> from pdfalearn import learn, random_pdfa
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import random_pdfa
     >>> def stop(progress):
     ...     if progress.states > 5:
     ...         raise KeyboardInterrupt
@@ -277,7 +281,8 @@ def cost_texts(statistics: Statistics) -> dict[str, str]:
 
     Examples
     --------
-    >>> from pdfalearn import figure_3, learn
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import figure_3
     >>> texts = cost_texts(learn(figure_3()).statistics)
     >>> texts["words asked"], texts["equivalence queries"]
     ('14', '2')

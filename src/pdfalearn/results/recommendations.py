@@ -167,9 +167,9 @@ def _why_not(
         best = min(nearer, key=lambda place: _loss(sweep, place))
         return Recommendation(
             None,
-            f"{_DISTILL}; {relation_text(sweep.rows[best].by)} is nearer to the model than "
-            f"{relation_text(row.by)}, but learning did not end there, so that the model may have "
-            "no small automaton",
+            f"{_DISTILL}; {relation_text(sweep.rows[best].equivalence)} is nearer to the model "
+            f"than {relation_text(row.equivalence)}, but learning did not end there, so that the "
+            "model may have no small automaton",
         )
     beyond = _of_its_kind(sweep, chosen, stopped, after=True)
     before_it = _of_its_kind(sweep, chosen, ended, after=False)
@@ -178,19 +178,20 @@ def _why_not(
         before = sweep.rows[max(before_it)]
         return Recommendation(
             None,
-            f"{_DISTILL}; from {relation_text(before.by)} to {relation_text(row.by)} states grew "
-            f"from {before.states:,} to {row.states:,}, and beyond learning did not end",
+            f"{_DISTILL}; from {relation_text(before.equivalence)} to "
+            f"{relation_text(row.equivalence)} states grew from {before.states:,} to "
+            f"{row.states:,}, and beyond learning did not end",
         )
     return None
 
 
 def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Recommendation:
     row = sweep.rows[chosen]
-    texts = [f"{relation_text(row.by)}, {count_text(row.states, 'states')}"]
+    texts = [f"{relation_text(row.equivalence)}, {count_text(row.states, 'states')}"]
     larger = ended[ended.index(chosen) + 1 :]
     same = [place for place in larger if _growth(sweep, chosen, place) <= _SAME]
     if same:
-        names = [relation_text(sweep.rows[place].by) for place in sorted(same)]
+        names = [relation_text(sweep.rows[place].equivalence) for place in sorted(same)]
         texts.append(f"states stay the same at {', '.join(names)}, and divergence falls no further")
     elif larger:
         texts.append("larger automata are not nearer to the model")
@@ -204,7 +205,7 @@ def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Rec
     else:
         texts.append("the only run that came to its end")
     if stopped:
-        others = ", ".join(relation_text(sweep.rows[place].by) for place in stopped)
+        others = ", ".join(relation_text(sweep.rows[place].equivalence) for place in stopped)
         texts.append(f"learning did not end at {others}, and what it gave there is not nearer")
     if row.infinite_share:
         texts.append(f"at {row.infinite_share:.2%} of positions its divergence is infinite")
@@ -213,8 +214,8 @@ def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Rec
 
 def _of_its_kind(sweep: Sweep, chosen: int, places: list[int], *, after: bool) -> list[int]:
     """Return which of some rows are finer than the chosen one, or coarser, and compare as it."""
-    kind = type(sweep.rows[chosen].by)
-    alike = [place for place in places if isinstance(sweep.rows[place].by, kind)]
+    kind = type(sweep.rows[chosen].equivalence)
+    alike = [place for place in places if isinstance(sweep.rows[place].equivalence, kind)]
     return [place for place in alike if (place > chosen if after else place < chosen)]
 
 

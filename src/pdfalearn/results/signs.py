@@ -55,12 +55,12 @@ class BoundaryDistances(ArrayValue):
     """Up to here every distance that occurs is kept; beyond, there are powers of ten only."""
 
     @classmethod
-    def of(cls, by: Relation, tables: Iterable[Floats]) -> BoundaryDistances | None:
+    def of(cls, equivalence: Relation, tables: Iterable[Floats]) -> BoundaryDistances | None:
         """Look at the probabilities of many distributions, a part of them at a time.
 
         Parameters
         ----------
-        by : Equivalence or Tolerance
+        equivalence : Equivalence or Tolerance
             When distributions are the same. Only a quantization has boundaries; for others None is
             returned.
         tables : iterable of array of float
@@ -72,7 +72,7 @@ class BoundaryDistances(ArrayValue):
         >>> BoundaryDistances.of(Quantization(2), [rows]).counts.tolist()
         [2, 4]
         """
-        quantization, _ = _quantization_in(by)
+        quantization, _ = _quantization_in(equivalence)
         if quantization is None:
             return None
         distances, counts = np.empty(0), np.empty(0, dtype=np.int64)
@@ -120,13 +120,13 @@ class BoundaryDistances(ArrayValue):
         return int(self.counts[place - 1]) if place else 0
 
 
-def _quantization_in(by: Relation) -> tuple[Quantization | None, int]:
+def _quantization_in(equivalence: Relation) -> tuple[Quantization | None, int]:
     """Return the quantization inside a relation, if any, and the decimals that it rounds to."""
     decimals = 17
-    while isinstance(by, Rounded):
-        decimals = min(decimals, by.decimals)
-        by = by.by
-    return by if isinstance(by, Quantization) else None, decimals
+    while isinstance(equivalence, Rounded):
+        decimals = min(decimals, equivalence.decimals)
+        equivalence = equivalence.equivalence
+    return equivalence if isinstance(equivalence, Quantization) else None, decimals
 
 
 def _add_counts(
@@ -140,19 +140,19 @@ def _add_counts(
     return merged, summed
 
 
-def coarseness_note(by: Relation, count: int, tables: Iterable[Floats]) -> str | None:
+def coarseness_note(equivalence: Relation, count: int, tables: Iterable[Floats]) -> str | None:
     """Return a note if no probability reaches 1/κ, though all answers are in one class.
 
     Parameters
     ----------
-    by : Equivalence or Tolerance
+    equivalence : Equivalence or Tolerance
         When distributions are the same; None is returned if it is not quantization.
     count : int
         How many different distributions there are; None is returned if all are equal.
     tables : iterable of array of float
         The distributions.
     """
-    quantization, decimals = _quantization_in(by)
+    quantization, decimals = _quantization_in(equivalence)
     if quantization is None or count < 2:
         return None
     kappa = quantization.kappa

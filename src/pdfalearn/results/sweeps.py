@@ -25,14 +25,15 @@ class SweepProgress:
 
     Examples
     --------
-    >>> from pdfalearn import figure_3, sweep
+    >>> from pdfalearn import sweep
+    >>> from pdfalearn.datasets import figure_3
     >>> told = []
     >>> _ = sweep(figure_3(), kappas=[1, 10], progress=told.append)
-    >>> told[-1].by, told[-1].run, told[-1].runs, told[-1].learning.states
+    >>> told[-1].equivalence, told[-1].run, told[-1].runs, told[-1].learning.states
     (Quantization(kappa=10), 2, 2, 4)
     """
 
-    by: Relation | None
+    equivalence: Relation | None
     """What is learnt with now; None while words are drawn that divergences are measured on."""
     run: int
     """The number of this run, from 1; 0 while words are drawn."""
@@ -48,13 +49,14 @@ class SweepRow:
 
     Examples
     --------
-    >>> from pdfalearn import figure_3, sweep
+    >>> from pdfalearn import sweep
+    >>> from pdfalearn.datasets import figure_3
     >>> row = sweep(figure_3(), kappas=[1, 10]).rows[1]
     >>> row.states, row.words, row.new_words, row.divergence, row.has_ended
     (4, 14, 11, 0.0, True)
     """
 
-    by: Relation
+    equivalence: Relation
     """The κ or the tolerance, as `learn` takes it."""
     result: Result
     """What `learn` returned."""
@@ -101,7 +103,8 @@ class Sweep(ArrayValue):
 
     Examples
     --------
-    >>> from pdfalearn import figure_3, sweep
+    >>> from pdfalearn import sweep
+    >>> from pdfalearn.datasets import figure_3
     >>> found = sweep(figure_3(), kappas=[1, 10])
     >>> found
     Sweep(2 runs, 14 words asked, recommended: κ = 10)
@@ -134,7 +137,7 @@ class Sweep(ArrayValue):
 
     def __repr__(self) -> str:
         chosen = self.recommended
-        advice = "distill" if chosen is None else relation_text(chosen.by)
+        advice = "distill" if chosen is None else relation_text(chosen.equivalence)
         return f"Sweep({len(self)} runs, {self.words_asked:,} words asked, recommended: {advice})"
 
     @property
@@ -204,7 +207,8 @@ class SweepInterrupted(KeyboardInterrupt):
 
     Examples
     --------
-    >>> from pdfalearn import figure_3, sweep
+    >>> from pdfalearn import sweep
+    >>> from pdfalearn.datasets import figure_3
     >>> def stop(news):
     ...     raise KeyboardInterrupt
     >>> try:
@@ -240,7 +244,7 @@ def sweep_cells(sweep: Sweep) -> list[tuple[str, ...]]:
 
 def _figures_of(row: SweepRow) -> tuple[str, ...]:
     return (
-        relation_text(row.by),
+        relation_text(row.equivalence),
         f"{row.states:,}",
         f"{row.words:,}",
         f"{row.new_words:,}",
@@ -278,8 +282,10 @@ def sweep_records(sweep: Sweep) -> list[dict[str, object]]:
     chosen = sweep.recommended
     return [
         {
-            "kappa": row.by.kappa if isinstance(row.by, Quantization) else None,
-            "tolerance": row.by.tolerance if isinstance(row.by, Tolerance) else None,
+            "kappa": row.equivalence.kappa if isinstance(row.equivalence, Quantization) else None,
+            "tolerance": row.equivalence.tolerance
+            if isinstance(row.equivalence, Tolerance)
+            else None,
             "states": row.states,
             "words": row.words,
             "new_words": row.new_words,
@@ -331,7 +337,7 @@ def _name_points(sweep: Sweep, axes: Any) -> None:
 def _point_name(row: SweepRow) -> str:
     """Name a row; its point only shows the positions where its divergence is finite."""
     share = row.infinite_share
-    return relation_text(row.by) + (f", infinite at {share:.2%}" if share else "")
+    return relation_text(row.equivalence) + (f", infinite at {share:.2%}" if share else "")
 
 
 def _group_by_place(sweep: Sweep, widest: float) -> list[list[SweepRow]]:

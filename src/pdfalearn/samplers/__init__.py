@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pdfalearn.samplers.drawing import ModelWords as ModelWords
     from pdfalearn.samplers.drawing import Sampler as Sampler
     from pdfalearn.samplers.drawing import UniformWords as UniformWords
+    from pdfalearn.samplers.drawing import sample as sample
+    from pdfalearn.words import Words as Words
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.samplers.drawing import model_words as model_words

@@ -9,7 +9,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.errors import InputError
-from pdfalearn.formats import WordLines
+from pdfalearn.io import WordLines
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words, prefixes_of

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
-from pdfalearn.checks import checked_integer, checked_share
+from pdfalearn.checks import checked_generator, checked_integer, checked_share
+from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models import AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import Nodes, ObservationTree
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, Sample
 from pdfalearn.words import Words, collected_words, drawn_columns, offsets_of, prefixes_of
 
 
@@ -24,7 +26,9 @@ class Sampler(Protocol):
 
     Examples
     --------
-    >>> from pdfalearn import PACOracle, figure_3, learn
+    >>> from pdfalearn import learn
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.oracles import PACOracle
     >>> class Zeros:
     ...     name = "words of zeros"
     ...
@@ -168,6 +172,47 @@ def model_words(
     return collected_words(steps, count)
 
 
+def sample(
+    model: PDFA | LanguageModel, count: int, *, seed: int | None = None, max_length: int = 1000
+) -> Sample:
+    """Draw words from any model.
+
+    Parameters
+    ----------
+    model : PDFA or LanguageModel
+        Where the words come from. A model that can only be asked is asked after every prefix.
+    count : int
+        How many words.
+    seed : int, optional
+        Same seed, same words. Other words each time if not given.
+    max_length : int
+        Words are cut at this length, and flagged.
+
+    Returns
+    -------
+    Sample
+        As `PDFA.sample` returns it.
+
+    Examples
+    --------
+    >>> from pdfalearn import FunctionModel
+    >>> model = FunctionModel(lambda words: [[0.0, 1.0]] * len(words), "a")
+    >>> sample(model, 1, max_length=3)
+    Sample(words=[('a', 'a', 'a')], cut=array([ True]))
+    """
+    asked = as_model(model)
+    if type(asked) is AutomatonModel:  # a class of its own may answer otherwise
+        return asked.pdfa.sample(count, seed, max_length)
+    count = checked_integer(count, "count", 0)
+    max_length = checked_integer(max_length, "max_length", 0)
+    random = np.random.default_rng() if seed is None else checked_generator(seed)
+    with ObservationTree(asked, Exact()) as observations:
+        # Whether a word of the maximal length ends there is drawn as well, as from a PDFA.
+        words = model_words(count, max_length + 1, observations, random)
+    decoded = asked.alphabet.decode_words(words)
+    return Sample([word[:max_length] for word in decoded], words.lengths > max_length)
+
+
 def _draw_columns(
     nodes: Nodes, observations: ObservationTree, random: np.random.Generator
 ) -> NDArray[np.int32]:
@@ -262,7 +307,7 @@ class Mixture:
 
     Examples
     --------
-    >>> from pdfalearn import UniformWords
+    >>> from pdfalearn.samplers import UniformWords
     >>> print(Mixture([(UniformWords(5), 3), (UniformWords(9), 1)]).name)
     a mixture of 0.75 × uniform words of up to 5 symbols and 0.25 × uniform words of up to 9 symbols
     """

@@ -7,6 +7,8 @@ from pdfalearn.doors import open_door
 if TYPE_CHECKING:
     from pdfalearn.stores.answer_store import AnswerStore as AnswerStore
     from pdfalearn.stores.answer_store import StoredModel as StoredModel
+
+if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.stores.answer_store import model_key as model_key
     from pdfalearn.stores.answers import SAME as SAME
     from pdfalearn.stores.answers import ModelAnswers as ModelAnswers

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.files import show_name
-from pdfalearn.formats import check_symbols
+from pdfalearn.io import check_symbols
 from pdfalearn.stores._sqlite import make_damage_error
 
 

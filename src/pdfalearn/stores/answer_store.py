@@ -69,7 +69,7 @@ class StoredModel:
     Examples
     --------
     >>> import tempfile
-    >>> from pdfalearn import Rows
+    >>> from pdfalearn.models import Rows
     >>> from pdfalearn.words import Words
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with AnswerStore(f"{folder}/answers.db") as store:
@@ -126,7 +126,7 @@ class AnswerStore:
     --------
     >>> import pathlib, tempfile
     >>> import numpy as np
-    >>> from pdfalearn import Rows
+    >>> from pdfalearn.models import Rows
     >>> from pdfalearn.words import Words
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "answers.db")

@@ -113,7 +113,7 @@ class SampledMeasure:
                 raise InputError(
                     f"a share of the budget is for words to measure divergence on, and it draws "
                     f"{words.word_count} words, {_LEAST_WORDS} are the least; give a larger budget "
-                    "or shorter words, as words=ModelWords(max_length=20)"
+                    "or shorter words, as sampler=ModelWords(max_length=20)"
                 )
             self._held_out = HeldOut(words, observations)
             self.questions = observations.counts.words

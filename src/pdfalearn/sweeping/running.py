@@ -60,7 +60,7 @@ def sweep(
     tolerances: Iterable[float] = (),
     oracle: OracleMaker | None = None,
     budget: Budget | None = None,
-    words: Sampler | None = None,
+    sampler: Sampler | None = None,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
     progress: Wanted[SweepProgress] = None,
@@ -88,7 +88,7 @@ def sweep(
         words to measure divergence on, and each run may spend an equal share of what is left. The
         other bounds hold for every run. If not given, there is no bound for a PDFA, and for other
         models it is 100,000 words.
-    words : Sampler, optional
+    sampler : Sampler, optional
         What draws the words that divergence is measured on; `ModelWords` if not given. For a PDFA
         none are drawn, as its divergence is computed.
     store : path, optional
@@ -114,11 +114,11 @@ def sweep(
 
     Examples
     --------
-    >>> from pdfalearn import figure_3
+    >>> from pdfalearn.datasets import figure_3
     >>> found = sweep(figure_3(), kappas=[1, 10, 100])
-    >>> [(row.by.kappa, row.states) for row in found]
+    >>> [(row.equivalence.kappa, row.states) for row in found]
     [(1, 1), (10, 4), (100, 4)]
-    >>> found.recommended.by
+    >>> found.recommended.equivalence
     Quantization(kappa=10)
     """
     relations = _relations(kappas, tolerances)
@@ -132,16 +132,16 @@ def sweep(
             f"oracle {oracle!r} is not a function that takes a Quantization or a Tolerance and "
             "returns an equivalence oracle"
         )
-    make = oracle or (lambda by: default_oracle(model, by, seed))
+    make = oracle or (lambda equivalence: default_oracle(model, equivalence, seed))
     asked = as_model(model)
     shown = show_progress(progress, "sweeping", runs=len(relations))
     run: _Run | None = None
     try:
         with shown as report, _share_store(asked, store, model_id) as place:
             run = _Run(model, place, budget, relations, report)
-            run.measure_by(words, seed)
-            for by in relations:
-                run.learn(by, make(by), audit, seed)
+            run.measure_by(sampler, seed)
+            for equivalence in relations:
+                run.learn(equivalence, make(equivalence), audit, seed)
             return run.sweep()
     except KeyboardInterrupt as interrupt:
         kept = run.sweep() if run is not None and run.rows else None
@@ -151,9 +151,10 @@ def sweep(
 def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relation]:
     """Return κ from the smallest on, then tolerances from the largest on; each may come once."""
     quantized = [Quantization(kappa) for kappa in _list_values(kappas, "kappas")]
-    quantizations = sorted(quantized, key=lambda by: by.kappa)
+    quantizations = sorted(quantized, key=lambda equivalence: equivalence.kappa)
     tolerant = sorted(
-        map(Tolerance, _list_values(tolerances, "tolerances")), key=lambda by: by.tolerance
+        map(Tolerance, _list_values(tolerances, "tolerances")),
+        key=lambda equivalence: equivalence.tolerance,
     )
     relations: list[Relation] = [*quantizations, *tolerant[::-1]]
     if not relations:
@@ -222,7 +223,7 @@ class _Run:
         self._distances: list[Distance] = []
         self.rows: list[SweepRow] = []
 
-    def measure_by(self, words: Sampler | None, seed: int) -> None:
+    def measure_by(self, sampler: Sampler | None, seed: int) -> None:
         """Choose how automata are measured: exactly, or on words that are drawn now."""
         if isinstance(self._model, PDFA):
             self._measure = ExactMeasure(self._model)
@@ -231,7 +232,7 @@ class _Run:
         if not budget.bounds_questions:
             budget = _WORDS_BUDGET
         budget = Budget(budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
-        sampler = checked_sampler(words, budget, self._model.cost)
+        sampler = checked_sampler(sampler, budget, self._model.cost)
         key = model_key(self._model, self._model_id)
         with Interrupts() as interrupts, AnswerStore(self._store) as store:
             self._measure = SampledMeasure(
@@ -247,39 +248,43 @@ class _Run:
         words_asked = measure.questions + measure.audited
         self._purse.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
 
-    def learn(self, by: Relation, oracle: EquivalenceOracle, audit: int, seed: int) -> None:
+    def learn(
+        self, equivalence: Relation, oracle: EquivalenceOracle, audit: int, seed: int
+    ) -> None:
         """Learn with one κ or tolerance, and add the row."""
         try:
             result = learn(
                 self._model,
-                by=by,
+                equivalence=equivalence,
                 oracle=oracle,
-                learner=LEARNERS[type(by)],
+                learner=LEARNERS[type(equivalence)],
                 budget=self._purse.share_for(self._runs - len(self.rows)),
                 store=self._store,
                 model_id=self._model_id,
-                progress=None if self._report is None else lambda news: self._tell(by, news),
+                progress=None
+                if self._report is None
+                else lambda news: self._tell(equivalence, news),
                 audit=audit,
                 seed=seed,
             )
         except LearningInterrupted as interrupt:
             if interrupt.result is not None:
-                self._add(by, interrupt.result)
+                self._add(equivalence, interrupt.result)
             raise
-        self._add(by, result)
+        self._add(equivalence, result)
 
-    def _add(self, by: Relation, result: Result) -> None:
+    def _add(self, equivalence: Relation, result: Result) -> None:
         statistics, distance = result.statistics, self._measure.distance(result.pdfa)
         words = statistics.words + statistics.audited_words
         self._purse.spend(words=words, symbols=statistics.symbols, cost=statistics.cost)
         figures = distance.divergence, distance.low, distance.high, distance.infinite_share
         self._distances.append(distance)
-        self.rows.append(SweepRow(by, result, *figures))
+        self.rows.append(SweepRow(equivalence, result, *figures))
 
-    def _tell(self, by: Relation | None, learning: Progress | None) -> None:
+    def _tell(self, equivalence: Relation | None, learning: Progress | None) -> None:
         if self._report is not None:
-            run = 0 if by is None else len(self.rows) + 1
-            self._report(SweepProgress(by, run, self._runs, learning))
+            run = 0 if equivalence is None else len(self.rows) + 1
+            self._report(SweepProgress(equivalence, run, self._runs, learning))
 
     def sweep(self) -> Sweep:
         """Put the rows together."""

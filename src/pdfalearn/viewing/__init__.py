@@ -6,8 +6,12 @@ from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
     from pdfalearn.viewing.drawing import Picture as Picture
-    from pdfalearn.viewing.drawing import default_picture as default_picture
     from pdfalearn.viewing.drawing import draw as draw
+    from pdfalearn.viewing.page import Page as Page
+    from pdfalearn.viewing.views import view as view
+
+if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.viewing.drawing import default_picture as default_picture
     from pdfalearn.viewing.notebook_pictures import pdfa_bundle as pdfa_bundle
     from pdfalearn.viewing.notebook_pictures import tree_bundle as tree_bundle
     from pdfalearn.viewing.notebooks import bounds_html as bounds_html
@@ -18,7 +22,5 @@ if TYPE_CHECKING:
     from pdfalearn.viewing.notebooks import result_html as result_html
     from pdfalearn.viewing.notebooks import simplified_html as simplified_html
     from pdfalearn.viewing.notebooks import sweep_html as sweep_html
-    from pdfalearn.viewing.page import Page as Page
-    from pdfalearn.viewing.views import view as view
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.analysis import most_likely
-from pdfalearn.formats import WordNotation
+from pdfalearn.io import WordNotation
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.text import are_characters, shortened, symbol_text
@@ -43,7 +43,7 @@ def core_of(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSITIONS
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> core_of(figure_1(), np.array([1.0, 2.0])).states.tolist()
     [0, 1]
     """

@@ -16,7 +16,7 @@ from pdfalearn.alphabet import Word
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.files import check_can_write, write_named
-from pdfalearn.formats import (
+from pdfalearn.io import (
     TIME_LIMIT,
     check_can_draw,
     escaped_label,
@@ -166,7 +166,8 @@ class Picture:
     Examples
     --------
     >>> import tempfile
-    >>> from pdfalearn import draw, figure_3
+    >>> from pdfalearn import draw
+    >>> from pdfalearn.datasets import figure_3
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     picture = draw(figure_3(), f"{folder}/figure.dot")
     >>> picture.states, picture.note, picture.dot[:7]
@@ -291,7 +292,7 @@ def draw(
     Examples
     --------
     >>> import tempfile
-    >>> from pdfalearn import random_pdfa
+    >>> from pdfalearn.datasets import random_pdfa
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     draw(random_pdfa(150, seed=1), f"{folder}/large.dot", most_states=10)
     Picture(states=10, note='10 of 158 states, 0.918 of the visits')

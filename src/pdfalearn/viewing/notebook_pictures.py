@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.formats import MOST_LEAVES as MOST_DRAWN_LEAVES
-from pdfalearn.formats import render_tree
+from pdfalearn.io import MOST_LEAVES as MOST_DRAWN_LEAVES
+from pdfalearn.io import render_tree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import TreeNode, numbered_nodes
 from pdfalearn.text import escaped, shortened

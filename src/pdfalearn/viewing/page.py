@@ -97,7 +97,8 @@ class Page:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1, view
+    >>> from pdfalearn import view
+    >>> from pdfalearn.datasets import figure_1
     >>> page = view(figure_1(), title="Figure 1")
     >>> page.title, page.html[:15]
     ('Figure 1', '<!doctype html>')

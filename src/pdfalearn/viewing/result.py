@@ -211,7 +211,7 @@ def statistics_rows(result: Result) -> list[tuple[str, str]]:
     """Return what learning has cost, as labels and texts; what is 0 is left out."""
     statistics = result.statistics
     longest = max(statistics.longest_counterexamples, default=0)
-    own = "" if result.by is None else str(result.by)
+    own = "" if result.equivalence is None else str(result.equivalence)
     rows = {
         "compared by": own or "an equivalence that the file does not keep",
         LABELS["states"]: f"{len(result.pdfa):,}",

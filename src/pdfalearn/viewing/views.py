@@ -47,7 +47,7 @@ def view(thing: object, other: PDFA | None = None, *, title: str | None = None) 
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> view(figure_1()).title
     'PDFA of 2 states over 1 symbol'
     >>> view(figure_1(), figure_1(0.25)).title

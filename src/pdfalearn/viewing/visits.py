@@ -38,7 +38,7 @@ def cut_visits(pdfa: PDFA) -> CutVisits:
 
     Examples
     --------
-    >>> from pdfalearn import figure_1
+    >>> from pdfalearn.datasets import figure_1
     >>> cut_visits(figure_1()).states.round(6).tolist(), cut_visits(figure_1()).symbols
     ([1.0, 2.0], None)
     """

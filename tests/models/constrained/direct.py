@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from pdfalearn import DFA, PDFA, Guided, LanguageModel, Temperature, TopK, TopP
+from pdfalearn import PDFA, Guided, LanguageModel, Temperature, TopK, TopP
+from pdfalearn.languages import DFA
 
 Row = list[Fraction]
 

@@ -7,18 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    DFA,
-    PDFA,
-    AutomatonModel,
-    FunctionModel,
-    Guided,
-    LanguageModel,
-    Temperature,
-    TopK,
-    TopP,
-)
+from pdfalearn import PDFA, FunctionModel, Guided, LanguageModel, Temperature, TopK, TopP
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.languages import DFA
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words
 from pdfalearn.models.protocol import EVERY_WORD, QueryCost

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from pdfalearn import DFA, PDFA
+from pdfalearn import PDFA
+from pdfalearn.languages import DFA
 from tests.models.constrained.direct import (
     Best,
     Constraint,

@@ -9,7 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pdfalearn import DFA, PDFA, AutomatonModel, FunctionModel, LanguageModel
+from pdfalearn import PDFA, FunctionModel, LanguageModel
+from pdfalearn.languages import DFA
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.constrained import _rows
 from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.rows import Rows, SharedRows

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import DFA, PDFA, FunctionModel, Guided, InputError, ModelError, Temperature, TopK
+from pdfalearn import PDFA, FunctionModel, Guided, Temperature, TopK
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.languages import DFA
 from tests.models.constrained.inside import (
     RecordingModel,
     Wrapping,

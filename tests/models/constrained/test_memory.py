@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pdfalearn import FunctionModel, Guided, InputError, checks
+from pdfalearn import FunctionModel, Guided, checks
+from pdfalearn.errors import InputError
 from tests.support import need_module
 
 

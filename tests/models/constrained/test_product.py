@@ -8,28 +8,27 @@ from hypothesis import given, settings
 
 from benchmarks.stacks import check_stack
 from pdfalearn import (
-    DFA,
     PDFA,
-    AutomatonModel,
     FunctionModel,
     Guided,
     LanguageModel,
-    ModelError,
-    PACOracle,
     Quantization,
     Temperature,
     TopK,
     TopP,
-    UniformWords,
-    figure_3,
     learn,
-    random_pdfa,
     sweep,
 )
-from pdfalearn.models.constrained.product import wrapped_pdfa
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.errors import ModelError
+from pdfalearn.languages import DFA
+from pdfalearn.models import AutomatonModel
+from pdfalearn.models.constrained.guided import wrapped_pdfa
 from pdfalearn.models.opened import ask_words
 from pdfalearn.models.protocol import EVERY_WORD
+from pdfalearn.oracles import PACOracle
 from pdfalearn.reachability import reachable, shortest_words
+from pdfalearn.samplers import UniformWords
 from tests.learners.checks import assert_is_quotient
 from tests.models.constrained.direct import Constraint, wrapped
 from tests.models.constrained.inside import RecordingModel, SparseModel

@@ -8,18 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    DFA,
-    PDFA,
-    AutomatonModel,
-    FunctionModel,
-    Guided,
-    LanguageModel,
-    ModelError,
-    Temperature,
-    TopK,
-    TopP,
-)
+from pdfalearn import PDFA, FunctionModel, Guided, LanguageModel, Temperature, TopK, TopP
+from pdfalearn.errors import ModelError
+from pdfalearn.languages import DFA
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.constrained import guided
 from pdfalearn.models.opened import CheckedModel, open_model

@@ -7,19 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pdfalearn import (
-    DFA,
-    PDFA,
-    AutomatonModel,
-    FunctionModel,
-    Guided,
-    InputError,
-    LanguageModel,
-    ModelError,
-    Temperature,
-    TopK,
-    TopP,
-)
+from pdfalearn import PDFA, FunctionModel, Guided, LanguageModel, Temperature, TopK, TopP
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.languages import DFA
+from pdfalearn.models import AutomatonModel
 from tests.models.constrained.inside import WRAPPINGS, first_row, model_of, rows_after
 
 

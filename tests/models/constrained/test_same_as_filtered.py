@@ -7,18 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdfalearn import (
-    DFA,
-    PDFA,
-    Alphabet,
-    AutomatonModel,
-    ExactOracle,
-    Quantization,
-    learn,
-    random_pdfa,
-)
+from pdfalearn import PDFA, Alphabet, Quantization, learn
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.languages import DFA
 from pdfalearn.learning.loop import LEARNERS
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.protocol import EVERY_SYMBOL, EVERY_WORD, QueryCost
+from pdfalearn.oracles import ExactOracle
 from tests.learners.checks import assert_is_quotient
 from tests.models.constrained.direct import Best, Constraint, Guide, Heat, Nucleus, product, wrapped
 from tests.models.constrained.inside import RecordingModel
@@ -33,11 +28,15 @@ from tests.support import examples
 def test_learnt_as_the_quotient_of_what_is_filtered(
     target: PDFA, chosen: list[Constraint], kappa: int
 ) -> None:
-    expected, by = filtered(target, chosen), Quantization(kappa)
-    oracle = ExactOracle(expected, by=by)
+    expected, equivalence = filtered(target, chosen), Quantization(kappa)
+    oracle = ExactOracle(expected, equivalence=equivalence)
     for name in LEARNERS:
         model = wrapped(AutomatonModel(target), chosen)
-        assert_is_quotient(learn(model, by=by, oracle=oracle, learner=name).pdfa, expected, by)
+        assert_is_quotient(
+            learn(model, equivalence=equivalence, oracle=oracle, learner=name).pdfa,
+            expected,
+            equivalence,
+        )
 
 
 @examples(100)
@@ -53,10 +52,15 @@ def test_the_model_inside_is_never_asked_outside(
     kappa: int,
     cost: QueryCost,
 ) -> None:
-    expected, by = filtered(target, chosen), Quantization(kappa)
+    expected, equivalence = filtered(target, chosen), Quantization(kappa)
     inside = RecordingModel(target, cost=cost)
-    result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by), audit=0)
-    assert_is_quotient(result.pdfa, expected, by)
+    result = learn(
+        wrapped(inside, chosen),
+        equivalence=equivalence,
+        oracle=ExactOracle(expected, equivalence=equivalence),
+        audit=0,
+    )
+    assert_is_quotient(result.pdfa, expected, equivalence)
     inside.assert_stayed_in(expected)
     assert len(set(inside.asked)) == len(inside.asked) == result.statistics.distributions
 
@@ -76,10 +80,14 @@ def in_hundredths(pdfa: PDFA) -> PDFA:
 )
 def test_larger_targets(chosen: list[Constraint]) -> None:
     target = in_hundredths(random_pdfa(25, 6, distributions=3, zero_probability=0.2, seed=5))
-    expected, by = product(target, chosen), Quantization(100)
+    expected, equivalence = product(target, chosen), Quantization(100)
     inside = RecordingModel(target)
-    result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by))
-    assert_is_quotient(result.pdfa, expected, by)
+    result = learn(
+        wrapped(inside, chosen),
+        equivalence=equivalence,
+        oracle=ExactOracle(expected, equivalence=equivalence),
+    )
+    assert_is_quotient(result.pdfa, expected, equivalence)
     inside.assert_stayed_in(expected)
 
 
@@ -104,8 +112,12 @@ def test_large_alphabets(symbols: int) -> None:
         [Heat(0.5), guide],
     ]
     for chosen in stacks:
-        expected, by = product(target, chosen), Quantization(100)
+        expected, equivalence = product(target, chosen), Quantization(100)
         inside = RecordingModel(target)
-        result = learn(wrapped(inside, chosen), by=by, oracle=ExactOracle(expected, by=by))
-        assert_is_quotient(result.pdfa, expected, by)
+        result = learn(
+            wrapped(inside, chosen),
+            equivalence=equivalence,
+            oracle=ExactOracle(expected, equivalence=equivalence),
+        )
+        assert_is_quotient(result.pdfa, expected, equivalence)
         inside.assert_stayed_in(expected)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn import DFA, PDFA, Guided, ModelError, Temperature, TopK, TopP, random_pdfa
+from pdfalearn import PDFA, Guided, Temperature, TopK, TopP
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.errors import ModelError
+from pdfalearn.languages import DFA
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.constrained.top import Supports
 from pdfalearn.models.opened import open_model

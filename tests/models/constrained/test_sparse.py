@@ -10,16 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pdfalearn import (
-    DFA,
-    FunctionModel,
-    Guided,
-    LanguageModel,
-    ModelError,
-    Temperature,
-    TopK,
-    TopP,
-)
+from pdfalearn import FunctionModel, Guided, LanguageModel, Temperature, TopK, TopP
+from pdfalearn.errors import ModelError
+from pdfalearn.languages import DFA
 from pdfalearn.models.constrained._rows import UnchangeableError
 from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.rows import Rows

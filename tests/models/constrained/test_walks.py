@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, AutomatonModel, FunctionModel, LanguageModel, ModelError
+from pdfalearn import PDFA, FunctionModel, LanguageModel
 from pdfalearn.alphabet import Symbol
+from pdfalearn.errors import ModelError
+from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import open_model
 from tests.models.constrained.direct import Constraint, wrapped

@@ -13,16 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from pdfalearn import (
-    PDFA,
-    FunctionModel,
-    LanguageModel,
-    ProgramModel,
-    QueryCost,
-    Rows,
-    TopK,
-    random_pdfa,
-)
+from pdfalearn import PDFA, FunctionModel, LanguageModel, ProgramModel, TopK
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.models import QueryCost, Rows
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import attach_answers

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import InputError, LanguageModel, ModelError, Replicas
+from pdfalearn import LanguageModel, Replicas
+from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import BadAnswerError, ask_words, open_model
 from pdfalearn.models.protocol import attached_answers
@@ -313,7 +314,7 @@ def test_an_interrupt_at_any_time_leaves_copies_that_answer_right() -> None:
 
 PROGRAM = """
 import os, signal, sys, time
-from pdfalearn import Replicas, learn, Quantization
+from pdfalearn import Quantization, Replicas, learn
 from tests.models.parallel import makers
 model = Replicas(makers.sleeping, 2)
 print(*(worker.pid for worker in model.copies.workers), flush=True)

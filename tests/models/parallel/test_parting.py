@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import QueryCost, Replicas
+from pdfalearn import Replicas
+from pdfalearn.models import QueryCost
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words, open_model
 from pdfalearn.models.parallel import part_count, split_evenly

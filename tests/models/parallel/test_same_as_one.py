@@ -14,18 +14,18 @@ import pytest
 from pdfalearn import (
     Budget,
     LanguageModel,
-    PACOracle,
     Quantization,
     Replicas,
     Result,
     Temperature,
     TopK,
-    UniformWords,
     distill,
     learn,
 )
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.opened import ask_words
+from pdfalearn.oracles import PACOracle
+from pdfalearn.samplers import UniformWords
 from pdfalearn.testing import check_model
 from pdfalearn.words import Words
 from tests.models.parallel import makers
@@ -44,7 +44,9 @@ MAKERS: list[Callable[[], Any]] = [
 
 def learnt(model: LanguageModel, max_words: int = 2000) -> Result:
     pac = PACOracle(epsilon=0.05, delta=0.05, sampler=UniformWords(max_length=10), seed=1)
-    return learn(model, by=Quantization(20), oracle=pac, budget=Budget(max_words=max_words))
+    return learn(
+        model, equivalence=Quantization(20), oracle=pac, budget=Budget(max_words=max_words)
+    )
 
 
 def assert_same(one: Result, other: Result) -> None:

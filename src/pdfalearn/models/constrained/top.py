@@ -15,7 +15,7 @@ from pdfalearn.models.constrained._rows import blocks_of, refuse_undecided, spre
 from pdfalearn.models.constrained.wrapper import OpenedWrapper, States, Wrapper
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.pdfa import PDFA
-from pdfalearn.rows import Rows, SharedRows
+from pdfalearn.rows import Rows
 from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import offsets_of
 
@@ -60,11 +60,6 @@ class Selection(Wrapper):
         kept = self._keep(table, np.zeros(len(table)))
         table *= kept
         return kept
-
-    def _list_kept(self, table: Floats, states: States | None) -> Rows:
-        kept = self._keep(table, np.zeros(len(table)))
-        table[:, 0] *= kept[:, 0]
-        return Rows.dense(table, impossible=~kept[:, 1:]).to_sparse()
 
     def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, Flags]:
         kept = np.empty(len(rows.values), dtype=bool)
@@ -120,7 +115,8 @@ class TopK(Selection):
 
     Examples
     --------
-    >>> from pdfalearn import FunctionModel, Words
+    >>> from pdfalearn import FunctionModel
+    >>> from pdfalearn.samplers import Words
     >>> from pdfalearn.models.opened import ask_words
     >>> model = TopK(FunctionModel(lambda words: [[0.2, 0.4, 0.2, 0.2]] * len(words), "abc"), 2)
     >>> ask_words(model, Words.of([()])).to_dense().round(3)
@@ -173,7 +169,8 @@ class TopP(Selection):
 
     Examples
     --------
-    >>> from pdfalearn import FunctionModel, Words
+    >>> from pdfalearn import FunctionModel
+    >>> from pdfalearn.samplers import Words
     >>> from pdfalearn.models.opened import ask_words
     >>> model = TopP(FunctionModel(lambda words: [[0.1, 0.2, 0.7, 0.0]] * len(words), "abc"), 0.9)
     >>> ask_words(model, Words.of([()])).to_dense().round(3)
@@ -324,9 +321,6 @@ class Supports:
         self._type = np.min_scalar_type(symbols)
         self._support_of: dict[int, bytes] = {-1: b""}  # what the empty word has for a parent
         self._different: dict[bytes, bytes] = {}
-        self._table: Floats | None = None
-        self._kept_in: dict[int, bytes] = {}
-        """The supports of the rows of a table that words share, by their numbers."""
 
     def are_known(self, ids: Integers) -> Flags:
         """Return of which words the support is known."""
@@ -362,30 +356,14 @@ class Supports:
 
     def _list_kept(self, rows: Rows) -> list[bytes]:
         """Return the symbols that are kept in each row."""
-        if isinstance(rows, SharedRows):
-            return self._list_shared(rows)
         if rows.offsets is None or rows.columns is None:
-            return self._list_possible(rows.impossible)
+            if rows.impossible is None:
+                raise TypeError("rows of which something is cut say what is impossible")
+            possible = ~rows.impossible
+            return self._cut(possible.nonzero()[1], offsets_of(np.count_nonzero(possible, axis=1)))
         is_symbol = rows.columns > 0
         ends = np.append(0, np.cumsum(is_symbol))[rows.offsets]
         return self._cut(rows.columns[is_symbol] - 1, ends)
-
-    def _list_shared(self, rows: SharedRows) -> list[bytes]:
-        """Return the symbols that are kept in each row; list every row of the table once."""
-        if rows.table is not self._table:
-            self._table, self._kept_in = rows.table, {}
-        kept_in, numbers, impossible = self._kept_in, rows.numbers.tolist(), rows.impossible_after
-        new = [number for number in dict.fromkeys(numbers) if number not in kept_in]
-        if new:
-            lists = self._list_possible(None if impossible is None else impossible[new])
-            kept_in.update(zip(new, lists, strict=True))
-        return [kept_in[number] for number in numbers]
-
-    def _list_possible(self, impossible: Flags | None) -> list[bytes]:
-        if impossible is None:
-            raise TypeError("rows of which something is cut say what is impossible")
-        possible = ~impossible
-        return self._cut(possible.nonzero()[1], offsets_of(np.count_nonzero(possible, axis=1)))
 
     def _cut(self, symbols: NDArray[np.integer], ends: Integers) -> list[bytes]:
         """Cut an array of the symbols of all words into a piece for each."""

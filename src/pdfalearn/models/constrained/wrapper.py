@@ -1,4 +1,4 @@
-"""What all wrappers have in common: how they change rows, and what they pass on."""
+"""What all wrappers have in common: how they change rows; temperature, the plainest of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.checks import checked_number
 from pdfalearn.errors import ModelError
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
@@ -20,6 +21,7 @@ from pdfalearn.models.constrained._rows import (
     divide_sparse,
     list_some,
     parts_of,
+    refuse_undecided,
     spread_rows,
 )
 from pdfalearn.models.opened import CheckedModel, ask_batch, close_quietly, open_model
@@ -105,10 +107,10 @@ class Wrapper(LanguageModel, ABC):
             return self._change_defined(rows, states, rows.undefined)
         if rows.is_sparse:
             changed = self._change_sparse(rows, states)
-        elif self.cuts and rows.width - 1 > SPARSE_ABOVE and len(rows):
-            changed = self._change_wide(rows, states)
         else:
             changed = self.change_dense(rows.values, rows.impossible, states)
+            if self.cuts and rows.width - 1 > SPARSE_ABOVE:
+                changed = changed.to_sparse()  # few of many symbols are left
         changed.outside = rows.outside
         return changed
 
@@ -140,22 +142,6 @@ class Wrapper(LanguageModel, ABC):
         if impossible is not None:
             masks[:, 1:] |= impossible
         return Rows.dense(table, impossible=masks[:, 1:])
-
-    def _change_wide(self, rows: Rows, states: States | None) -> Rows:
-        """Change dense rows over a large alphabet: list what is kept of them."""
-        table, impossible = rows.values, rows.impossible
-        parts = []
-        for part in parts_of(*table.shape):
-            positive = np.maximum(table[part], 0.0)
-            listed = self._list_kept(positive, None if states is None else states[part])
-            if impossible is not None and listed.columns is not None:
-                excluded = np.insert(impossible[part], 0, False, axis=1)
-                kept = ~excluded[listed.row_numbers, listed.columns]
-                listed = list_some(listed, listed.values, kept)
-            parts.append(listed)
-        changed = Rows.joined(parts)
-        self._refuse_empty(divide_sparse(changed))
-        return changed
 
     def _change_sparse(self, rows: Rows, states: States | None) -> Rows:
         values, kept = self._weigh_listed(rows, states)
@@ -189,16 +175,60 @@ class Wrapper(LanguageModel, ABC):
         What is not kept is 0 then. The rows are divided by their sums afterwards.
         """
 
-    def _list_kept(self, table: Floats, states: States | None) -> Rows:
-        """Return rows that list what is kept of a table, and the terminal; they need not sum to 1.
-
-        Only wrappers that cut need it.
-        """
-        raise NotImplementedError
-
     @abstractmethod
     def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, Flags | None]:
         """Return new values for sparse rows, and which of them are kept, or None if all are."""
+
+
+class Temperature(Wrapper):
+    """A language model whose probabilities are raised to the power 1/t and divided by their sum.
+
+    Below 1 a temperature makes distributions steeper, above 1 flatter. What has probability 0
+    keeps it, and words are defined or undefined as in the model inside. The model inside has to
+    list every symbol that has any probability.
+
+    Parameters
+    ----------
+    model : PDFA or LanguageModel
+        The model inside.
+    temperature : float
+        The temperature t, from 1e-6 to 1e6.
+
+    Examples
+    --------
+    >>> from pdfalearn import FunctionModel
+    >>> from pdfalearn.samplers import Words
+    >>> from pdfalearn.models.opened import ask_words
+    >>> model = Temperature(FunctionModel(lambda words: [[0.2, 0.4, 0.4]] * len(words), "ab"), 0.5)
+    >>> ask_words(model, Words.of([()])).to_dense().round(3)
+    array([[0.111, 0.444, 0.444]])
+    """
+
+    def __init__(self, model: PDFA | LanguageModel, temperature: float) -> None:
+        super().__init__(model)
+        self.temperature = checked_number(temperature, "temperature", 1e-6, 1e6)
+
+    def _parameters(self) -> str:
+        return repr(self.temperature)
+
+    def _weigh(self, table: Floats, states: States | None) -> None:
+        self._heat(table, table.max(axis=1, keepdims=True))
+
+    def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, None]:
+        reason = "a temperature changes all probabilities; let the model list every symbol"
+        refuse_undecided(rows, rows.is_open, reason)
+        values = np.maximum(rows.values, 0.0)
+        if rows.offsets is not None and len(rows):
+            self._heat(values, np.maximum.reduceat(values, rows.offsets[:-1])[rows.row_numbers])
+        return values, None
+
+    def _heat(self, values: Floats, largest: Floats) -> None:
+        """Raise to the power, in place, with the largest probability of every row as 1.
+
+        So the sum of a row is never too small to divide by.
+        """
+        np.divide(values, largest, out=values, where=largest > 0)
+        np.power(values, 1 / self.temperature, out=values)
 
 
 class OpenedWrapper(CheckedModel):

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
+import math
+import os
+import re
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
+from email.utils import parsedate_to_datetime
+from functools import cache
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
-from pdfalearn.errors import InputError, MissingExtraError, ModelError
-from pdfalearn.models.served._connection import (
-    KEY_VARIABLE,
-    LONG_WAIT,
-    Connection,
-    LoopThread,
-    Waits,
-    seconds_of,
-)
+from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.extras import check_installed
 from pdfalearn.text import described, escaped, shortened
 
 if TYPE_CHECKING:
@@ -29,9 +31,19 @@ Body = dict[str, Any]
 Note = Callable[[int, object], None]
 Outcome = TypeVar("Outcome")
 
+KEY_VARIABLE = "PDFALEARN_API_KEY"
+"""The environment variable that has the key, unless another one is named."""
+LONG_WAIT = 5.0
+"""A wait of this many seconds or more is explained to the user."""
+_DAY = 86400.0
+_FIRST_WAIT, _LONGEST_WAIT = 0.05, 10.0
+"""Seconds before a failed request is sent again; they double each time."""
+_LAST_SECONDS = 2.0
+"""How long the end of a program may wait for its requests to end."""
 _BEARER = "Bearer "
 _TRY_AGAIN = (408, 425, 429)
 """Refusals that may pass, beside all faults of the server itself, 500 and above."""
+_OPEN: weakref.WeakSet[httpx.AsyncClient] = weakref.WeakSet()
 
 
 class RefusedError(ModelError):
@@ -47,19 +59,29 @@ class Client:
 
     Parameters
     ----------
-    connection : Connection
-        How to reach the server.
+    url : str
+        Where the server is, with or without ``/v1``.
+    key_variable : str, optional
+        The environment variable that has the key. The key itself is read where it is sent.
+    in_flight : int
+        The most requests that are under way at once.
+    timeout : float
+        The seconds that one answer may take.
+    patience : float
+        The seconds during which a request that fails is sent again.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        if find_spec("httpx") is None:
-            raise MissingExtraError(
-                "httpx is not installed, which served models need: pip install 'pdfalearn[served]'"
-            )
-        self.url = _checked_by_httpx(connection.url)
-        self._connection = connection
-        self._opened: tuple[LoopThread, httpx.AsyncClient] | None = None
-        self._finalizer: weakref.finalize[..., Client] | None = None
+    def __init__(
+        self, url: str, key_variable: str | None, in_flight: int, timeout: float, patience: float
+    ) -> None:
+        check_installed("httpx", "served models")
+        self.url = _checked_url(url)
+        self._key_variable = key_variable
+        self._in_flight = checked_integer(in_flight, "in_flight", 1, 1024)
+        self._timeout = checked_number(timeout, "timeout", 0.001, _DAY)
+        self._patience = checked_number(patience, "patience", 0, _DAY)
+        read_key(key_variable)  # refuses a variable that is not there
+        self._http: httpx.AsyncClient | None = None
         self._was_reached = False
         self._has_warned = False
 
@@ -76,30 +98,49 @@ class Client:
         self._run(lambda http: self._post(http, path, bodies, note))
 
     def _run(self, work: Callable[[httpx.AsyncClient], Coroutine[Any, Any, Outcome]]) -> Outcome:
-        loop, http = self._open()
+        """Return what a coroutine returns; it runs in another thread, and Ctrl-C cancels it."""
+        http = self._open()
+
+        async def run() -> Outcome:
+            try:
+                return await work(http)
+            except InputError:
+                raise
+            except BaseException:
+                # Requests were broken off, and their connections may never be free again.
+                await http.aclose()
+                raise
+
+        future = asyncio.run_coroutine_threadsafe(run(), _start_loop(os.getpid()))
         try:
-            return loop.run(work(http))
+            return future.result()
         except InputError:
             raise
         except BaseException:
-            # Requests were broken off, and their connections may never be free again.
-            self._close()
+            self._http = None  # the next request opens new connections
+            future.cancel()
             raise
 
-    def _close(self) -> None:
-        """Close all connections; the next request opens new ones."""
-        self._opened = None
-        if self._finalizer is not None:
-            self._finalizer()
+    def _open(self) -> httpx.AsyncClient:
+        import httpx
 
-    def _open(self) -> tuple[LoopThread, httpx.AsyncClient]:
-        if self._opened is None:
-            http = _http_client(self._connection)
-            loop = LoopThread(last=http.aclose)
-            self._opened = loop, http
-            self._finalizer = weakref.finalize(self, loop.close)
-            self._finalizer.atexit = False
-        return self._opened
+        if self._http is None:
+            key = read_key(self._key_variable)
+            host = urlsplit(self.url).hostname or ""
+            is_local = host in ("localhost", "::1") or host.startswith("127.")
+            self._http = httpx.AsyncClient(
+                headers={
+                    "content-type": "application/json",
+                    **({} if key is None else {"authorization": _BEARER + key}),
+                },
+                timeout=self._timeout,
+                limits=httpx.Limits(max_connections=self._in_flight),
+                trust_env=not is_local,  # no proxy leads to this machine itself
+                follow_redirects=False,
+            )
+            _OPEN.add(self._http)
+            weakref.finalize(self, _close, self._http, os.getpid()).atexit = False
+        return self._http
 
     async def _post(
         self, http: httpx.AsyncClient, path: str, bodies: Sequence[Body], note: Note
@@ -118,7 +159,7 @@ class Client:
                 errors.append(error)
                 given_up.set()
 
-        await asyncio.gather(*[send() for _ in range(self._connection.in_flight)])
+        await asyncio.gather(*[send() for _ in range(self._in_flight)])
         if errors:
             raise errors[0]
 
@@ -134,7 +175,7 @@ class Client:
         import httpx
 
         content = None if body is None else json.dumps(body, separators=(",", ":"))
-        waits = Waits(self._connection.patience)
+        deadline, next_wait = math.inf, _FIRST_WAIT
         while True:
             least = 0.0
             try:
@@ -145,13 +186,20 @@ class Client:
                 least = self._retry_after(response)
                 fault = f"it answered {self._told(response)}"
             except httpx.RequestError as error:
+                # Such an error often has a name and no message.
+                fault = str(error).rstrip(".") or type(error).__name__
                 if not self._was_reached and isinstance(error, httpx.ConnectError):
-                    raise self._unreachable(error) from error
-                fault = _worded(error)
+                    raise ModelError(
+                        f"the server {self.url} cannot be reached ({fault}); start it, or give "
+                        "another URL"
+                    ) from error
             except (json.JSONDecodeError, UnicodeDecodeError):
                 fault = "its answer was cut off, or is not JSON"
-            wait = waits.next(least)
-            if given_up.is_set() or wait is None:
+            # Patience counts from the first fault on, and a wait beyond its end is not begun.
+            now = time.monotonic()
+            deadline = min(deadline, now + self._patience)
+            wait, next_wait = max(next_wait, least), min(2 * next_wait, _LONGEST_WAIT)
+            if given_up.is_set() or now + wait >= deadline:
                 raise ModelError(f"the server {self.url} failed again and again: at last {fault}")
             if wait >= LONG_WAIT:
                 self._warn_once(fault)
@@ -164,7 +212,7 @@ class Client:
             self._has_warned = True
             warnings.warn(
                 f"the server {self.url} fails: {fault}; each request is sent again for up to "
-                f"{self._connection.patience:g} s",
+                f"{self._patience:g} s",
                 UserWarning,
                 stacklevel=2,
             )
@@ -186,7 +234,7 @@ class Client:
             )
         text = f"the server {self.url} refused a request: {told}"
         if response.status_code in (401, 403):
-            name = self._connection.key_variable or KEY_VARIABLE
+            name = self._key_variable or KEY_VARIABLE
             text += f"; the key is what the environment variable {name} held at the beginning"
         return text
 
@@ -200,43 +248,113 @@ class Client:
 
     def _shown(self, text: str) -> str:
         """Return a server's text as it may be printed: one short line without the key."""
-        _, http = self._open()
-        key = http.headers.get("authorization", "").removeprefix(_BEARER)
+        key = self._open().headers.get("authorization", "").removeprefix(_BEARER)
         if key:
             text = text.replace(key, "[the key]")
         return shortened(escaped(" ".join(text.split())), 400)
 
-    def _unreachable(self, error: Exception) -> ModelError:
-        return ModelError(
-            f"the server {self.url} cannot be reached ({_worded(error)}); "
-            "start it, or give another URL"
+
+@cache
+def _start_loop(process: int) -> asyncio.AbstractEventLoop:
+    """Return the loop of a process, in a thread of its own, so that a notebook may have another."""
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever, name="served models", daemon=True)
+    thread.start()
+    atexit.register(_end_loop, loop, thread)
+    return loop
+
+
+def _close(http: httpx.AsyncClient, process: int) -> None:
+    """Close connections; not waited for, as the garbage collector may call this anywhere."""
+    if process == os.getpid() and not (loop := _start_loop(process)).is_closed():
+        asyncio.run_coroutine_threadsafe(http.aclose(), loop)
+
+
+def _end_loop(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
+    """Cancel what still runs, and close what is open, when a program ends."""
+
+    async def end() -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        closing = [http.aclose() for http in list(_OPEN)]
+        await asyncio.gather(*others, *closing, return_exceptions=True)
+        loop.stop()
+
+    if thread.is_alive():  # which it is not in a fork
+        asyncio.run_coroutine_threadsafe(end(), loop)
+        thread.join(_LAST_SECONDS)
+        if not thread.is_alive():
+            loop.close()
+
+
+def read_key(key_variable: str | None) -> str | None:
+    """Read the key; None if there is none. No message may hold what was given as its name."""
+    name = KEY_VARIABLE if key_variable is None else key_variable
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise InputError(
+            "key_variable is not the name of an environment variable; give the name, such as "
+            f"{KEY_VARIABLE!r}, and not the key itself"
         )
+    key = os.environ.get(name, "").strip()
+    if not key and key_variable is not None:
+        raise InputError(
+            "the environment variable that key_variable names is not set; set it to the key"
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise InputError(
+            "the key in the environment has characters that no header may hold; set it again"
+        )
+    return key or None
 
 
-def _checked_by_httpx(url: str) -> str:
+def _checked_url(url: object) -> str:
+    """Return the address of a server without ``/v1``, or refuse it without printing secrets."""
     import httpx
 
+    if not isinstance(url, str):
+        raise InputError(f"the URL is {described(url)}; give a text such as http://127.0.0.1:8000")
+    try:
+        parts = urlsplit(url.strip())
+        has_secret = parts.username is not None or parts.password is not None
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+        _ = parts.port
+    except ValueError as error:
+        raise InputError(f"the URL of the server is not one ({error})") from error
+    if has_secret or parts.query or parts.fragment:
+        raise InputError(
+            "the URL of the server has a user, a question or a fragment in it; leave these out, "
+            "and put a key into an environment variable"
+        )
+    if not is_address:
+        raise InputError(
+            f"the URL {described(url)} is not that of a server; it looks like http://127.0.0.1:8000"
+        )
     try:
         httpx.URL(url)
     except httpx.InvalidURL as error:
         raise InputError(f"the URL {described(url)} is not that of a server ({error})") from error
-    return url
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
 
 
-def _http_client(connection: Connection) -> httpx.AsyncClient:
-    import httpx
+def seconds_of(given: str | None) -> float:
+    """Read a Retry-After, which is a number of seconds or a date; 0 if it says nothing.
 
-    key = connection.key()
-    headers = {"content-type": "application/json"}
-    if key is not None:
-        headers["authorization"] = _BEARER + key
-    return httpx.AsyncClient(
-        headers=headers,
-        timeout=connection.timeout,
-        limits=httpx.Limits(max_connections=connection.in_flight),
-        trust_env=not connection.is_local,
-        follow_redirects=False,
-    )
+    Examples
+    --------
+    >>> seconds_of("2.5"), seconds_of("Wed, 21 Oct 2015 07:28:00 GMT"), seconds_of("soon")
+    (2.5, 0.0, 0.0)
+    """
+    if given is None:
+        return 0.0
+    try:
+        seconds = float(given)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(given).timestamp() - time.time()
+        except ValueError:
+            return 0.0
+    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
 
 
 def _message(body: object) -> str:
@@ -244,8 +362,3 @@ def _message(body: object) -> str:
     while isinstance(body, dict):
         body = body.get("error") or body.get("message") or body.get("detail") or ""
     return body if isinstance(body, str) else json.dumps(body)
-
-
-def _worded(error: Exception) -> str:
-    """Word a fault of the connection, which often has a name and no message."""
-    return str(error).rstrip(".") or type(error).__name__

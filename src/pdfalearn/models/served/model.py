@@ -16,7 +16,6 @@ from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.models.served._asking import Asker
 from pdfalearn.models.served._client import Client
-from pdfalearn.models.served._connection import Connection
 from pdfalearn.models.served._messages import Logs, top_rows
 from pdfalearn.models.served._server import Ends, Prompt, Server
 from pdfalearn.models.spelling import Spelling, Texts
@@ -92,12 +91,14 @@ class ServedModel(LanguageModel):
     Examples
     --------
     >>> from examples.served_automaton import AutomatonLLM, CompletionsServer
-    >>> from pdfalearn import AllWordsOracle, Quantization, learn, random_pdfa
+    >>> from pdfalearn import Quantization, learn
+    >>> from pdfalearn.datasets import random_pdfa
+    >>> from pdfalearn.oracles import AllWordsOracle
     >>> with CompletionsServer(AutomatonLLM(random_pdfa(3, seed=1))) as server:
     ...     model = ServedModel(
     ...         server.url, "automaton", ["0", "1"], prompt="A word:", ends=["<end>"]
     ...     )
-    ...     len(learn(model, by=Quantization(20), oracle=AllWordsOracle(4)).pdfa)
+    ...     len(learn(model, equivalence=Quantization(20), oracle=AllWordsOracle(4)).pdfa)
     4
     """
 
@@ -125,7 +126,7 @@ class ServedModel(LanguageModel):
         if top is not None:
             top = checked_integer(top, "top", 1)
         batch = checked_integer(batch, "batch", 1)
-        client = Client(Connection(url, key_variable, in_flight, timeout, patience))
+        client = Client(url, key_variable, in_flight, timeout, patience)
         server = Server(client, model)
         context = server.context()
         self.spelling = _spelled(server, symbols, ends, terminal, outside)

@@ -1,0 +1,322 @@
+"""PDFA for other programs and packages: PRISM, Storm, AALpy, OpenFst, networkx, pandas."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.errors import InputError
+from pdfalearn.extras import import_exchange
+from pdfalearn.io.pdfa_files import symbol_shown
+from pdfalearn.pdfa import PDFA
+from pdfalearn.reachability import reachable_in
+from pdfalearn.typing import Floats
+
+_RESERVED = frozenset('%"\\{}[]<>@ ')
+_EMPTY = "%"
+_NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z]")
+
+
+def percent_encoded(text: str) -> str:
+    r"""Encode a text for files of fields between blanks, as in addresses of the web.
+
+    What is not printable, blanks and a few characters that programs take as their own become the
+    bytes of UTF-8, ``%20`` for a blank. ``urllib.parse.unquote`` turns them back. The empty text
+    becomes ``%``.
+
+    Examples
+    --------
+    >>> percent_encoded("a b"), percent_encoded("<eps>"), percent_encoded("é"), percent_encoded("")
+    ('a%20b', '%3Ceps%3E', 'é', '%')
+    """
+    encoded = "".join(c if c.isprintable() and c not in _RESERVED else _bytes_of(c) for c in text)
+    # AALpy takes every line with this name for the arrow into the initial state.
+    return encoded.replace("__start0", "%5F_start0") or _EMPTY
+
+
+def identifier(text: str) -> str:
+    """Encode a text so that it can be a part of a name in a program.
+
+    Examples
+    --------
+    >>> identifier("a"), identifier("a_b"), identifier("é")
+    ('a', 'a_5f_b', '_e9_')
+    """
+    return _NOT_IN_NAMES.sub(lambda found: f"_{ord(found[0]):x}_", text)
+
+
+def symbol_texts(alphabet: Alphabet, encode: Callable[[str], str]) -> tuple[list[str], str]:
+    """Return the text of every symbol, and that of the terminal; no two are the same.
+
+    Raises
+    ------
+    InputError
+        If two symbols are written alike, as the integer 7 and the string "7" are.
+    """
+    owners: dict[str, object] = {}
+    for symbol in (*alphabet, alphabet.terminal):
+        other = owners.setdefault(str(symbol), symbol)
+        if other is not symbol:
+            raise InputError(
+                f"symbols {symbol_shown(other)} and {symbol_shown(symbol)} are both written "
+                f"{str(symbol)!r} in this kind of file; give one of them another name"
+            )
+    *symbols, terminal = map(encode, owners)
+    return symbols, terminal
+
+
+def _bytes_of(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+
+
+MOST_STATES = 1000
+"""Larger automata are refused: a program is parsed term by term."""
+
+
+def write_prism(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA of at most ``MOST_STATES`` states."""
+    if len(pdfa) > MOST_STATES:
+        raise InputError(
+            f"a PRISM program of {len(pdfa):,} states is too long to be parsed (at most "
+            f"{MOST_STATES:,}); save as .drn, which Storm reads at any size"
+        )
+    names, _ = symbol_texts(pdfa.alphabet, identifier)
+    stream.write("".join(_prism_lines(pdfa, names)).encode())
+
+
+def _prism_lines(pdfa: PDFA, names: list[str]) -> Iterator[str]:
+    end = len(pdfa)
+    yield "dtmc\n\nmodule pdfa\n"
+    yield f"  state : [0..{end}] init {pdfa.initial}; // {end}: the word has ended\n"
+    yield f"  symbol : [0..{len(names)}] init 0; // the last one; 0: none yet\n"
+    rows = zip(pdfa.transitions.tolist(), pdfa.probabilities.tolist(), strict=True)
+    for state, (successors, probabilities) in enumerate(rows):
+        yield f"  [] state={state} -> {' + '.join(_prism_terms(end, successors, probabilities))};\n"
+    yield f"  [] state={end} -> 1.0:(state'={end});\nendmodule\n\n"
+    yield f'label "end" = state={end};\n'
+    for number, (symbol, name) in enumerate(zip(pdfa.alphabet, names, strict=True), start=1):
+        yield f'label "last_{name}" = symbol={number}; // {json.dumps(str(symbol))}\n'
+    yield f'\nrewards "steps"\n  state<{end} : 1;\nendrewards\n'
+
+
+def _prism_terms(end: int, successors: list[int], probabilities: list[float]) -> Iterator[str]:
+    stop, *others = probabilities
+    if stop:
+        yield f"{stop!r}:(state'={end})"
+    for symbol, (successor, probability) in enumerate(zip(successors, others, strict=True), 1):
+        if probability:
+            yield f"{probability!r}:(state'={successor})&(symbol'={symbol})"
+
+
+START = "<start>"
+
+
+def write_markov_chain(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write the part of a PDFA that words of positive probability reach."""
+    names, terminal = symbol_texts(pdfa.alphabet, percent_encoded)
+    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.transitions, -1)
+    states = reachable_in(possible, pdfa.initial).states
+    sources, symbols = (possible[states] >= 0).nonzero()
+    pairs = np.unique(np.stack((possible[states[sources], symbols], symbols), axis=1), axis=0)
+    stream.write(b"digraph MarkovChain {\n")
+    stream.write(f'start [label="{START}"];\nend [label="{terminal}"];\n'.encode())
+    for state, symbol in pairs.tolist():
+        stream.write(f'q{state}_{symbol} [label="{names[symbol]}"];\n'.encode())
+    stream.write("".join(_chain_edges(pdfa, "start", pdfa.initial)).encode())
+    for state, symbol in pairs.tolist():
+        stream.write("".join(_chain_edges(pdfa, f"q{state}_{symbol}", state)).encode())
+    stream.write(b'end -> end [label="1.0"];\n__start0 [label="", shape=none];\n')
+    stream.write(b'__start0 -> start [label=""];\n}\n')
+
+
+def _chain_edges(pdfa: PDFA, node: str, state: int) -> Iterator[str]:
+    """Describe the edges of a split state: those of its state."""
+    end, *probabilities = pdfa.probabilities[state].tolist()
+    if end:
+        yield f'{node} -> end [label="{end!r}"];\n'
+    successors = pdfa.transitions[state].tolist()
+    for symbol, (successor, probability) in enumerate(zip(successors, probabilities, strict=True)):
+        if probability:
+            yield f'{node} -> q{successor}_{symbol} [label="{probability!r}"];\n'
+
+
+def write_openfst(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write what ``fstcompile --acceptor --isymbols=…`` reads; probability 0 is left out."""
+    names, _ = symbol_texts(pdfa.alphabet, percent_encoded)
+    with np.errstate(divide="ignore"):
+        weights = -np.log(pdfa.probabilities) + 0.0  # no -0.0
+    others = (state for state in range(len(pdfa)) if state != pdfa.initial)
+    for state in (pdfa.initial, *others):
+        successors, row = pdfa.transitions[state].tolist(), weights[state].tolist()
+        stream.write("".join(_openfst_lines(state, names, successors, row)).encode())
+
+
+def _openfst_lines(
+    state: int, names: list[str], successors: list[int], weights: list[float]
+) -> Iterator[str]:
+    end, *rest = weights
+    for name, successor, weight in zip(names, successors, rest, strict=True):
+        if weight < np.inf:
+            yield f"{state}\t{successor}\t{name}\t{weight!r}\n"
+    if end < np.inf:
+        yield f"{state}\t{end!r}\n"
+
+
+def write_symbols(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write the table of symbols that goes with it; 0 is OpenFst's empty symbol."""
+    names, _ = symbol_texts(pdfa.alphabet, percent_encoded)
+    lines = (f"{name}\t{number}\n" for number, name in enumerate(["<eps>", *names]))
+    stream.write("".join(lines).encode())
+
+
+Labels = Mapping[str, NDArray[np.bool_]]
+
+_HEAD = """\
+@type: {kind}
+@value_type: {values}
+@parameters
+
+@reward_models
+steps
+@nr_states
+{states}
+@nr_choices
+{states}
+@model
+"""
+
+
+class _Edges(NamedTuple):
+    """The transitions of every state and its end, each successor once, in order."""
+
+    begins: NDArray[np.int64]
+    successors: NDArray[np.int64]
+    values: list[Floats]
+
+
+def write_drn(pdfa: PDFA, stream: BinaryIO, labels: Labels | None = None) -> None:
+    """Write a PDFA as a Markov chain; what has probability 0 is left out.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton.
+    stream : BinaryIO
+        Where to.
+    labels : mapping of str to array of bool, optional
+        More labels, and the states that have them.
+    """
+    _write_states(
+        pdfa, [pdfa.probabilities], "double", lambda value: repr(value[0]), stream, labels
+    )
+
+
+def write_intervals(
+    pdfa: PDFA, lows: Floats, highs: Floats, stream: BinaryIO, labels: Labels | None = None
+) -> None:
+    """Write the Markov chain with an interval for every probability; those of [0, 0] are left out.
+
+    ``lows`` and ``highs`` are tables such as ``pdfa.probabilities``. Storm solves chains whose
+    intervals all begin above 0.
+    """
+    _write_states(pdfa, [highs, lows], "double-interval", _interval, stream, labels)
+
+
+def _interval(value: tuple[float, ...]) -> str:
+    high, low = value
+    return f"[{low!r}, {high!r}]"
+
+
+def _write_states(
+    pdfa: PDFA,
+    tables: list[Floats],
+    values: str,
+    show: Callable[[tuple[float, ...]], str],
+    stream: BinaryIO,
+    labels: Labels | None,
+) -> None:
+    edges = _merged(pdfa, tables)
+    head = _HEAD.format(kind="DTMC", values=values, states=len(pdfa) + 1)
+    stream.write(head.encode())
+    successors = edges.successors.tolist()
+    cells = list(map(show, zip(*(table.tolist() for table in edges.values), strict=True)))
+    names = _state_labels(pdfa, labels or {})
+    one = show((1.0,) * len(tables))
+    for state, (begin, end) in enumerate(pairwise(edges.begins.tolist())):
+        moves = zip(successors[begin:end], cells[begin:end], strict=True)
+        stream.write("".join(_drn_lines(state, 1, names.get(state, ""), moves)).encode())
+    stream.write("".join(_drn_lines(len(pdfa), 0, " end", iter([(len(pdfa), one)]))).encode())
+
+
+def _drn_lines(
+    state: int, reward: int, names: str, moves: Iterator[tuple[int, str]]
+) -> Iterator[str]:
+    yield f"state {state} [{reward}]{names}\n\taction 0 [0]\n"
+    for successor, value in moves:
+        yield f"\t\t{successor} : {value}\n"
+
+
+def _state_labels(pdfa: PDFA, labels: Labels) -> dict[int, str]:
+    """Return the labels of the states that have some, each after a blank."""
+    names = {pdfa.initial: " init"}
+    for name, has_it in labels.items():
+        for state in has_it.nonzero()[0].tolist():
+            names[state] = f"{names.get(state, '')} {name}"
+    return names
+
+
+def _merged(pdfa: PDFA, tables: list[Floats]) -> _Edges:
+    """Add up the values of symbols between the same two states where the first table has any."""
+    size = len(pdfa) + 1
+    targets = np.column_stack((np.full(len(pdfa), len(pdfa)), pdfa.transitions))
+    states, columns = (tables[0] > 0).nonzero()
+    cells, places = np.unique(states * size + targets[states, columns], return_inverse=True)
+    values = [np.bincount(places, weights=table[states, columns]) for table in tables]
+    begins = np.searchsorted(cells // size, np.arange(size))
+    return _Edges(begins, cells % size, [np.minimum(value, 1.0) for value in values])
+
+
+def to_networkx(pdfa: PDFA) -> Any:
+    """Make a directed multigraph; `PDFA.to_networkx` says more."""
+    graph = import_exchange("networkx", "graphs").MultiDiGraph()
+    graph.graph.update(initial=pdfa.initial, terminal=pdfa.terminal)
+    ends = pdfa.probabilities[:, 0].tolist()
+    graph.add_nodes_from((state, {"terminal": end}) for state, end in enumerate(ends))
+    states, symbols = (pdfa.transitions >= 0).nonzero()
+    successors = pdfa.transitions[states, symbols].tolist()
+    probabilities = pdfa.probabilities[states, symbols + 1].tolist()
+    names = pdfa.alphabet.decode(symbols.tolist())
+    graph.add_edges_from(
+        (state, successor, name, {"symbol": name, "probability": probability})
+        for state, successor, name, probability in zip(
+            states.tolist(), successors, names, probabilities, strict=True
+        )
+    )
+    return graph
+
+
+def to_frame(pdfa: PDFA) -> Any:
+    """Make a table of all transitions; `PDFA.to_frame` says more."""
+    pandas = import_exchange("pandas", "tables")
+    states, columns = np.indices(pdfa.probabilities.shape).reshape(2, -1)
+    names = np.empty(len(pdfa.alphabet) + 1, dtype=object)
+    names[:] = [pdfa.terminal, *pdfa.alphabet]
+    successors = pandas.array(
+        np.column_stack((np.full(len(pdfa), -1), pdfa.transitions)).ravel(), dtype="Int64"
+    )
+    successors[successors < 0] = pandas.NA
+    return pandas.DataFrame(
+        {
+            "state": states,
+            "symbol": names[columns],
+            "probability": pdfa.probabilities.ravel(),
+            "successor": successors,
+        }
+    )

@@ -1,0 +1,271 @@
+"""Files of PDFA: JSON texts, plain or gzipped, and NumPy archives, with one header."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files import (
+    PIECE,
+    array_in,
+    check_kind,
+    check_sizes,
+    inflate_all,
+    join_pieces,
+    mebibytes,
+    open_archive,
+    parse_json,
+    read_all,
+    write_archive,
+)
+from pdfalearn.pdfa import PDFA
+
+
+def check_symbols(symbols: Iterable[Symbol]) -> None:
+    """Name the symbol that files cannot hold."""
+    for symbol in symbols:
+        if not can_be_in_file(symbol):
+            raise InputError(
+                f"symbol {symbol_shown(symbol)} cannot be in a file: only strings of Unicode and "
+                "integers of 64 bits can; make the PDFA with such symbols first"
+            )
+
+
+def can_be_in_file(symbol: Symbol) -> bool:
+    """Return whether a file gives the symbol back as it is."""
+    if isinstance(symbol, str):
+        # JSON cannot tell a character from the two surrogates that UTF-16 writes it with.
+        return symbol.isascii() or json.loads(json.dumps(symbol)) == symbol
+    return isinstance(symbol, int) and not isinstance(symbol, bool) and -(2**63) <= symbol < 2**63
+
+
+def symbol_shown(symbol: Symbol) -> str:
+    """Return a symbol as an error shows it, however large it is."""
+    if isinstance(symbol, int) and symbol.bit_length() > 64:
+        return f"(an integer of {symbol.bit_length()} bits)"
+    return reprlib.repr(symbol)
+
+
+FORMAT = "pdfa"
+KEYS = ("format", "version", "alphabet", "terminal", "initial")
+
+OBJECTS_LIMIT = 10_000
+"""The most objects in a JSON text. A PDFA is one; what has some is told what it is instead."""
+
+
+class Header(NamedTuple):
+    """The part of a PDFA that is not an array."""
+
+    alphabet: Alphabet
+    initial: int
+
+
+def header_text(pdfa: PDFA) -> bytes:
+    """Write the header as a JSON object."""
+    check_symbols((*pdfa.alphabet, pdfa.terminal))
+    values = (FORMAT, 1, pdfa.alphabet.symbols, pdfa.terminal, pdfa.initial)
+    text = json.dumps(
+        dict(zip(KEYS, values, strict=True)), ensure_ascii=False, separators=(",", ":")
+    )
+    # Lone surrogates, which UTF-8 does not have, become \udxxx, and that is their form in JSON.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _parse(data: bytes, other_keys: Iterable[str] = ()) -> tuple[dict[str, Any], Header]:
+    """Read a JSON object that has a header and ``other_keys``, and no more."""
+    if not data:
+        raise FileFormatError("empty, not a PDFA; save or fetch it again")
+    document = parse_json(data, "it", most_objects=OBJECTS_LIMIT)
+    check_kind(document, FORMAT)
+    expected = {*KEYS, *other_keys}
+    for key in sorted(expected - document.keys()):
+        raise FileFormatError(f"key {key!r} is missing; a PDFA needs {sorted(expected)}")
+    for key in document.keys() - expected:
+        raise FileFormatError(f"unknown key {reprlib.repr(key)}; a PDFA has {sorted(expected)}")
+    symbols, terminal, initial = (document[key] for key in KEYS[2:])
+    if not isinstance(symbols, list):
+        raise FileFormatError(f"alphabet {reprlib.repr(symbols)} is not a list of symbols")
+    for symbol in (*symbols, terminal):
+        if not can_be_in_file(symbol):
+            raise FileFormatError(
+                f"symbol {symbol_shown(symbol)} is neither a string nor an integer of 64 bits"
+            )
+    if type(initial) is not int:
+        raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
+    return document, Header(Alphabet(symbols, terminal), initial)
+
+
+TEXT_LIMIT = 128 * 2**20
+"""The most bytes of JSON text, before compression, that are written or read."""
+
+LISTS_LIMIT = 5_000_000
+"""The most lists in a JSON text: Python needs many times the memory that their brackets take."""
+
+KEYS_LIMIT = 1_000_000
+STRINGS_LIMIT = 5_000_000
+"""The most keys and strings, for the same reason; colons and quotes in symbols count too."""
+
+
+def write_json(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA as JSON, one row of its tables a line."""
+    stream.write(_text(pdfa))
+
+
+def write_gzipped_json(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA as gzipped JSON: the same PDFA gives the same bytes, whenever it is written."""
+    stream.write(zlib.compress(_text(pdfa), wbits=31))  # 31: gzip, without name or time
+
+
+def read_json(stream: BinaryIO) -> PDFA:
+    """Read a PDFA from JSON."""
+    return _pdfa(read_all(stream, TEXT_LIMIT, _too_large()))
+
+
+def read_gzipped_json(stream: BinaryIO) -> PDFA:
+    """Read a PDFA from gzipped JSON."""
+    return _pdfa(inflate_all(stream, TEXT_LIMIT, _too_large()))
+
+
+def _too_large() -> FileFormatError:
+    return FileFormatError(
+        f"more than {mebibytes(TEXT_LIMIT)} of JSON text; large PDFA go into .npz files"
+    )
+
+
+def _text(pdfa: PDFA) -> bytes:
+    size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
+    too_large = InputError(
+        f"{size} are more than {mebibytes(TEXT_LIMIT)} of JSON text; save as .npz"
+    )
+    if 2 * len(pdfa) + 3 > LISTS_LIMIT:
+        raise too_large
+    text = join_pieces(_pieces(pdfa), TEXT_LIMIT, too_large)
+    if excess := _excess(text):
+        raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
+    return text
+
+
+def _pieces(pdfa: PDFA) -> Iterator[bytes]:
+    yield header_text(pdfa).removesuffix(b"}")
+    tables: dict[str, NDArray[Any]] = {
+        "transitions": pdfa.transitions,
+        "probabilities": pdfa.probabilities,
+    }
+    for name, table in tables.items():
+        yield f',\n"{name}":['.encode()
+        rows = max(1, PIECE // table.shape[1])
+        for begin in range(0, len(table), rows):
+            text = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
+            yield (",\n" if begin else "\n").encode()
+            yield text[1:-1].replace("],[", "],\n[").encode()
+        yield b"]"
+    yield b"}\n"
+
+
+def _pdfa(text: bytes) -> PDFA:
+    if excess := _excess(text):
+        raise FileFormatError(f"{excess}; large PDFA go into .npz files")
+    document, (alphabet, initial) = _parse(text, ("transitions", "probabilities"))
+    columns = len(alphabet)
+    return PDFA(
+        alphabet=alphabet,
+        transitions=_table(document, "transitions", columns, np.int64),
+        probabilities=_table(document, "probabilities", columns + 1, np.float64),
+        initial=initial,
+    )
+
+
+def _excess(text: bytes) -> str | None:
+    """Return what a text has too many of to be parsed; None if it may be parsed."""
+    counts = {
+        "lists": (text.count(b"["), LISTS_LIMIT),
+        "keys": (text.count(b":"), KEYS_LIMIT),
+        "strings": (text.count(b'"') // 2, STRINGS_LIMIT),
+    }
+    for what, (count, limit) in counts.items():
+        if count > limit:
+            return f"more than {limit:,} {what}"
+    return None
+
+
+def _table(
+    document: dict[str, Any], name: str, columns: int, dtype: type[np.number[Any]]
+) -> NDArray[Any]:
+    rows = document[name]
+    if not isinstance(rows, list):
+        raise FileFormatError(f"{name} {reprlib.repr(rows)} are not a list of rows")
+    for state, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != columns:
+            raise FileFormatError(
+                f"{name} of state {state}: {reprlib.repr(row)} is not a list of {columns} numbers"
+            )
+    kinds: set[type] = {int} if dtype is np.int64 else {int, float}
+    try:
+        if not kinds.issuperset(map(type, chain.from_iterable(rows))):
+            raise TypeError
+        flat = np.fromiter(chain.from_iterable(rows), dtype, len(rows) * columns)
+    except (TypeError, OverflowError) as error:
+        raise FileFormatError(_culprit(rows, name, kinds)) from error
+    return flat.reshape(len(rows), columns)
+
+
+def _culprit(rows: list[list[Any]], name: str, kinds: set[type]) -> str:
+    what = "a probability" if float in kinds else "a state's number"
+    for state, row in enumerate(rows):
+        for column, value in enumerate(row):
+            if type(value) not in kinds or not -(2**63) <= value < 2**63:
+                return (
+                    f"{name} of state {state}, entry {column}: {reprlib.repr(value)} is not {what}"
+                )
+    raise AssertionError(f"all {name} are as they should be")
+
+
+DTYPES = {"header.npy": "|u1", "transitions.npy": "<i4", "probabilities.npy": "<f8"}
+"""The arrays that a PDFA is made of, and their types in a file."""
+
+
+def write_npz(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA as a NumPy archive."""
+    write_archive(stream, arrays_of_pdfa(pdfa))
+
+
+def read_npz(stream: BinaryIO) -> PDFA:
+    """Read a PDFA from a NumPy archive; nothing in it is ever unpickled."""
+    with open_archive(stream) as archive:
+        names = archive.namelist()
+        if sorted(names) != sorted(DTYPES):
+            raise FileFormatError(f"holds {names[:8]}, not the arrays {[*DTYPES]} of a PDFA")
+        remedy = "load the arrays with NumPy and write them again with numpy.savez"
+        check_sizes(archive, stream, remedy=remedy)
+        arrays = {name: array_in(archive.read(name), name, [DTYPES[name]]) for name in DTYPES}
+    return pdfa_of(arrays)
+
+
+def arrays_of_pdfa(pdfa: PDFA) -> dict[str, NDArray[Any]]:
+    """Return the arrays that a PDFA is made of, by the names of files."""
+    arrays: dict[str, NDArray[Any]] = {
+        "header.npy": np.frombuffer(header_text(pdfa), dtype=np.uint8),
+        "transitions.npy": pdfa.transitions,
+        "probabilities.npy": pdfa.probabilities,
+    }
+    return {name: array.astype(DTYPES[name], copy=False) for name, array in arrays.items()}
+
+
+def pdfa_of(arrays: Mapping[str, NDArray[Any]]) -> PDFA:
+    """Make a PDFA of its arrays, or say what is wrong with them."""
+    _, (alphabet, initial) = _parse(arrays["header.npy"].tobytes())
+    return PDFA(
+        alphabet=alphabet,
+        transitions=arrays["transitions.npy"],
+        probabilities=arrays["probabilities.npy"],
+        initial=initial,
+    )

@@ -1,0 +1,269 @@
+"""Save and load automata, runs, frontiers and trees: which format and which kind is whose."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files import (
+    check_can_write,
+    check_name,
+    open_archive,
+    read_named,
+    show_name,
+    write_named,
+)
+from pdfalearn.io import arpa, pythautomata
+from pdfalearn.io._archived import Archived
+from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
+from pdfalearn.io.frontier_files import FRONTIER
+from pdfalearn.io.other_programs import (
+    write_drn,
+    write_markov_chain,
+    write_openfst,
+    write_prism,
+    write_symbols,
+)
+from pdfalearn.io.pautomac import read_pautomac, write_pautomac
+from pdfalearn.io.pdfa_files import (
+    read_gzipped_json,
+    read_json,
+    read_npz,
+    write_gzipped_json,
+    write_json,
+    write_npz,
+)
+from pdfalearn.io.run_files import RUN
+from pdfalearn.io.tree_files import TREE_WRITERS
+from pdfalearn.pdfa import PDFA, pdfa_remedy
+from pdfalearn.results import Frontier, Result, TreeNode
+from pdfalearn.text import described
+
+_ARCHIVE = ".zip"
+_ARCHIVED: dict[type, Archived[Any]] = {Result: RUN, Frontier: FRONTIER}
+
+
+def _read_archive(stream: BinaryIO) -> Any:
+    """Read a run or a frontier, whichever the text in the archive tells of."""
+    with open_archive(stream) as archive:
+        names = archive.namelist()
+    for archived in _ARCHIVED.values():
+        if archived.text_name in names:
+            return archived.read(stream)
+    texts = " or ".join(archived.text_name for archived in _ARCHIVED.values())
+    raise FileFormatError(
+        f"holds {names[:8]}, and no {texts}: not a run or a frontier that was saved"
+    )
+
+
+def _write_page(thing: Any, stream: BinaryIO) -> None:
+    from pdfalearn.viewing import view
+
+    view(thing).write(stream)
+
+
+def _draw(pdfa: PDFA, kind: str) -> bytes:
+    from pdfalearn.viewing import default_picture
+
+    return default_picture(pdfa).rendered(kind)
+
+
+_READERS: dict[str, Callable[[BinaryIO], Any]] = {
+    ".json": read_json,
+    ".json.gz": read_gzipped_json,
+    ".npz": read_npz,
+    ".arpa": lambda stream: arpa.read(stream).pdfa,
+    ".arpa.gz": lambda stream: arpa.read_gzipped(stream).pdfa,
+    ".pautomac": read_pautomac,
+    ".pautomac_model.txt": read_pautomac,
+    ".pythautomata": pythautomata.read,
+    ".pickle": pythautomata.read,
+    ".pkl": pythautomata.read,
+    ".joblib": pythautomata.read,
+    ".dot": read_dot,
+    _ARCHIVE: _read_archive,
+}
+
+_PAGE = ".html"
+
+_WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
+    ".json": write_json,
+    ".json.gz": write_gzipped_json,
+    ".npz": write_npz,
+    ".mc.dot": write_markov_chain,
+    ".dot": write_dot,
+    ".pm": write_prism,
+    ".drn": write_drn,
+    ".att": write_openfst,
+    ".syms": write_symbols,
+    ".pautomac": write_pautomac,
+    ".pautomac_model.txt": write_pautomac,
+    **picture_writers(_draw),
+    _PAGE: _write_page,
+}
+
+_WRITERS_OF: dict[type, dict[str, Callable[[Any, BinaryIO], None]]] = {
+    PDFA: _WRITERS,
+    TreeNode: TREE_WRITERS,
+    Result: {_ARCHIVE: RUN.write, _PAGE: _write_page},
+    Frontier: {_ARCHIVE: FRONTIER.write, _PAGE: _write_page},
+}
+"""What writes the things of a class, by the endings of files."""
+
+
+def save(thing: object, path: str | os.PathLike[str]) -> None:
+    """Write a PDFA, a whole run, a frontier or a classification tree to a file.
+
+    The ending of its name says the format. A crash leaves the old file or the new one, never half
+    of one.
+
+    Parameters
+    ----------
+    thing : PDFA, Result, Frontier or TreeNode
+        What to write. In files to be loaded again symbols are strings or integers.
+    path : str or os.PathLike
+        For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
+        a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
+        by default, or an interactive page: ``.html`` (see `view`). For other programs
+        ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
+        ``.pautomac`` and ``.pautomac_model.txt``. For a `Result` or a `Frontier` ``.zip``. For a
+        tree what `save_tree` writes.
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown, or what is to be saved does not fit the format.
+    MissingExtraError
+        If a drawing needs Graphviz and it is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(pdfa, pathlib.Path(folder, "small.json"))
+    ...     print(pathlib.Path(folder, "small.json").read_text(), end="")
+    {"format":"pdfa","version":1,"alphabet":["a"],"terminal":"$","initial":0,
+    "transitions":[
+    [0]],
+    "probabilities":[
+    [0.5,0.5]]}
+    """
+    writers = _writers_for(type(thing), path)
+    if writers is None:
+        kinds = ", ".join(kind.__name__ for kind in _WRITERS_OF)
+        raise InputError(
+            f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
+        )
+    write_named(thing, path, writers)
+
+
+def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
+    """Raise now what `save` would raise later, before a long computation rather than after it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        Where something is to be saved. What is there is left as it is.
+    kind : type
+        What is to be saved: `PDFA`, `Result`, `Frontier` or `TreeNode`.
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown.
+    MissingExtraError
+        If a drawing needs Graphviz and it is not installed.
+    OSError
+        If there is no such folder, or nothing can be written there.
+
+    Examples
+    --------
+    >>> check_can_save("nowhere/learnt.json")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/learnt.json'
+    """
+    check_can_write(path, _writers_for(kind, path) or _WRITERS)
+    check_can_draw(path)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a PDFA, a run or a frontier from a file, in the format that its name's ending says.
+
+    What was saved and is loaded again is equal, to the last bit of every probability; only
+    PAutomaC's files round.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A file that `save` has written: ``.json``, ``.json.gz``, ``.npz`` or ``.dot`` for a PDFA,
+        ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an n-gram model
+        (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a deterministic model of PAutomaC
+        (``.pautomac_model.txt``, ``.pautomac``) or a PDFA of pythautomata (``.pickle``, ``.pkl``,
+        ``.joblib``, or the text inside as ``.pythautomata``; nothing is unpickled).
+
+    Returns
+    -------
+    PDFA, Result or Frontier
+        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA.
+
+    Raises
+    ------
+    InputError
+        If the ending is not one of these.
+    FileFormatError
+        If the file does not hold what its ending says; the message names the file and the culprit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.1, 0.9]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(pdfa, pathlib.Path(folder, "small.npz"))
+    ...     load(pathlib.Path(folder, "small.npz")) == pdfa
+    True
+    """
+    return read_named(path, _READERS)
+
+
+def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
+    """Read a PDFA from a file that `load` reads; of a run its automaton, of a frontier the best.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.1, 0.9]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(pdfa, pathlib.Path(folder, "small.npz"))
+    ...     load_pdfa(pathlib.Path(folder, "small.npz"))
+    PDFA(1 state, alphabet=('a',), initial=0)
+    """
+    loaded = load(path)
+    if isinstance(loaded, Result):
+        return loaded.pdfa
+    pdfa: PDFA = loaded.best if isinstance(loaded, Frontier) else loaded
+    return pdfa
+
+
+def _writers_for(
+    kind: type, path: str | os.PathLike[str]
+) -> dict[str, Callable[[Any, BinaryIO], None]] | None:
+    """Find what writes the things of a class; refuse an ending that is for another class."""
+    found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
+    if found is None:
+        return None
+    name, writers = check_name(path), _WRITERS_OF[found]
+    if found in _ARCHIVED and not name.lower().endswith(tuple(writers)):
+        archived = _ARCHIVED[found]
+        raise InputError(
+            f"{show_name(name)}: a whole {archived.noun} goes into a file in {_ARCHIVE}; "
+            f"{archived.parts}"
+        )
+    if found is PDFA and name.lower().endswith(_ARCHIVE):
+        raise InputError(
+            f"{show_name(name)}: a file in {_ARCHIVE} holds a whole run or a frontier, "
+            f"save(result, …) or save(frontier, …); a PDFA is saved as {', '.join(_WRITERS)}"
+        )
+    return writers

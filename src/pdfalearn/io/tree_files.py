@@ -1,0 +1,205 @@
+"""Files of classification trees: JSON and Graphviz drawings."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from typing import BinaryIO
+
+from pdfalearn.alphabet import Symbol
+from pdfalearn.errors import InputError
+from pdfalearn.files import write_named
+from pdfalearn.io.dot import (
+    TIME_LIMIT,
+    list_label,
+    picture,
+    picture_writers,
+    short_symbol_label,
+)
+from pdfalearn.io.pdfa_files import check_symbols
+from pdfalearn.results import ArcLabel, NumberedNode, TreeNode, numbered_nodes
+
+FORMAT = "classification tree"
+VERSION = 1
+
+MOST_LEAVES = 300
+"""Pictures of larger trees are refused."""
+MOST_LEAVES_DOWNWARDS = 10
+"""Trees of more leaves grow to the right: there are more leaves than would fit side by side."""
+MOST_SYMBOLS = 16
+"""Words are cut after this many symbols."""
+_REMEDY = "learn at a smaller kappa, or save as .dot or .json for other tools"
+_BEGIN = """\
+digraph tree {
+  ordering=out; nodesep=0.3; ranksep=0.6;
+  node [fontname="Helvetica", fontsize=12, style="filled,rounded"];
+  edge [fontname="Helvetica", fontsize=11, arrowsize=0.7];
+"""
+_DOWNWARDS = "  rankdir=TB;\n"
+_TO_THE_RIGHT = "  rankdir=LR; edge [headport=w];\n"
+_INNER = 'shape=ellipse, fillcolor="#f2f2f2", width=0.45, height=0.45, margin="0.05,0.03"'
+_LEAF = 'shape=box, fillcolor="#ffffff", margin="0.12,0.08"'
+_UNDEFINED = 'label=" undefined ", style=dashed, color="#999999", fontcolor="#999999"'
+
+
+def save_tree(tree: TreeNode, path: str | os.PathLike[str]) -> None:
+    """Write a classification tree to a file, in the format that the ending of its name says.
+
+    Parameters
+    ----------
+    tree : TreeNode
+        The tree, such as ``learn(…).tree``.
+    path : str or os.PathLike
+        ``.json``, or a drawing as in the paper's Figure 3: ``.dot``, and with Graphviz ``.svg``,
+        ``.png`` and ``.pdf``.
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown, or the tree does not fit the format.
+    MissingExtraError
+        If a drawing needs Graphviz and it is not installed.
+
+    Notes
+    -----
+    JSON lists the nodes level by level, one a line, each with the place of its parent in the list
+    and the key of its class, which is null for undefined.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> leaf = TreeNode(access_word=(), distribution=(0.5, 0.5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_tree(TreeNode(suffix=(), children={(5, 5): leaf}), f"{folder}/tree.json")
+    ...     print(pathlib.Path(folder, "tree.json").read_text(), end="")
+    {"format":"classification tree","version":1,
+    "nodes":[
+    {"parent":null,"class":null,"suffix":[]},
+    {"parent":0,"class":[5,5],"access_word":[],"distribution":[0.5,0.5]}]}
+    """
+    write_named(tree, path, TREE_WRITERS)
+
+
+def _write_json(tree: TreeNode, stream: BinaryIO) -> None:
+    nodes = numbered_nodes(tree)
+    check_symbols(_symbols_of(nodes))
+    stream.write(f'{{"format":"{FORMAT}","version":{VERSION},\n"nodes":[\n'.encode())
+    stream.write(",\n".join(map(_node_text, nodes)).encode())
+    stream.write(b"]}\n")
+
+
+def _node_text(numbered: NumberedNode) -> str:
+    node, parent, arc = numbered
+    values = {
+        "suffix": node.suffix,
+        "access_word": node.access_word,
+        "distribution": node.distribution,
+    }
+    given = {name: value for name, value in values.items() if value is not None}
+    return json.dumps({"parent": parent, "class": arc, **given}, separators=(",", ":"))
+
+
+def tree_to_dot(tree: TreeNode) -> str:
+    r"""Describe a drawing of a classification tree in Graphviz's DOT language.
+
+    An inner node shows its distinguishing suffix, an arc the key of its class, a leaf its access
+    word and distribution; λ is the empty word.
+
+    Examples
+    --------
+    >>> leaf = TreeNode(access_word=(), distribution=(0.5, 0.5))
+    >>> print(tree_to_dot(TreeNode(suffix=(), children={(5, 5): leaf})))  # doctest: +ELLIPSIS
+    digraph tree {
+      ...
+      0 [label="λ", shape=ellipse, ...];
+      1 [label="λ\n(0.5, 0.5)", shape=box, ...];
+      0 -> 1 [label=" (5, 5) "];
+    }
+    <BLANKLINE>
+    """
+    return _dot_text(numbered_nodes(tree))
+
+
+def render_tree(tree: TreeNode, kind: str, *, time_limit: float = TIME_LIMIT) -> bytes:
+    """Draw a classification tree with Graphviz.
+
+    Parameters
+    ----------
+    tree : TreeNode
+        The tree, of at most ``MOST_LEAVES`` leaves.
+    kind : {"svg", "png", "pdf"}
+        The kind of picture.
+    time_limit : float
+        Seconds that Graphviz may take.
+
+    Raises
+    ------
+    MissingExtraError
+        If Graphviz is not installed.
+    InputError
+        If the tree is too large for a picture.
+    """
+    nodes = numbered_nodes(tree)
+    leaves = _count_leaves(nodes)
+    if leaves > MOST_LEAVES:
+        raise InputError(f"a picture of {leaves} leaves won't help; {_REMEDY}")
+    name = f"a tree of {leaves} leaves"
+    return picture(_dot_text(nodes), kind, name=name, remedy=_REMEDY, time_limit=time_limit)
+
+
+def _write_dot(tree: TreeNode, stream: BinaryIO) -> None:
+    stream.write(tree_to_dot(tree).encode())
+
+
+def _count_leaves(nodes: list[NumberedNode]) -> int:
+    return sum(not node.children for node, _, _ in nodes)
+
+
+def _dot_text(nodes: list[NumberedNode]) -> str:
+    separator = "" if all(len(str(symbol)) == 1 for symbol in _symbols_of(nodes)) else " "
+    is_small = _count_leaves(nodes) <= MOST_LEAVES_DOWNWARDS
+    lines = [_BEGIN, _DOWNWARDS if is_small else _TO_THE_RIGHT]
+    for number, (node, parent, arc) in enumerate(nodes):
+        lines.append(f"  {number} [{_node_style(node, separator)}];\n")
+        if parent is not None:
+            lines.append(f"  {parent} -> {number} [{_arc_style(arc)}];\n")
+    return "".join([*lines, "}\n"])
+
+
+def _node_style(node: TreeNode, separator: str) -> str:
+    if node.suffix is not None:
+        return f'label="{_word(node.suffix, separator)}", {_INNER}'
+    word = _word(node.access_word or (), separator)
+    return f'label="{word}\\n{_numbers(node.distribution or ())}", {_LEAF}'
+
+
+def _arc_style(arc: ArcLabel) -> str:
+    return _UNDEFINED if arc is None else f'label=" {_numbers(arc)} "'
+
+
+def _word(word: Sequence[Symbol], separator: str) -> str:
+    return list_label(word, separator, show=short_symbol_label, most=MOST_SYMBOLS) or "λ"
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return f"({list_label(values, ', ', show=_number)})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _symbols_of(nodes: list[NumberedNode]) -> set[Symbol]:
+    """Collect the symbols of all suffixes and access words."""
+    symbols: set[Symbol] = set()
+    for node, _, _ in nodes:
+        symbols.update(node.suffix or (), node.access_word or ())
+    return symbols
+
+
+TREE_WRITERS: dict[str, Callable[[TreeNode, BinaryIO], None]] = {
+    ".json": _write_json,
+    ".dot": _write_dot,
+    **picture_writers(render_tree),
+}

@@ -1,1 +1,0 @@
-"""Programs in any language as language models."""
