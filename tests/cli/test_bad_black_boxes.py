@@ -41,7 +41,7 @@ from tests.support import need_module
         (["asked_model:failing", "--alphabet", "01"], r"IndexError.*line 19 of .*asked_model"),
         (["torch:asked_model.py:make_nothing"], "RecurrentModel"),
         (["torch:json.py:make"], "failed with ZeroDivisionError.*line 4 of .*json.py"),
-        (["torch:no_torch.py:make"], r"needs 'torch'.*pip install 'pdfalearn\[torch\]'"),
+        (["torch:no_torch.py:make"], r"needs 'torch'.*pip install torch"),
         (["torch:asked_model.py:failing"], "failed with TypeError"),
         (["torch:asked_model.py:number"], "not a function that makes a model"),
         (["torch:asked_model.py:nothing"], "has no 'nothing'"),
