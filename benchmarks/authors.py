@@ -21,7 +21,7 @@ def authors_lpstar(target: PDFA, tolerance: float) -> Callable[[], int]:
         from pythautomata.model_comparators.wfa_comparison_strategy import WFAComparator
     except ImportError as error:
         raise MissingExtraError(
-            "pymodelextractor is missing: pip install 'pdfalearn[bench]'"
+            "pymodelextractor is missing: pip install '.[bench]'"
         ) from error
     automaton = _automaton(target)
 
