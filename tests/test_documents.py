@@ -89,9 +89,7 @@ def check_output(expected: str, output: str, where: str, tolerance: float) -> No
     assert is_shown, f"{where} printed:\n{output}\nnot:\n{expected}"
 
 
-def run_command(
-    command: Command, folder: Path, where: str = "", tolerance: float = 0
-) -> None:
+def run_command(command: Command, folder: Path, where: str = "", tolerance: float = 0) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = {"PATH": path, "PYTHONUTF8": "1", "COLUMNS": "80"}
     done = subprocess.run(
