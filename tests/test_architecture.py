@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -104,7 +104,7 @@ def calls_of_learning() -> list[str]:
         if event == "call":
             calls.append(frame.f_code.co_qualname)
 
-    def weather(words: list[tuple[str, ...]]) -> list[list[float]]:
+    def weather(words: list[tuple[Hashable, ...]]) -> list[list[float]]:
         return [[0.1, 0.2, 0.7] if word[-1:] == ("rain",) else [0.1, 0.7, 0.2] for word in words]
 
     model = FunctionModel(weather, ["sun", "rain"])
