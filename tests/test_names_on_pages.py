@@ -1,22 +1,49 @@
-"""docs/architecture.md names what is there: classes, functions, members, and the way of a word."""
+"""Pages name what is there: classes, functions, members, options, and the way of a word."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
+import click
+import pytest
+
 from pdfalearn import FunctionModel, Quantization, learn
+from pdfalearn.cli import cli
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
-SOURCES = [path for folder in ("src", "tools") for path in (ROOT / folder).rglob("*.py")]
-ELSEWHERE = {"ValueError", "concurrent.futures", "panels"}
-"""Names of Python itself, and of the scripts in pages."""
+FOLDERS = ("src", "tools", "examples", "benchmarks")
+PAGES = [
+    path
+    for path in (ROOT / "docs").rglob("*.md")
+    if path != PAGE and "coming-from" not in path.parts
+]
+ELSEWHERE = {
+    *dir(builtins),
+    "concurrent.futures",
+    "panels",
+    "OMP_NUM_THREADS",
+    "PDFALEARN_API_KEY",
+    "PDFALStarLearner",
+    "apply_chat_template",
+    "last__5f_",
+    "load_automaton_from_file",
+    "logprob_token_ids",
+    "max_model_len",
+    "save_pretrained",
+}
+"""Names of Python, of other programs, of the environment, and in files and scripts."""
+OPTIONS_OF_OTHERS = {"--arc_type", "--block-size"}
 
 
 def names_on(text: str) -> set[str]:
@@ -31,7 +58,7 @@ def names_on(text: str) -> set[str]:
 class Definitions:
     """All names that some sources define, and the members of their classes."""
 
-    def __init__(self, paths: list[Path]) -> None:
+    def __init__(self, paths: Iterable[Path]) -> None:
         self.names: set[str] = set()
         self.members: defaultdict[str, set[str]] = defaultdict(set)
         for path in paths:
@@ -55,6 +82,12 @@ class Definitions:
         )
 
 
+@cache
+def definitions() -> Definitions:
+    """Return all that the project's code defines."""
+    return Definitions(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+
+
 def names_in(node: ast.AST) -> Iterator[ast.Name]:
     return (part for part in ast.walk(node) if isinstance(part, ast.Name))
 
@@ -73,15 +106,57 @@ def defined_in(tree: ast.AST) -> Iterator[str]:
 
 
 def test_every_name_on_the_page_is_defined() -> None:
-    known = Definitions(SOURCES)
+    known = definitions()
     names = names_on(PAGE.read_text(encoding="utf-8")) - ELSEWHERE
     assert len(names) > 60
     assert sorted(name for name in names if not known.has(name)) == []
 
 
+def test_names_of_the_package_on_other_pages_are_defined() -> None:
+    known = definitions()
+    missing = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in PAGES
+        for name in names_on(path.read_text(encoding="utf-8")) - ELSEWHERE
+        if is_unmistakable(name) and not known.has(name)
+    }
+    assert sorted(missing) == []
+
+
+def is_unmistakable(name: str) -> bool:
+    """Return whether a name cannot be a plain word: `PACOracle`, `asked_classes`."""
+    return "." not in name and ("_" in name or bool(re.match(r"[A-Z]+[a-z]+[A-Z]|[A-Z]{2}", name)))
+
+
+def test_options_on_pages_exist() -> None:
+    known = set(options_of(cli)) | OPTIONS_OF_OTHERS
+    missing = set()
+    for path in [PAGE, *PAGES, ROOT / "README.md"]:
+        text = re.sub(r"\\\n", "", path.read_text(encoding="utf-8"))
+        quoted = re.findall(r"`(--[a-z][^`]*|pdfalearn [^`]*)`", text)
+        typed = re.findall(r"^(?:\$ |    )?(?:cd \w+ && )?(pdfalearn .*)$", text, re.MULTILINE)
+        for option in re.findall(r"(?<!\S)--[a-z_-]+", "\n".join([*quoted, *typed])):
+            if option not in known:
+                missing.add(f"{path.relative_to(ROOT)}: {option}")
+    assert sorted(missing) == []
+
+
+def options_of(command: click.Command) -> Iterator[str]:
+    """Yield the options of a command and of those below it."""
+    yield "--help"
+    for parameter in command.params:
+        yield from (*parameter.opts, *parameter.secondary_opts)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from options_of(below)
+
+
 def test_names_are_found_and_missed() -> None:
     text = "`Rows.shared`, `learn(model)`, `a b`, `x.py`\n```python\n`no`\n```\n`Rows.shred` `lern`"
-    known = Definitions(SOURCES)
+    known = definitions()
     assert names_on(text) == {"Rows.shared", "learn", "Rows.shred", "lern"}
     assert [name for name in sorted(names_on(text)) if not known.has(name)] == [
         "Rows.shred",
