@@ -34,7 +34,7 @@ from tools.blocks import Block, blocks_of
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-QUICK = [ROOT / "README.md", ROOT / "docs" / "explanation" / "learning.md"]
+QUICK = [ROOT / "docs" / "index.md", ROOT / "docs" / "explanation" / "learning.md"]
 DOCUMENTS.sort(key=lambda path: path not in QUICK)
 SHOWING = [ROOT / "README.md", ROOT / "docs" / "index.md", *(ROOT / "docs/tutorial").glob("*.md")]
 """The documents that show all that they print."""
