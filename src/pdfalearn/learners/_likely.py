@@ -27,11 +27,6 @@ class LikelyFirst:
 
     A state waits until its access word's turn comes; only then its transitions are looked at, each
     of which waits for its own word's turn. So states that are unlikely cost nothing.
-
-    Parameters
-    ----------
-    observations : ObservationTree
-        The observation tree with the rows.
     """
 
     def __init__(self, observations: ObservationTree) -> None:
@@ -39,16 +34,13 @@ class LikelyFirst:
         self._symbols = len(observations.alphabet)
         self._logs = np.zeros(1)
         """The logarithm of the probability of every state's access word, to the base 2."""
-        self._lengths = np.zeros(1, dtype=np.int64)
         self._queues: dict[int, deque[Integers]] = {}
         """Transitions as state * symbols + symbol, and states as -1 - state, by their turn."""
         self._turns: list[int] = []
 
     def note_states(self, first: int, places: Integers, access: Integers) -> None:
         """Note the transitions by which the states from a first one on were discovered."""
-        befores, size = places // self._symbols, first + len(places)
-        self._lengths = grown(self._lengths, size)
-        self._lengths[first:size] = self._lengths[befores] + 1
+        size = first + len(places)
         self._logs = grown(self._logs, size)
         self._logs[first:size] = self._word_logs(places, access)
 
@@ -58,7 +50,8 @@ class LikelyFirst:
         logs = self._logs[befores]
         for part in self._parts(len(places)):
             rows = self._observations.rows(access[befores[part]])
-            logs[part] += _log2(rows[np.arange(len(rows)), symbols[part] + 1])
+            with np.errstate(divide="ignore"):
+                logs[part] += np.log2(rows[np.arange(len(rows)), symbols[part] + 1])
         return logs
 
     def _parts(self, count: int) -> list[slice]:
@@ -91,14 +84,7 @@ class LikelyFirst:
     def take(self, count: int, access: Integers, targets: NDArray[Any]) -> Integers:
         """Return the next transitions, at most this many.
 
-        Parameters
-        ----------
-        count : int
-            How many.
-        access : array of int
-            The node of every state's access word.
-        targets : array of int
-            Where transitions lead; transitions that turn out to be impossible are noted here.
+        Those that turn out to be impossible are noted in ``targets``, where transitions lead.
         """
         taken = [np.empty(0, dtype=np.int64)]
         while count > 0 and self._turns:
@@ -135,11 +121,5 @@ class LikelyFirst:
             logs += self._logs[here[befores]]
             longest = self._observations.budget.max_word_length
             if longest is not None:
-                logs[self._lengths[here[befores]] >= longest] = -np.inf
+                logs[self._observations.nodes.lengths[access[here[befores]]] >= longest] = -np.inf
             self._add(here[befores] * self._symbols + symbols, logs)
-
-
-def _log2(probabilities: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        logs: Floats = np.log2(probabilities)
-    return logs

@@ -112,15 +112,7 @@ class Unresolved(NamedTuple):
 def answered_transitions(
     observations: ObservationTree, access: Integers
 ) -> tuple[Integers, Integers]:
-    """Return the transitions, as state * symbols + symbol, whose words have answers; their nodes.
-
-    Parameters
-    ----------
-    observations : ObservationTree
-        The answers.
-    access : array of int
-        The node of every state's access word.
-    """
+    """Return the transitions whose words have answers, and the nodes of these words."""
     table = observations.nodes
     nodes = (table.classes[: table.size] != UNKNOWN).nonzero()[0][1:]
     state_of = np.full(table.size, -1, dtype=np.int64)
@@ -141,21 +133,7 @@ def suffix_matches(
     """Return the state after the longest proper suffix of each transition's word that has one.
 
     Suffixes are run from state 0 on, all of one length at once, the shortest first. They have one
-    symbol at least.
-
-    Parameters
-    ----------
-    table : array of int, shape (states + 1, symbols)
-        The automaton; -1 where nothing is known or a word is undefined, and in the last row.
-    access_words : WordTree
-        A word for every state.
-    transitions : array of int
-        Transitions as state * symbols + symbol. Their word is the state's, and the symbol.
-
-    Returns
-    -------
-    array of int
-        -1 where no suffix leads to a state.
+    symbol at least. The table is -1 where nothing is known, and so is what is returned.
 
     Examples
     --------
@@ -164,30 +142,19 @@ def suffix_matches(
     array([-1,  1,  0])
     """
     befores, symbols = np.divmod(transitions, table.shape[1])
-    nodes = access_words.ends[befores]
-    lengths = _lengths(access_words.parents)[nodes]
+    nodes = above = access_words.ends[befores]
     found = np.full(len(transitions), -1, dtype=np.int64)
     active = np.arange(len(transitions))
     after = np.zeros(len(access_words.parents), dtype=table.dtype)
-    """The state after the last ``length`` symbols of every word."""
-    for length in range(_LONGEST):
-        active = active[lengths[active] > length]
+    for _ in range(_LONGEST):
+        # ``after`` has the state after the last symbols of every word, one more each time, and
+        # ``above`` what stands before them: nothing where the suffix would be the whole word.
+        active = active[above[active] > 0]
         if not len(active) or (after < 0).all():
             break
         ends = table[after[nodes[active]], symbols[active]]
         found[active[ends >= 0]] = ends[ends >= 0]
         after = table[after[access_words.parents], access_words.symbols]
         after[0] = -1
+        above = access_words.parents[above]
     return found
-
-
-def _lengths(parents: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the lengths of a tree's words."""
-    lengths = np.ones(len(parents), dtype=np.int32)
-    lengths[0] = 0
-    above = parents
-    while above.any():
-        # Twice as far up at every step.
-        lengths += lengths[above]
-        above = above[above]
-    return lengths

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from pdfalearn.arrays import IntMap, firsts, grown
-from pdfalearn.models import FEW, QueryCost
+from pdfalearn.models import QueryCost
 from pdfalearn.observations import EMPTY, UNDEFINED, ObservationTree, Suffixes
 from pdfalearn.results import KeptTree
 from pdfalearn.typing import Floats, Integers
@@ -93,14 +93,8 @@ class ClassificationTree:
     def children(self, nodes: Integers, labels: Integers) -> Integers:
         """Follow the arc of a label from every node; new arcs lead to new leaves."""
         at_root = nodes == ROOT
-        if at_root.all():
-            return self.children_of_root(labels)
-        if len(nodes) < FEW and not at_root.any():
-            arcs = zip(nodes.tolist(), labels.tolist(), strict=True)
-            return np.array([self.child(*arc) for arc in arcs], dtype=np.int64)
         children = np.empty(len(nodes), dtype=np.int64)
-        if at_root.any():
-            children[at_root] = self.children_of_root(labels[at_root])
+        children[at_root] = self.children_of_root(labels[at_root])
         below = (~at_root).nonzero()[0]
         parents, labels = nodes[below], labels[below]
         known = len(self._arcs)
@@ -159,12 +153,7 @@ class ClassificationTree:
     ) -> Integers:
         """Make leaves inner nodes with suffixes, and return new leaves below each of them.
 
-        Parameters
-        ----------
-        leaves, suffixes : array of int
-            The leaves, and the suffix of each.
-        labels, states : array of int
-            The labels and the states of a first new leaf for each, then of a second one.
+        Labels and states are those of a first new leaf for each, then of a second one.
         """
         self.suffixes[leaves] = suffixes
         self.states[leaves] = -1
@@ -187,16 +176,8 @@ def parting_suffixes(
 ) -> Integers:
     """Return for each pair of states a symbol and the suffix by which its successors part.
 
-    Of several symbols, one with a shortest suffix is chosen; if no successors part, there is none.
-
-    Parameters
-    ----------
-    tree : ClassificationTree
-        The tree in which the successors have been sifted.
-    table : Suffixes
-        The suffixes.
-    lefts, rights : array of int, shape (pairs, symbols)
-        The nodes that the successors of the two states have reached.
+    ``lefts`` and ``rights`` are the nodes that the successors of the two states have reached. Of
+    several symbols, one with a shortest suffix is chosen; if no successors part, there is none.
     """
     places, symbols = (lefts != rights).nonzero()
     ends, others = lefts[places, symbols], rights[places, symbols]
@@ -228,42 +209,21 @@ def told_bits(cost: QueryCost) -> int:
     return next(bits for least, bits in _BITS if ratio < least or least == math.inf)
 
 
-def lengthened(
-    table: Suffixes,
-    suffixes: Integers,
-    bits: int,
-    classes: int,
-    symbols: int,
-    random: Generator,
+def lengthen_suffixes(
+    suffixes: Integers, bits: int, observations: ObservationTree, random: Generator
 ) -> Integers:
-    """Lengthen short suffixes by random symbols, so that their traces tell more states apart.
+    """Lengthen short suffixes by random symbols, so that traces could tell 2**bits states apart.
 
-    Parameters
-    ----------
-    table : Suffixes
-        The suffixes.
-    suffixes : array of int
-        The numbers of those to lengthen.
-    bits : int
-        By their traces, suffixes could tell 2 to this many states apart.
-    classes : int
-        How many classes have been seen: the more, the more a symbol tells.
-    symbols : int
-        The size of the alphabet.
-    random : Generator
-        What draws the symbols.
+    The more classes have been seen, the more a symbol tells.
     """
-    length = round(bits / math.log2(max(2, classes)))
+    table, symbols = observations.suffixes, len(observations.alphabet)
+    length = round(bits / math.log2(max(2, observations.answers.class_count)))
     tails = random.integers(symbols, size=(len(suffixes), length)).tolist()
-    return np.array(
-        [
-            table.add_word([*table.word(suffix), *tail[table.lengths[suffix] :]])
-            if table.lengths[suffix] < length
-            else suffix
-            for suffix, tail in zip(suffixes.tolist(), tails, strict=True)
-        ],
-        dtype=np.int64,
-    )
+    longer = suffixes.copy()
+    for place, (suffix, tail) in enumerate(zip(suffixes.tolist(), tails, strict=True)):
+        if table.lengths[suffix] < length:
+            longer[place] = table.add_word([*table.word(suffix), *tail[table.lengths[suffix] :]])
+    return longer
 
 
 def kept_tree(
@@ -271,16 +231,7 @@ def kept_tree(
 ) -> KeptTree:
     """Keep the parts of a tree, without the leaf of undefined words.
 
-    Parameters
-    ----------
-    tree : ClassificationTree
-        The tree.
-    observations : ObservationTree
-        Where its suffixes and classes come from.
-    rows : array of float
-        The distributions of its last states; an automaton has the others.
-    are_traces : bool
-        Whether its labels are traces, or else classes.
+    ``rows`` are the distributions of its last states; an automaton has the others.
     """
     kept = np.arange(1, tree.size)
     kept[:UNDEFINED_LEAF] = ROOT

@@ -96,7 +96,7 @@ class ObservationTable:
             stem, last = self._parts(number)
             nodes += accumulate([symbol, *stem], step, initial=start)
             columns += [symbol + 1, *(code + 1 for code in stem), last]
-        rows = self.observations.distributions(np.array(nodes), np.full(len(nodes), EMPTY))
+        rows = self.observations.distributions(np.array(nodes))
         factors = rows[np.arange(len(nodes)), columns]
         # What comes after an undefined word has come by a symbol of probability 0.
         return np.multiply.reduceat(np.nan_to_num(factors, nan=0.0), begins)
@@ -156,9 +156,9 @@ class ObservationTable:
     def _asked(self, nodes: Nodes, stems: Nodes, last_symbols: Nodes) -> Floats:
         """Ask for the cells of prefixes; each stem once, whatever its last symbols."""
         different, stem_of = np.unique(stems, return_inverse=True)
-        rows = self.observations.distributions(
-            np.repeat(nodes, len(different)), np.tile(different, len(nodes))
-        ).reshape(len(nodes), len(different), self._symbols + 1)
+        words = np.repeat(nodes, len(different)), np.tile(different, len(nodes))
+        rows = self.observations.distributions(self.observations.descend(*words))
+        rows = rows.reshape(len(nodes), len(different), self._symbols + 1)
         cells = rows[:, stem_of, last_symbols]
         cells[np.isnan(cells)] = UNDEFINED_CELL
         return cells + 0.0  # -0.0 becomes 0.0, so that equal rows have equal bytes
@@ -264,7 +264,7 @@ class TableLearner(ABC):
         states = visited_states(hypothesis.table, hypothesis.initial, words)[words.ends]
         said = hypothesis.probabilities[states]
         said[states < 0] = np.nan
-        truth = self.observations.distributions(ends, np.full(len(ends), EMPTY))
+        truth = self.observations.distributions(ends)
         both_undefined = np.isnan(said[:, 0]) & np.isnan(truth[:, 0])
         return ~(both_undefined | self.equivalence.similar(said, truth))
 

@@ -14,7 +14,7 @@ import numpy as np
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import InputError, OracleError, StoreError
 from pdfalearn.learners import Learner, PlainLearner, ThreeVerbs
-from pdfalearn.learning.agreeing import agreeing
+from pdfalearn.learning.agreeing import unfold_hypothesis
 from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UNBOUNDED, ObservationTree, UnsteadyModelError
 from pdfalearn.oracles import NOTHING_KNOWN, EquivalenceOracle
@@ -140,7 +140,8 @@ class Run:
         if self._result is None:
             # Half-made states, where a second Ctrl-C came in between, leave the newest one.
             with suppress(Exception):
-                self.hypothesis = self._learner.hypothesis()
+                if self._learner.size:
+                    self.hypothesis = self._learner.hypothesis()
             if self.hypothesis is None:
                 return None
             self._result = self.result(certify_interrupt(is_growing=self._is_growing))
@@ -160,7 +161,7 @@ class Run:
         self.hypothesis = None
         self.hypothesis = self._learner.hypothesis()
         self._unresolved = self._learner.unresolved()
-        found = agreeing(self.hypothesis, self._unresolved, self._observations)
+        found = unfold_hypothesis(self.hypothesis, self._unresolved, self._observations)
         if found is not None:
             self.hypothesis, self._added, self._unresolved = found
 

@@ -372,6 +372,13 @@ class NodeTable:
         if self._sparse is None:
             self._children[nodes] = nodes[:, None]
 
+    def levels(self) -> list[Nodes]:
+        """Return all nodes by the length of their words, the shortest first."""
+        lengths = self.lengths[: self.size]
+        # Small integers are sorted by counting.
+        order = np.argsort(lengths.astype(np.min_scalar_type(lengths.max())), kind="stable")
+        return np.split(order, np.cumsum(np.bincount(lengths))[:-1])
+
     def words(self, nodes: Nodes) -> Words:
         """Return the words of nodes."""
         return Words(*spelled(self.parents, self.last_symbols, nodes))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pdfalearn.oracles.random_words import WeissOracle as WeissOracle
 
 if TYPE_CHECKING:  # for other rooms of the package
-    from pdfalearn.oracles.comparison import levels as levels
     from pdfalearn.oracles.comparison import make_comparison as make_comparison
     from pdfalearn.oracles.protocol import NOTHING_KNOWN as NOTHING_KNOWN
 else:

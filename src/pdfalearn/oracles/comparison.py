@@ -116,20 +116,6 @@ def words_of(nodes: Nodes, before: NDArray[np.integer], observations: Observatio
     return observations.nodes.words(chosen)
 
 
-def levels(parents: Nodes) -> list[Nodes]:
-    """Return all nodes of a tree by the length of their words, the shortest first."""
-    lengths = np.ones(len(parents), dtype=np.int32)
-    lengths[0] = 0
-    above = parents
-    while above.any():
-        # Twice as far up at every step: above[n] is lengths[n] symbols shorter than n, or empty.
-        lengths += lengths.take(above)
-        above = above.take(above)
-    # Small integers are sorted by counting.
-    order = np.argsort(lengths.astype(np.min_scalar_type(lengths.max())), kind="stable")
-    return np.split(order, np.cumsum(np.bincount(lengths))[:-1])
-
-
 class StoredAnswersOracle:
     """Compares the hypothesis with every answer that the model has ever given, and asks nothing.
 
@@ -185,7 +171,7 @@ def _contradictions(
     is_open = np.ones(size, dtype=bool)
     found = [np.empty(0, dtype=np.int64)]
     count = 0
-    for level in levels(above):
+    for level in table.levels():
         if level[0]:
             parents, symbols = above.take(level), last.take(level)
             states[level] = hypothesis.table[states.take(parents), symbols]
