@@ -14,7 +14,7 @@ from pdfalearn.learners._clusters import (
     cluster_means,
     deterministic,
     greedy_clusters,
-    nearest_similar,
+    nearest,
     similar_pairs,
 )
 from tests.learners.tables import tolerances
@@ -47,7 +47,7 @@ def test_pairs(table: Floats, equivalence: Tolerance) -> None:
 @given(rows(), rows(), tolerances())
 def test_nearest(candidates: Floats, table: Floats, equivalence: Tolerance) -> None:
     distances = np.abs(table[:, None] - candidates).max(axis=2)
-    for place, found in enumerate(nearest_similar(candidates, table, equivalence).tolist()):
+    for place, found in enumerate(nearest(candidates, table, equivalence.limit).tolist()):
         if found < 0:
             assert not equivalence.similar(candidates, table[place]).any()
         else:

@@ -14,7 +14,6 @@ from pdfalearn.learners._clusters import (
     deterministic,
     greedy_clusters,
     nearest,
-    nearest_similar,
     similar_pairs,
 )
 from pdfalearn.learners.table_learner import TableLearner
@@ -55,12 +54,10 @@ class LPStar(TableLearner):
     def __init__(self, observations: ObservationTree) -> None:
         super().__init__(observations)
         self._symbols = len(observations.alphabet)
-        self._red = np.empty(0, dtype=np.int64)
-        """The places of the RED prefixes, in the order in which they became it."""
+        # The places of the RED prefixes, in the order in which they became it; the places of their
+        # continuations; and BLUE prefixes that no RED one is known to be similar to.
+        self._red = self._unmatched = np.empty(0, dtype=np.int64)
         self._successors = np.empty((0, self._symbols), dtype=np.int64)
-        """The places of their continuations."""
-        self._unmatched = np.empty(0, dtype=np.int64)
-        """BLUE prefixes that no RED one is known to be similar to."""
 
     def _begin(self) -> None:
         self._make_red(np.zeros(1, dtype=np.int64))
@@ -68,7 +65,7 @@ class LPStar(TableLearner):
 
     def refine(self, counterexamples: Words) -> None:
         """Make the prefixes of counterexamples RED until the hypothesis agrees with all of them."""
-        ends = self._checked(counterexamples)
+        ends = self._check_counterexamples(counterexamples)
         wrong = np.ones(len(ends), dtype=bool)
         while wrong.any():
             first = int(wrong.argmax())
@@ -103,7 +100,7 @@ class LPStar(TableLearner):
                 self.table.add_suffixes(suffixes)
                 self._unmatched = np.setdiff1d(np.arange(len(self.table)), self._red)
                 self._close()
-        except BudgetReached:
+        except BudgetReached:  # the table is not closed, and yet a hypothesis is wanted
             self._build()
             raise
         self._build()
@@ -112,7 +109,7 @@ class LPStar(TableLearner):
         """Make BLUE prefixes RED until every BLUE row is similar to a RED one."""
         while len(self._unmatched):
             rows = self.table.rows
-            matches = nearest_similar(rows[self._red], rows[self._unmatched], self.equivalence)
+            matches = nearest(rows[self._red], rows[self._unmatched], self.equivalence.limit)
             self._unmatched = self._unmatched[matches < 0]
             chosen = chosen_apart(rows[self._unmatched], self.equivalence)
             new = self._granted(self._unmatched[chosen])

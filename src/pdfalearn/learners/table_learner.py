@@ -61,11 +61,6 @@ class ObservationTable:
         return len(self._stems)
 
     @property
-    def cell_count(self) -> int:
-        """The number of cells."""
-        return self._size * self.width
-
-    @property
     def nodes(self) -> Nodes:
         """The node of every prefix."""
         return self._nodes[: self._size]
@@ -199,30 +194,31 @@ class TableLearner(ABC):
         self.observations = observations
         self.equivalence = check_tolerance(observations.equivalence)
         self.table = ObservationTable(observations)
-        self._newest: _Proposal | None = None
-        self._given: _Proposal | None = None
+        self._proposal: _Proposal | None = None
 
     @property
     def size(self) -> int:
         """How many states the newest hypothesis has."""
-        return 0 if self._newest is None else len(self._newest.pdfa)
+        return 0 if self._proposal is None else len(self._proposal.pdfa)
+
+    @property
+    def _newest(self) -> _Proposal:
+        if self._proposal is None:
+            raise InputError(f"{self.name} has no hypothesis yet; call start, then hypothesis")
+        return self._proposal
 
     def hypothesis(self) -> PDFA:
         """Return the newest hypothesis; its states are numbered as they were discovered."""
-        self._given = self._newest
-        return self._started(self._given).pdfa
+        return self._newest.pdfa
 
     def findings(self, states: int = 0) -> Findings:
-        """Return the access words of the last hypothesis, and how many cells the table has."""
-        words = self.observations.word_tree(self._started(self._given).access)
-        return Findings(words, structure_size=self.table.cell_count)
+        """Return the access words of the hypothesis, and how many cells the table has."""
+        words = self.observations.word_tree(self._newest.access)
+        return Findings(words, structure_size=len(self.table) * self.table.width)
 
     def unresolved(self) -> Integers:
-        """Return the transitions that lead to the best match because their own state is missing.
-
-        A transition is state * symbols + symbol.
-        """
-        return self._started(self._given).unresolved
+        """Return the transitions, as state * symbols + symbol, that lead to the best match only."""
+        return self._newest.unresolved
 
     def start(self) -> None:
         """Ask for the empty word, then for what a first hypothesis needs."""
@@ -251,16 +247,11 @@ class TableLearner(ABC):
             return
         alphabet = self.observations.alphabet
         pdfa = PDFA(alphabet=alphabet, transitions=transitions, probabilities=probabilities)
-        self._newest = _Proposal(pdfa, access, unresolved)
-
-    def _started(self, proposal: _Proposal | None) -> _Proposal:
-        if proposal is None:
-            raise InputError(f"{self.name} has no hypothesis yet; call start, then hypothesis")
-        return proposal
+        self._proposal = _Proposal(pdfa, access, unresolved)
 
     def _are_wrong(self, words: Words, ends: Nodes) -> NDArray[np.bool_]:
         """Return for each word and its node whether the newest hypothesis is wrong after it."""
-        hypothesis = self._started(self._newest).pdfa
+        hypothesis = self._newest.pdfa
         states = visited_states(hypothesis.table, hypothesis.initial, words)[words.ends]
         said = hypothesis.probabilities[states]
         said[states < 0] = np.nan
@@ -268,7 +259,7 @@ class TableLearner(ABC):
         both_undefined = np.isnan(said[:, 0]) & np.isnan(truth[:, 0])
         return ~(both_undefined | self.equivalence.similar(said, truth))
 
-    def _checked(self, words: Words) -> Nodes:
+    def _check_counterexamples(self, words: Words) -> Nodes:
         """Return the nodes of words; refuse words that are not counterexamples."""
         ends = self.observations.path(words)[words.ends]
         wrong = self._are_wrong(words, ends)

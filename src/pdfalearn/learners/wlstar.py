@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays import numbered_rows
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import LearningError
@@ -99,7 +98,7 @@ class WLStar(TableLearner):
 
     def refine(self, counterexamples: Words) -> None:
         """Let the first counterexample and all its prefixes join P, and expand again."""
-        end = int(self._checked(counterexamples)[0])
+        end = int(self._check_counterexamples(counterexamples)[0])
         self._check_limits()
         path = self._add_path(end)
         for parent, child in pairwise(path.tolist()):
@@ -111,8 +110,7 @@ class WLStar(TableLearner):
 
     def _check_progress(self) -> None:
         """Raise an error if learning makes no progress."""
-        different_rows = len(np.unique(numbered_rows(self.table.rows[self._p])))
-        progress = different_rows, self.table.width
+        progress = len(np.unique(self.table.numbers()[self._p])), self.table.width
         self._fruitless = self._fruitless + 1 if progress == self._progress else 0
         self._progress = progress
         if self._fruitless >= _PATIENCE:
@@ -129,7 +127,7 @@ class WLStar(TableLearner):
             ("max_prefixes", len(self._p), self._max_prefixes),
             ("max_suffixes", self.table.width, self._max_suffixes),
             ("max_states", self.size, self._max_states),
-            ("max_seconds", time.monotonic() - self._begun, self._max_seconds),
+            ("max_seconds", self._seconds(), self._max_seconds),
         ):
             if have >= limit:
                 raise BudgetReached(name, limit)
@@ -145,14 +143,16 @@ class WLStar(TableLearner):
         heapify(queue)
         queued = set(self._p.tolist())
         is_in_p = set(queued)
-        while queue and len(self._p) < self._max_prefixes and self._is_in_time():
+        while queue and len(self._p) < self._max_prefixes and self._seconds() < self._max_seconds:
             _, place = heappop(queue)
             if place not in is_in_p:
-                if not self._is_wanted(place):
+                # A prefix joins P if its row is its own and it is probable enough after its parent.
+                is_likely = self._last_probability(place) >= self._prefix_threshold
+                if len(self._similar_to(place)) or not is_likely:
                     continue
                 self._p = np.append(self._p, place)
                 is_in_p.add(place)
-            for child in self._successors(place).tolist():
+            for child in self.table.successors(np.array([place]))[0].tolist():
                 if child != UNDEFINED and child not in queued:
                     self._weights[child] = self._weights[place] * self._last_probability(child)
                     heappush(queue, (-self._weights[child], child))
@@ -163,14 +163,8 @@ class WLStar(TableLearner):
                     return suffix
         return None
 
-    def _is_in_time(self) -> bool:
-        return time.monotonic() - self._begun < self._max_seconds
-
-    def _is_wanted(self, place: int) -> bool:
-        """Return whether a prefix has a row of its own and is probable enough after its parent."""
-        if len(self._similar_to(place)):
-            return False
-        return self._last_probability(place) >= self._prefix_threshold
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begun
 
     def _last_probability(self, place: int) -> float:
         """Return the probability of a prefix's last symbol, after the rest of it."""
@@ -184,10 +178,6 @@ class WLStar(TableLearner):
         found: Integers = self._p[self.equivalence.similar(rows[self._p], rows[place])]
         return found
 
-    def _successors(self, place: int) -> Integers:
-        successors: Integers = self.table.successors(np.array([place]))[0]
-        return successors
-
     def _separating_suffix(self, place: int) -> tuple[int, int] | None:
         """Find a suffix that tells a prefix from one with a similar row and other successors.
 
@@ -198,9 +188,8 @@ class WLStar(TableLearner):
         similar = similar[similar != place]
         weights = np.array([self._weights[other] for other in similar.tolist()])
         similar = similar[np.argsort(-weights, kind="stable")]
-        successors, others = self._successors(place), self.table.successors(similar)
-        rows = self.table.rows
-        apart = np.abs(rows[others] - rows[successors]) > self.equivalence.limit
+        successors, rows = self.table.successors(np.append(place, similar)), self.table.rows
+        apart = np.abs(rows[successors[1:]] - rows[successors[0]]) > self.equivalence.limit
         for other in np.flatnonzero(apart.any(axis=(1, 2))).tolist():
             suffix = self._best_suffix((place, int(similar[other])), apart[other])
             if suffix is not None:

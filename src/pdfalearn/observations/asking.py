@@ -51,23 +51,7 @@ _SAME = 1e-3
 
 
 class Asker:
-    """Asks a model for words; only audits ask it besides.
-
-    Parameters
-    ----------
-    model : LanguageModel
-        The model.
-    nodes : NodeTable
-        The words.
-    answers : Answers
-        The distributions.
-    meter : Meter
-        What has been asked, and what the budget allows.
-    audits : Audits
-        What asks again now and then.
-    interrupts : Interrupts
-        What holds a Ctrl-C back while nothing may be left half done.
-    """
+    """Asks a model for words; only audits ask it besides."""
 
     def __init__(
         self,
@@ -96,8 +80,7 @@ class Asker:
         """The table of shared rows whose numbers among the answers are known."""
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
         """The number of each of its rows; negative where it is not known."""
-        self._undefined: UndefinedWords | None = None
-        """Made when a word is undefined, or a row says that some are."""
+        self._undefined = UndefinedWords(model.alphabet, nodes, answers)
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""
         self._opened: LanguageModel | None = None
@@ -137,7 +120,7 @@ class Asker:
             part = nodes[begin : begin + size]
             if begin:
                 part = part[table.classes[part] == UNKNOWN]
-            if self._undefined is not None:
+            if self._undefined.exist:
                 part = self._undefined.rule_out(part)
             if self._in_parts:
                 self._send_allowed(self._look_up(part))
@@ -205,7 +188,7 @@ class Asker:
         """Cut a batch by levels: each is asked when the answers to the one before are noted."""
         for places in batch.levels():
             ids = batch.ids[places[batch.wanted[places]]]
-            if self._undefined is not None:
+            if self._undefined.exist:
                 ids = self._undefined.rule_out(ids)
             for begin in range(0, len(ids), self._at_once):
                 part = ids[begin : begin + self._at_once]
@@ -233,16 +216,9 @@ class Asker:
     ) -> None:
         """Count and keep answers.
 
-        Parameters
-        ----------
-        ids, answered : array of int
-            The words of a batch, and those of them that have an answer.
-        rows : Rows
-            The answers.
-        asked : array of int
-            The words that were asked for by themselves.
-        is_part : bool
-            Whether other parts of the batch answer some of these.
+        ``ids`` are the words of a batch, ``answered`` those of them that have an answer, and
+        ``asked`` the words that were asked for by themselves. Other parts of the batch may answer
+        some of these.
         """
         table, counts = self._nodes, self._counts
         if rows.is_sparse:
@@ -278,8 +254,6 @@ class Asker:
             self._counts.note_outside(rows.outside)
         lost = 0
         if rows.undefined is not None and rows.undefined.any():
-            if self._undefined is None:
-                self._undefined = UndefinedWords(self._model.alphabet, self._nodes, self._answers)
             self._undefined.note(nodes[rows.undefined])
             defined = (~rows.undefined).nonzero()[0]
             lost = len(nodes) - len(defined)
@@ -297,9 +271,7 @@ class Asker:
             raise ModelError(f"the {whose} answer to the word {word}: {error}") from error
         table.rows[nodes] = numbers
         table.classes[nodes] = answers.classes[numbers]
-        if self._undefined is not None or answers.exclude_some:
-            if self._undefined is None:
-                self._undefined = UndefinedWords(self._model.alphabet, self._nodes, self._answers)
+        if self._undefined.exist or answers.exclude_some:
             self._undefined.check_defined(nodes)
         return lost
 
@@ -311,9 +283,7 @@ class Asker:
         numbers = self._number_of[rows.numbers]
         unread = (numbers < 0).nonzero()[0]
         if len(unread):
-            new = unread
-            if len(unread) >= FEW:
-                new = unread[firsts(self._number_of, rows.numbers[unread])]
+            new = unread[firsts(self._number_of, rows.numbers[unread])]
             self._number_of[rows.numbers[new]] = self._answers.add(rows.take(new))
             numbers[unread] = self._number_of[rows.numbers[unread]]
         return numbers
@@ -345,7 +315,7 @@ class Asker:
 
     def _look_up(self, nodes: Nodes) -> Nodes:
         """Take the answers that are stored; return the nodes that are still unknown."""
-        if self._stored is None or not len(nodes) or not len(self._stored):
+        if not len(nodes) or self._stored is None or not len(self._stored):
             return nodes
         table, wanted = self._nodes, nodes
         if self._prefixes_free:
@@ -363,17 +333,11 @@ class Asker:
 
 
 def plan_batch(table: NodeTable, nodes: Nodes, *, prefixes_free: bool) -> Batch:
-    """Make the batch that asks for nodes: with them go the words that lead there.
+    """Make the batch that asks for different nodes: with them go the words that lead there.
 
-    Parameters
-    ----------
-    table : NodeTable
-        The words.
-    nodes : array of int
-        What to ask for: different, and none of them known.
-    prefixes_free : bool
-        Whether rows on the way cost nothing, and are wanted, too.
+    Where rows on the way cost nothing, they are wanted, too.
     """
+    # Without a loop over few nodes, here and in `ask`, a combination lock takes 5 times as long.
     is_narrow = len(nodes) < FEW
     ids = _with_few_ways(table, nodes.tolist()) if is_narrow else _with_ways(table, nodes)
     if len(ids) == len(nodes):

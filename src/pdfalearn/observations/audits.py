@@ -20,7 +20,7 @@ from pdfalearn.models import (
 )
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.metering import Meter
-from pdfalearn.observations.nodes import NodeTable
+from pdfalearn.observations.nodes import Nodes, NodeTable
 from pdfalearn.results import Certificate, certificate_document
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
@@ -100,18 +100,7 @@ class UnsteadyModelError(ModelError):
 class Audits:
     """Asks for samples of words again, each time of a freshly opened model.
 
-    Parameters
-    ----------
-    model : LanguageModel
-        The model.
-    equivalence : Equivalence or Tolerance
-        When two answers are the same.
-    nodes : NodeTable
-        The words.
-    answers : Answers
-        The first answers.
-    meter : Meter
-        What the budget allows; it counts audits apart from the rest.
+    They are counted apart from all else that is asked.
     """
 
     def __init__(
@@ -148,20 +137,7 @@ class Audits:
         self.audit(max(self._count, share), self._seed)
 
     def audit(self, count: int, seed: int) -> None:
-        """Ask for a sample of words again.
-
-        Parameters
-        ----------
-        count : int
-            How many words, at most; they are counted apart. Undefined words are left alone.
-        seed : int
-            Seed of the sample.
-
-        Raises
-        ------
-        UnsteadyModelError
-            If an answer is not the same.
-        """
+        """Ask for a sample of words again, drawn by a seed; undefined words are left alone."""
         nodes, known = self._nodes, slice(0, self._nodes.size)
         asked = ((nodes.classes[known] >= 0) & (nodes.rows[known] >= 0)).nonzero()[0]
         random = np.random.default_rng(seed)
@@ -174,24 +150,17 @@ class Audits:
             symbols = int(nodes.lengths[part].sum())
             self._compare(part, nodes.lineage, symbols, before, 1.0)
 
-    def compare(self, words: Words, before: Rows, most: float) -> Rows | None:
+    def compare(self, words: Words, before: Rows, most: float) -> None:
         """Ask for different words again as far as the budget goes; refuse what differs too much.
 
-        Parameters
-        ----------
-        words : Words
-            The words.
-        before : Rows
-            The first answers.
-        most : float
-            The largest difference of a probability that is not refused even within a class.
+        A probability may not differ by more than ``most``, even within a class.
         """
         places = self._meter.affordable(words.lengths)
         asked = words.take(places)
         batch, rows = number_words(asked)
         ids = batch.wanted_ids[rows]
         order, symbols = np.argsort(ids), len(asked.symbols)
-        return self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
+        self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
 
     def is_restless(self, words: Words, most: float) -> bool:
         """Return whether a model that is asked twice for words, now, differs from itself."""
@@ -200,16 +169,11 @@ class Audits:
         return _find_change(self._equivalence, first, second, most)[0] is not None
 
     def _compare(
-        self,
-        ids: np.ndarray[tuple[int], np.dtype[np.int64]],
-        lineage: Lineage,
-        symbols: int,
-        before: Rows,
-        most: float,
-    ) -> Rows | None:
+        self, ids: Nodes, lineage: Lineage, symbols: int, before: Rows, most: float
+    ) -> None:
         """Ask for words that have some symbols together, and compare the answers."""
         if not len(ids):
-            return None
+            return
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
         try:
@@ -226,7 +190,6 @@ class Audits:
         counts.largest_difference = max(counts.largest_difference, difference)
         if place is not None:
             raise self._unsteady(batch, before, again, place, difference)
-        return again
 
     def _unsteady(
         self, batch: Batch, before: Rows, again: Rows, place: int, difference: float

@@ -20,15 +20,7 @@ NO_CLASS = -3
 
 
 class SparseAnswers:
-    """Keeps every row as bytes.
-
-    Parameters
-    ----------
-    equivalence : Equivalence or Tolerance
-        When two distributions are in one class; with a similarity, those that are equal.
-    width : int
-        The number of symbols, and one for the terminal.
-    """
+    """Keeps every row as bytes; for the rest, see `Answers`."""
 
     def __init__(self, equivalence: Relation, width: int) -> None:
         self._equivalence = equivalence

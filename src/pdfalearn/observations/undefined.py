@@ -12,22 +12,14 @@ from pdfalearn.typing import Flags
 
 
 class UndefinedWords:
-    """Notes which words are undefined; made when the first such word, or row, is seen.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        The symbols.
-    nodes : NodeTable
-        The words.
-    answers : Answers
-        The distributions.
-    """
+    """Notes which words are undefined."""
 
     def __init__(self, alphabet: Alphabet, nodes: NodeTable, answers: Answers) -> None:
         self._alphabet = alphabet
         self._nodes = nodes
         self._answers = answers
+        self.exist = False
+        """Whether a word is undefined, or a row says that some are."""
         self._unchecked: dict[int, list[tuple[int, bool]]] = {}
         """Of nodes without an answer: symbols after which words are known to be undefined, or
         defined, which the answer has to agree with."""
@@ -71,6 +63,7 @@ class UndefinedWords:
 
     def note(self, nodes: Nodes) -> None:
         """Note words that the model says are undefined; refuse that where it cannot be."""
+        self.exist = True
         if nodes[0] == 0:
             raise ModelError("the model says that the empty word is undefined")
         table = self._nodes
@@ -89,6 +82,7 @@ class UndefinedWords:
 
     def check_defined(self, nodes: Nodes) -> None:
         """Refuse defined words that their parents, or the rows of these, exclude."""
+        self.exist = True
         table, given, nodes = self._nodes, nodes, nodes[nodes > 0]
         parents = table.parents[nodes].astype(np.int64)
         classes = table.classes[parents]
