@@ -283,7 +283,9 @@ class Asker:
         numbers = self._number_of[rows.numbers]
         unread = (numbers < 0).nonzero()[0]
         if len(unread):
-            new = unread[firsts(self._number_of, rows.numbers[unread])]
+            new = unread
+            if len(unread) > 1:
+                new = unread[firsts(self._number_of, rows.numbers[unread])]
             self._number_of[rows.numbers[new]] = self._answers.add(rows.take(new))
             numbers[unread] = self._number_of[rows.numbers[unread]]
         return numbers

@@ -18,12 +18,7 @@ class SparseChildren:
     """Finds children by parent and symbol.
 
     A node whose children were all made at once has them one after the other, so that only the first
-    is noted. Others are held by a map.
-
-    Parameters
-    ----------
-    symbols : int
-        The size of the alphabet.
+    is noted. Others are in a map.
     """
 
     def __init__(self, symbols: int) -> None:
@@ -73,19 +68,9 @@ class SparseChildren:
         self._firsts[node] = _SOME
 
     def add(self, nodes: Nodes, symbols: Symbols, size: int) -> tuple[Nodes, Nodes]:
-        """Add missing children, the same one perhaps twice.
+        """Add missing children, the same one perhaps twice, numbered from ``size`` on.
 
-        Parameters
-        ----------
-        nodes, symbols : array of int
-            The children's parents and last symbols.
-        size : int
-            The number of the first node that is new.
-
-        Returns
-        -------
-        children, new : array of int
-            The children, numbered from the first new node on, and the places where each is first.
+        Return the children, and the places where each is first.
         """
         known = len(self._singles)
         numbers = self._singles.get_or_add(nodes * self._symbols + symbols)

@@ -83,8 +83,6 @@ class ObservationTree:
         self.budget = budget
         self.alphabet: Alphabet = model.alphabet
         self.query_cost: QueryCost = model.cost
-        self.prefixes_free = self.query_cost.prefix == 0
-        """Whether the distributions on the way to a word cost nothing, and are read with it."""
         self._symbols = len(model.alphabet)
         self.nodes = NodeTable(self._symbols)
         """The words: of each node its parent, its last symbol, its class and its row."""
@@ -166,11 +164,8 @@ class ObservationTree:
     def class_keys(self) -> NDArray[np.generic]:
         """Return what the relation makes of every class, such as its quantization vector."""
         equivalence = self.equivalence if isinstance(self.equivalence, Equivalence) else Exact()
-        classes, size = (
-            self.answers.classes[: self.answers.size],
-            max(1, _TABLE // self.answers.width),
-        )
-        examples = np.unique(classes, return_index=True)[1]
+        size = max(1, _TABLE // self.answers.width)
+        examples = np.unique(self.answers.classes[: self.answers.size], return_index=True)[1]
         parts = range(0, max(1, len(examples)), size)
         tables = (self.answers.dense(examples[begin : begin + size]) for begin in parts)
         return np.concatenate([checked_keys(equivalence, table) for table in tables])
