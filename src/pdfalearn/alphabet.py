@@ -201,9 +201,9 @@ class WordTree(ArrayValue):
     [('b', 'a'), ()]
     """
 
-    parents: NDArray[np.int32]
-    symbols: NDArray[np.int32]
-    ends: NDArray[np.int32]
+    parents: Codes
+    symbols: Codes
+    ends: Codes
 
     @classmethod
     def above(

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, SupportsIndex
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError
+from pdfalearn.typing import Codes, Flags, Floats
 
 SUM_TOLERANCE = 1e-6
 """How far from 1 the probabilities of a distribution may sum."""
@@ -28,8 +30,8 @@ _COPIES = 3
 
 
 def wrong_rows(
-    rows: NDArray[np.float64], *, rounding: float = ROUNDING, tolerance: float = SUM_TOLERANCE
-) -> NDArray[np.bool_]:
+    rows: Floats, *, rounding: float = ROUNDING, tolerance: float = SUM_TOLERANCE
+) -> Flags:
     """Mark the rows that are not distributions: with NaN, a negative value, or a sum other than 1.
 
     Parameters
@@ -48,13 +50,13 @@ def wrong_rows(
     """
     with np.errstate(over="ignore", invalid="ignore"):
         sums = rows.dot(np.ones(rows.shape[1]))  # faster than a sum of few columns
-        wrong: NDArray[np.bool_] = ~(np.abs(sums - 1) <= tolerance)
+        wrong: Flags = ~(np.abs(sums - 1) <= tolerance)
         if not rows.min(initial=0.0) >= -rounding:
             wrong |= ~(rows.min(axis=1) >= -rounding)
     return wrong
 
 
-def row_fault(row: NDArray[np.float64], *, rounding: float = ROUNDING) -> str:
+def row_fault(row: Floats, *, rounding: float = ROUNDING) -> str:
     """Return what is wrong with a row that `wrong_rows` has marked, in words.
 
     Examples
@@ -106,16 +108,16 @@ def checked_share(value: object, name: str) -> float:
     return float(value)
 
 
-def checked_generator(seed: object) -> np.random.Generator:
+def checked_generator(seed: object) -> Generator:
     """Make a random generator of a seed, which has to be given."""
     return np.random.default_rng(checked_integer(seed, "seed", 0, 2**128 - 1))
 
 
-def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.float64]:
+def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> Floats:
     """Copy the probabilities into a read-only array, or name the value that is wrong."""
     columns, what = len(alphabet) + 1, "the terminal and every symbol"
     table = _checked_table(given, "probabilities", "iuf", columns, what)
-    rows: NDArray[np.float64] = np.add(table, 0.0, dtype=np.float64, order="C")  # no -0.0
+    rows: Floats = np.add(table, 0.0, dtype=np.float64, order="C")  # no -0.0
     wrong = wrong_rows(rows, rounding=0.0)
     if wrong.any():
         raise _bad_state(rows, int(wrong.argmax()), alphabet)
@@ -123,7 +125,7 @@ def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.fl
     return rows
 
 
-def _bad_state(rows: NDArray[np.float64], state: int, alphabet: Alphabet) -> InputError:
+def _bad_state(rows: Floats, state: int, alphabet: Alphabet) -> InputError:
     """Make the error for a state whose row is not a distribution."""
     for column, value in enumerate(rows[state].tolist()):
         if not value >= 0:
@@ -138,9 +140,7 @@ def _bad_state(rows: NDArray[np.float64], state: int, alphabet: Alphabet) -> Inp
     )
 
 
-def checked_transitions(
-    given: ArrayLike, probabilities: NDArray[np.float64], alphabet: Alphabet
-) -> NDArray[np.int32]:
+def checked_transitions(given: ArrayLike, probabilities: Floats, alphabet: Alphabet) -> Codes:
     """Copy the transitions into a read-only array with a last row of -1, or name what is wrong."""
     wide = _checked_table(given, "transitions", "iu", len(alphabet), "every symbol")
     states = len(probabilities)

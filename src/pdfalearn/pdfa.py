@@ -20,7 +20,7 @@ from pdfalearn.checks import (
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.text import described
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words, sampled_words, visited_states
 
 States = NDArray[np.int32]
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
     """
 
     words: list[tuple[Symbol, ...]]
-    cut: NDArray[np.bool_]
+    cut: Flags
 
 
 class PDFA(Frozen):
@@ -332,7 +332,7 @@ class PDFA(Frozen):
 
     def _factors(
         self, words: Iterable[Word], state: int | None, *, stop: bool = True
-    ) -> tuple[Floats, NDArray[np.int64]]:
+    ) -> tuple[Floats, Integers]:
         """Return the probability of every symbol of every word, then its terminal's (or 1.0).
 
         Once a run is undefined its factors are arbitrary, but finite: the symbol that made it so
@@ -349,7 +349,7 @@ class PDFA(Frozen):
         return checked_integer(state, name, 0, len(self) - 1)
 
 
-def _reduced(operation: np.ufunc, values: Floats, begins: NDArray[np.int64]) -> Floats:
+def _reduced(operation: np.ufunc, values: Floats, begins: Integers) -> Floats:
     """Reduce each word's values to one; every word has at least one."""
     return operation.reduceat(values, begins) if len(begins) else np.empty(0)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from pdfalearn.typing import Codes, Flags, Floats, Integers
@@ -236,7 +237,7 @@ def sampled_words(
     start: int | Codes,
     count: int,
     max_length: int,
-    random: np.random.Generator,
+    random: Generator,
 ) -> tuple[Words, Flags]:
     """Draw words symbol by symbol, all at once; return also which were cut at the length.
 
@@ -245,7 +246,7 @@ def sampled_words(
     cumulative = np.cumsum(probabilities, axis=1)
     active = np.arange(count)
     states = np.full(count, start, dtype=np.int32)
-    steps: list[tuple[NDArray[np.intp], Codes]] = []
+    steps: list[tuple[Integers, Codes]] = []
     for _ in range(max_length + 1):
         columns = drawn_columns(cumulative, states, random)
         going = columns > 0
@@ -260,9 +261,7 @@ def sampled_words(
     return collected_words(steps, count), cut
 
 
-def drawn_columns(
-    cumulative: Floats, states: Codes, random: np.random.Generator
-) -> NDArray[np.intp]:
+def drawn_columns(cumulative: Floats, states: Codes, random: Generator) -> Integers:
     """Draw a column for each state: the first whose cumulative probability exceeds the draw."""
     draws = random.random(len(states)) * cumulative[states, -1]
     low = np.zeros(len(states), dtype=np.intp)
@@ -275,7 +274,7 @@ def drawn_columns(
     return low
 
 
-def collected_words(steps: list[tuple[NDArray[np.intp], Codes]], count: int) -> Words:
+def collected_words(steps: list[tuple[Integers, Codes]], count: int) -> Words:
     """Join the symbols of words: for every place, the words that go on there, and their symbols."""
     lengths = np.zeros(count, dtype=np.int64)
     for active, _ in steps:

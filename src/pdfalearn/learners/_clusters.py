@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence import Tolerance, refined
 from pdfalearn.errors import MissingExtraError
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -164,7 +164,7 @@ class WeissClusters:
 
     def transitions(
         self, successors: Integers, rows: Floats, weights: Floats
-    ) -> tuple[Integers, NDArray[np.bool_]]:
+    ) -> tuple[Integers, Flags]:
         """Return to which cluster each symbol leads from each cluster, and where that is forced.
 
         It is the cluster of the first successor in P. Where there is none, it is the best match for

@@ -11,7 +11,7 @@ from pdfalearn.alphabet import WordTree
 from pdfalearn.learners._clusters import nearest
 from pdfalearn.learners.classification_tree import LEAF, ROOT, ClassificationTree
 from pdfalearn.observations import UNKNOWN, ObservationTree
-from pdfalearn.typing import Integers
+from pdfalearn.typing import Codes, Integers
 
 _AT_ONCE = 2**20
 """At most this many transitions are looked at together."""
@@ -37,7 +37,7 @@ class Unresolved(NamedTuple):
     complete: int
     """The number of states of the last hypothesis in which nothing was unresolved."""
 
-    def resolve(self, table: NDArray[np.int32]) -> None:
+    def resolve(self, table: Codes) -> None:
         """Write a state for each of the transitions into a table of all transitions.
 
         A word that has been sifted down to an inner node leads to the oldest state below it, where
@@ -62,7 +62,7 @@ class Unresolved(NamedTuple):
         self._to_nearest(found)
         flat[self.transitions] = np.maximum(found, 0)
 
-    def _by_suffixes(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _by_suffixes(self, table: Codes) -> Codes:
         """Return where the longest suffixes lead; -1 where none leads to a state."""
         words = self.observations.word_tree(self.access)
         found = np.empty(len(self.transitions), dtype=np.int32)
@@ -96,7 +96,7 @@ class Unresolved(NamedTuple):
             np.minimum.at(oldest, tree.parents[nodes], oldest[nodes])
         return oldest
 
-    def _to_nearest(self, found: NDArray[np.int32]) -> None:
+    def _to_nearest(self, found: Codes) -> None:
         """Where nothing was found and a word's answer is known, take the nearest distribution."""
         observations = self.observations
         transitions, words = answered_transitions(observations, self.access)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import BudgetReached
@@ -18,7 +17,7 @@ from pdfalearn.learners._clusters import (
 )
 from pdfalearn.learners.table_learner import TableLearner
 from pdfalearn.observations import UNDEFINED, ObservationTree
-from pdfalearn.typing import Integers
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words
 
 _MOST_DIFFERENCES = 2**22
@@ -138,7 +137,7 @@ class LPStar(TableLearner):
                 return [divmod(place, self.table.width) for place in _cover(inconsistent)]
         return []
 
-    def _alike(self) -> tuple[Integers, NDArray[np.float64]]:
+    def _alike(self) -> tuple[Integers, Floats]:
         """Return pairs of RED prefixes with similar rows whose successors' rows are not equal.
 
         With each pair comes the largest difference that their successors may have.
@@ -166,7 +165,7 @@ class LPStar(TableLearner):
             unresolved=np.flatnonzero(is_lost[leads]),
         )
 
-    def _members(self) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    def _members(self) -> tuple[Integers, Integers, Flags]:
         """Return the members of clusters: the first RED prefix with each row.
 
         With them come the members that their continuations lead to, or -1 where undefined: those
@@ -190,7 +189,7 @@ class LPStar(TableLearner):
         return members, targets, is_lost
 
 
-def _cover(apart: NDArray[np.bool_]) -> list[int]:
+def _cover(apart: Flags) -> list[int]:
     """Choose columns, the one that holds for most rows first, until one holds for every row."""
     chosen = []
     while len(apart):

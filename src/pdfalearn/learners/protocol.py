@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
 from pdfalearn.budgets import BudgetReached
@@ -14,6 +13,7 @@ from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, reachable_part
 from pdfalearn.results import KeptTree
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 
@@ -82,7 +82,7 @@ class Learner(ThreeVerbs, Protocol):
         """How many states have been discovered."""
         ...
 
-    def unresolved(self) -> NDArray[np.int64]:
+    def unresolved(self) -> Integers:
         """Return the transitions that lead to the best match instead of a state of their own.
 
         There are none unless a bound was reached. A transition is state * symbols + symbol.
@@ -157,7 +157,7 @@ class PlainLearner:
         transitions = np.where(row[:, 1:] > 0, 0, -1)
         return PDFA(alphabet=self.observations.alphabet, transitions=transitions, probabilities=row)
 
-    def unresolved(self) -> NDArray[np.int64]:
+    def unresolved(self) -> Integers:
         """Return no transitions: a hypothesis is whole."""
         return np.empty(0, dtype=np.int64)
 

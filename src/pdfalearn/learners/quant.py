@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples
@@ -27,7 +26,7 @@ from pdfalearn.models import FEW
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import pdfa_of_arrays
-from pdfalearn.typing import Integers
+from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, visited_states
 
 _LARGEST_FRONT = 2**18
@@ -160,7 +159,7 @@ class QuaNT:
                 return
             self._split(given, given.breaks(wrong, runs, self._access))
 
-    def _table(self) -> NDArray[np.int32]:
+    def _table(self) -> Codes:
         """Return the hypothesis's transitions, and a last row that is undefined."""
         table = np.full((self.size + 1, self._symbols), -1, dtype=np.int32)
         states, flat = self._tree.states[: self._tree.size].astype(np.int32), table.reshape(-1)

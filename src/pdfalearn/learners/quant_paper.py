@@ -15,6 +15,7 @@ from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations import UNDEFINED, ObservationTree, Suffixes
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import NONE, KeptTree
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]
@@ -187,7 +188,7 @@ class PaperQuaNT:
         """MQ(word), quantized."""
         return int(self.observations.asked_classes(np.array([self._node_of(word)]))[0])
 
-    def _nodes(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _nodes(self) -> Integers:
         return np.array([self._node_of(access) for access in self._leaf_parents])
 
     def hypothesis(self) -> PDFA:
@@ -204,7 +205,7 @@ class PaperQuaNT:
             probabilities=self.observations.rows(self._nodes()),
         )
 
-    def unresolved(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def unresolved(self) -> Integers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
         count = len(self._symbols)
         if not self._is_built:

@@ -18,7 +18,7 @@ from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Word
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words, visited_states
 
 UNDEFINED_CELL = -2.0
@@ -235,11 +235,7 @@ class TableLearner(ABC):
         """Complete the table, which holds the empty word, and propose a first hypothesis."""
 
     def _propose(
-        self,
-        transitions: Integers,
-        probabilities: NDArray[np.float64],
-        access: Nodes,
-        unresolved: Integers,
+        self, transitions: Integers, probabilities: Floats, access: Nodes, unresolved: Integers
     ) -> None:
         """Put forward a hypothesis, unless it has more states than there may be."""
         states = len(probabilities)
@@ -249,7 +245,7 @@ class TableLearner(ABC):
         pdfa = PDFA(alphabet=alphabet, transitions=transitions, probabilities=probabilities)
         self._proposal = _Proposal(pdfa, access, unresolved)
 
-    def _are_wrong(self, words: Words, ends: Nodes) -> NDArray[np.bool_]:
+    def _are_wrong(self, words: Words, ends: Nodes) -> Flags:
         """Return for each word and its node whether the newest hypothesis is wrong after it."""
         hypothesis = self._newest.pdfa
         states = visited_states(hypothesis.table, hypothesis.initial, words)[words.ends]

@@ -7,7 +7,6 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.checks import checked_integer, checked_number
@@ -15,7 +14,7 @@ from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import NOT_IN_P, WeissClusters, cluster_means
 from pdfalearn.learners.table_learner import TableLearner
 from pdfalearn.observations import UNDEFINED, ObservationTree
-from pdfalearn.typing import Integers
+from pdfalearn.typing import Flags, Integers
 from pdfalearn.words import Words
 
 _PATIENCE = 50
@@ -196,9 +195,7 @@ class WLStar(TableLearner):
                 return suffix
         return None
 
-    def _best_suffix(
-        self, pair: tuple[int, int], apart: NDArray[np.bool_]
-    ) -> tuple[int, int] | None:
+    def _best_suffix(self, pair: tuple[int, int], apart: Flags) -> tuple[int, int] | None:
         """Choose a symbol and a suffix after which two prefixes differ, unless it is improbable."""
         pair = min(pair), max(pair)
         seen = self._ignored.get(pair, 0)

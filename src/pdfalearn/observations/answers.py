@@ -9,7 +9,7 @@ from pdfalearn.arrays import RowNumbers, grown
 from pdfalearn.equivalence import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.observations.sparse_answers import NO_CLASS, SparseAnswers
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Flags, Floats, Integers
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 
 _WIDE = 2**12
 """Rows of this many numbers and more leave no room for as many again."""
@@ -123,7 +123,7 @@ class Answers:
         places, symbols = (~np.signbit(self._rows[numbers, 1:])).nonzero()
         return places, symbols
 
-    def classes_of(self, table: Floats) -> NDArray[np.int32]:
+    def classes_of(self, table: Floats) -> Codes:
         """Return the classes that distributions are in, below `UNKNOWN` where there is none yet."""
         if self._sparse is not None:
             return self._sparse.classes_of(table)

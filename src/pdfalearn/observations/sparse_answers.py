@@ -11,7 +11,7 @@ from pdfalearn.arrays import grown
 from pdfalearn.equivalence import Equivalence, Relation
 from pdfalearn.packed_rows import packed, unpacked
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Flags, Floats, Integers
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 
 _AT_ONCE = 64
 """This many dense rows are made sparse at once."""
@@ -100,7 +100,7 @@ class SparseAnswers:
         class_of = self._class_of
         return [class_of.setdefault(key, len(class_of)) for key in _keys(self._equivalence, rows)]
 
-    def classes_of(self, table: Floats) -> NDArray[np.int32]:
+    def classes_of(self, table: Floats) -> Codes:
         """Return the classes of distributions, -3 where no answer is in the class."""
         if not isinstance(self._equivalence, Equivalence):
             raise TypeError("a similarity has no classes")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import IntMap, grown
+from pdfalearn.typing import Codes
 
 Nodes = NDArray[np.int64]
 Symbols = NDArray[np.integer]
@@ -26,7 +27,7 @@ class SparseChildren:
         self._singles = IntMap()
         self._single_nodes: Nodes = np.empty(0, dtype=np.int64)
         """The node of every key of the map."""
-        self._firsts: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._firsts: Codes = np.empty(0, dtype=np.int32)
         """The first child of nodes that have all; otherwise whether there are some, or none."""
 
     def are_childless(self, nodes: Nodes) -> bool:

@@ -17,7 +17,7 @@ from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Flags, Integers
+from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import NO_WORDS, Words, prefixes_of, visited_states
 
 _MOST = 64
@@ -44,23 +44,27 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
     """
     while len(words):
         part, words = words.split(observations.meter.half_left())
-        path = observations.ask_path(part)
-        states = visited_states(hypothesis.table, hypothesis.initial, part)
-        places = differing(path, states, hypothesis, observations).nonzero()[0]
-        if len(places):
-            return _chosen_prefixes(part, places, states)
+        owners, lengths, before = shortest_wrong_prefixes(part, hypothesis, observations)
+        if len(owners):
+            chosen = one_for_each(before, lengths)
+            return prefixes_of(part, owners[chosen], lengths[chosen])
     return NO_WORDS
 
 
-def _chosen_prefixes(words: Words, places: Integers, states: NDArray[np.int32]) -> Words:
-    """Return the shortest prefix of each word that ends at one of the places, if it is chosen."""
-    begins = words.offsets[:-1] + np.arange(len(words))
-    owners, firsts = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
+def shortest_wrong_prefixes(
+    words: Words, hypothesis: PDFA, observations: ObservationTree
+) -> tuple[Integers, Integers, Codes]:
+    """Ask for every prefix; return words with a difference, and how long their first prefix is.
+
+    With them comes the hypothesis's state before the last symbol of that prefix, -1 if it is empty.
+    """
+    path = observations.ask_path(words)
+    states = visited_states(hypothesis.table, hypothesis.initial, words)
+    places = differing(path, states, hypothesis, observations).nonzero()[0]
+    owners, firsts = np.unique(np.searchsorted(words.ends, places), return_index=True)
     places = places[firsts]
-    lengths = places - begins[owners]
-    before = np.where(lengths > 0, states[places - 1], -1)
-    chosen = one_for_each(before, lengths)
-    return prefixes_of(words, owners[chosen], lengths[chosen])
+    lengths = places - words.offsets[owners] - owners
+    return owners, lengths, np.where(lengths > 0, states[places - 1], -1)
 
 
 def differing(
@@ -150,18 +154,11 @@ class StoredAnswersOracle:
         return NO_WORDS
 
 
-def _contradictions(
-    hypothesis: PDFA, observations: ObservationTree
-) -> tuple[Nodes, NDArray[np.int32]]:
+def _contradictions(hypothesis: PDFA, observations: ObservationTree) -> tuple[Nodes, Codes]:
     """Walk down the tree, level by level, until there are enough differences.
 
-    What comes after a difference is not looked at.
-
-    Returns
-    -------
-    nodes, before : array of int
-        The words that differ, the shortest first, and the hypothesis's states before the last
-        symbol of each.
+    What comes after a difference is not looked at. With the words that differ, the shortest first,
+    come the hypothesis's states before the last symbol of each.
     """
     table, size = observations.nodes, observations.nodes.size
     above = table.parents[:size].astype(np.int64)
@@ -244,15 +241,14 @@ class AllWordsOracle:
     def _check_count(self, symbols: int) -> None:
         """Refuse lengths with too many words to ask."""
         digits = self._max_length * math.log10(symbols)
-        if digits > 18:
-            raise InputError(self._too_many(f"about 10^{digits:.0f}", symbols))
-        count = sum(symbols**length for length in range(self._max_length + 1))
-        if count > _MOST_WORDS:
-            raise InputError(self._too_many(f"{count:,}", symbols))
-
-    def _too_many(self, count: str, symbols: int) -> str:
-        return (
-            f"there are {count} words of up to {self._max_length} symbols over an alphabet of "
+        shown = f"about 10^{digits:.0f}"
+        if digits <= 18:
+            count = sum(symbols**length for length in range(self._max_length + 1))
+            if count <= _MOST_WORDS:
+                return
+            shown = f"{count:,}"
+        raise InputError(
+            f"there are {shown} words of up to {self._max_length} symbols over an alphabet of "
             f"{symbols}, and {_MOST_WORDS:,} at most can be compared; choose a smaller max_length"
         )
 

@@ -6,28 +6,19 @@ import math
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Symbol, shortened
+from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.checks import checked_generator, checked_integer, checked_share
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations import ObservationTree
-from pdfalearn.oracles.comparison import differing, first_differences
+from pdfalearn.oracles.comparison import first_differences, shortest_wrong_prefixes
 from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.results import Certificate
 from pdfalearn.samplers import ModelWords, Sampler
-from pdfalearn.typing import Floats
-from pdfalearn.words import (
-    NO_WORDS,
-    Words,
-    join_words,
-    offsets_of,
-    prefixes_of,
-    sampled_words,
-    visited_states,
-)
+from pdfalearn.typing import Codes, Floats
+from pdfalearn.words import NO_WORDS, Words, join_words, offsets_of, prefixes_of, sampled_words
 
 _MOST_WORDS = 10**12
 _PART = 1024
@@ -107,9 +98,7 @@ class PACOracle:
         """Return the shortest prefixes of drawn words after which model and hypothesis differ."""
         self.certificate = NOTHING_KNOWN
         if not self._queries:
-            missing = self._sampler.unreachable_symbols(hypothesis.alphabet)
-            if missing:
-                self._warn_of(missing)
+            self._warn_of_unreachable(hypothesis.alphabet)
         self._queries += 1
         count = math.ceil((-math.log(self._delta) + self._queries * math.log(2)) / self._epsilon)
         longest = 0
@@ -153,13 +142,15 @@ class PACOracle:
                 )
         return words
 
-    def _warn_of(self, missing: list[Symbol]) -> None:
-        warnings.warn(
-            f"{self._sampler.name} never have the symbols {shortened(missing)}: nothing that "
-            "comes after them will be tested",
-            UnreachableSymbolWarning,
-            stacklevel=2,
-        )
+    def _warn_of_unreachable(self, alphabet: Alphabet) -> None:
+        missing = self._sampler.unreachable_symbols(alphabet)
+        if missing:
+            warnings.warn(
+                f"{self._sampler.name} never have the symbols {shortened(missing)}: nothing that "
+                "comes after them will be tested",
+                UnreachableSymbolWarning,
+                stacklevel=2,
+            )
 
 
 class StatePrefixOracle:
@@ -215,15 +206,11 @@ class StatePrefixOracle:
             "tested",
             f"no difference on {self._walks} random walks of {self._length} symbols from each of "
             f"the {len(access)} states",
-            {
-                "walks_per_state": self._walks,
-                "walk_length": self._length,
-                "states": len(access),
-            },
+            {"walks_per_state": self._walks, "walk_length": self._length, "states": len(access)},
         )
         return NO_WORDS
 
-    def _walked(self, hypothesis: PDFA, states: NDArray[np.int32], rows: Floats) -> Words:
+    def _walked(self, hypothesis: PDFA, states: Codes, rows: Floats) -> Words:
         """Walk from states, and take one symbol more."""
         count, length = len(states), self._length - 1
         ways, _ = sampled_words(hypothesis.table, rows, states, count, length, self._random)
@@ -281,11 +268,10 @@ class WeissOracle:
         drawn, part = 0, 2
         while drawn < self._attempts:
             part = min(part, self._attempts - drawn)
-            found = _first_difference(
-                self._words(part, hypothesis, observations), hypothesis, observations
-            )
-            if len(found):
-                return found
+            words = self._draw(part, hypothesis, observations)
+            owners, lengths, _ = shortest_wrong_prefixes(words, hypothesis, observations)
+            if len(owners):
+                return prefixes_of(words, owners[:1], lengths[:1])
             drawn, part = drawn + part, min(2 * part, _PART)
         self.certificate = Certificate(
             "tested",
@@ -294,7 +280,7 @@ class WeissOracle:
         )
         return NO_WORDS
 
-    def _words(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
+    def _draw(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Draw words, the first from the model, the second from the hypothesis, and so on."""
         from_hypothesis = count // 2
         ours = self._model_words.draw(
@@ -312,16 +298,3 @@ class WeissOracle:
         both = Words(np.concatenate((ours.symbols, theirs.symbols)), offsets_of(lengths))
         in_turn = np.argsort(np.append(np.arange(len(ours)), np.arange(len(theirs))), kind="stable")
         return prefixes_of(both, in_turn, lengths[in_turn])
-
-
-def _first_difference(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
-    """Return the shortest prefix of the first word after which model and hypothesis differ."""
-    path = observations.ask_path(words)
-    states = visited_states(hypothesis.table, hypothesis.initial, words)
-    wrong = differing(path, states, hypothesis, observations)
-    if not wrong.any():
-        return NO_WORDS
-    place = int(wrong.argmax())
-    word = int(np.searchsorted(words.ends, place))
-    length = place - int(words.offsets[word]) - word
-    return prefixes_of(words, np.array([word]), np.array([length]))

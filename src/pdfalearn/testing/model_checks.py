@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.random import Generator
 
 from pdfalearn.checks import checked_generator, checked_integer, checked_number
 from pdfalearn.errors import ModelError
@@ -120,12 +121,7 @@ class _Trials:
     """A model under trial, and what it answered first."""
 
     def __init__(
-        self,
-        model: LanguageModel,
-        most: int,
-        max_length: int,
-        tolerance: float,
-        random: np.random.Generator,
+        self, model: LanguageModel, most: int, max_length: int, tolerance: float, random: Generator
     ) -> None:
         self._model = model
         self._alphabet = model.alphabet
