@@ -354,6 +354,22 @@ def _reduced(operation: np.ufunc, values: Floats, begins: Integers) -> Floats:
     return operation.reduceat(values, begins) if len(begins) else np.empty(0)
 
 
+def pdfa_of_arrays(
+    alphabet: Alphabet, table: States, probabilities: Floats, initial: int = 0
+) -> PDFA:
+    """Make a PDFA of arrays that are right and that nobody else uses, without copying them.
+
+    The table of transitions has a last row of -1.
+    """
+    probabilities += 0.0  # no -0.0
+    for array in (table, probabilities):
+        array.setflags(write=False)
+    pdfa = PDFA.__new__(PDFA)
+    rows = {"probabilities": probabilities, "transitions": table[:-1], "table": table}
+    pdfa.__dict__.update(alphabet=alphabet, initial=initial, **rows)
+    return pdfa
+
+
 def _rebuilt(alphabet: Alphabet, transitions: States, probabilities: Floats, initial: int) -> PDFA:
     return PDFA(
         alphabet=alphabet, transitions=transitions, probabilities=probabilities, initial=initial

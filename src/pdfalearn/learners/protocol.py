@@ -103,13 +103,6 @@ class PlainLearner:
     Its hypotheses keep their reachable states only, numbered breadth first. Once a bound has
     stopped it in the middle of a verb, it is not trusted any more: its last hypothesis counts,
     or one of a single state if there is none.
-
-    Parameters
-    ----------
-    learner : ThreeVerbs
-        The learner.
-    observations : ObservationTree
-        The observation tree that it asks.
     """
 
     def __init__(self, learner: ThreeVerbs, observations: ObservationTree) -> None:

@@ -24,8 +24,7 @@ from pdfalearn.learners.classification_tree import (
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.models import FEW
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
-from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import pdfa_of_arrays
+from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, visited_states
 
@@ -232,10 +231,10 @@ class QuaNT:
         With ``stop``, states from there on have to wait, also those that are discovered.
         """
         front = EMPTY_FRONT
-        if self._likely is None:
-            front = self._front_at(moved)
-        else:
+        if self._likely is not None:
             self._likely.add_transitions(moved, self._access)
+        elif len(moved):
+            front = self._front_at(moved)
         try:
             while True:
                 known = self.size if stop is None else stop
@@ -274,26 +273,22 @@ class QuaNT:
     def _with_waiting(self, front: Front, first_new: int, known: int) -> tuple[Front, int]:
         """Add transitions that wait to a front; return also the first state left to wait."""
         likely = self._likely
-        if likely is None:
-            until = min(known, first_new + self._at_once)
-            return self._with_new(front, first_new, until), until
-        likely.add_states(first_new, known)
-        most = _MOST_FREE if self.observations.query_cost.is_free else _MOST
-        most = min(max(_FEWEST, self.size // 4), most)
-        places = likely.take(most - len(front.places), self._access, self._targets)
-        return front.joined(self._front_at(places)), known
-
-    def _with_new(self, front: Front, first_new: int, known: int) -> Front:
-        """Add the transitions of new states to a front; those that are left out are undefined."""
-        if first_new == known:
-            return front
-        new, successors = self.observations.successors(self._access[first_new:known])
-        first, count = first_new * self._symbols, (known - first_new) * self._symbols
-        if len(new) < count:
+        if likely is not None:
+            likely.add_states(first_new, known)
+            most = _MOST_FREE if self.observations.query_cost.is_free else _MOST
+            most = min(max(_FEWEST, self.size // 4), most)
+            places = likely.take(most - len(front.places), self._access, self._targets)
+            return front.joined(self._front_at(places)), known
+        until = min(known, first_new + self._at_once)
+        if first_new == until:
+            return front, until
+        new, successors = self.observations.successors(self._access[first_new:until])
+        first, count = first_new * self._symbols, (until - first_new) * self._symbols
+        if len(new) < count:  # the other successors are undefined
             left_out = np.ones(count, dtype=bool)
             left_out[new] = False
             self._targets[first + left_out.nonzero()[0]] = UNDEFINED_LEAF
-        return front.joined(Front(new + first, successors, np.full(len(new), ROOT)))
+        return front.joined(Front(new + first, successors, np.full(len(new), ROOT))), until
 
     def _step(self, front: Front) -> Front:
         """Take words one arc down the tree; return those that are not at a leaf yet."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 
+import pdfalearn.learners as learners
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
@@ -18,7 +19,6 @@ from pdfalearn.equivalence import (
     check_tolerance,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.learners import Learner, PaperQuaNT, QuaNT
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.models import (
     AutomatonModel,
@@ -49,28 +49,18 @@ MAX_LENGTH = 20
 """The length of the words that it samples."""
 _UNIFORM, _WALKS = UniformWords(MAX_LENGTH), HypothesisWords(MAX_LENGTH)
 
-OurMaker = Callable[[ObservationTree], Learner]
-
-
-def _make_lpstar(observations: ObservationTree) -> Learner:
-    from pdfalearn.learners import LPStar  # with SciPy's trees, which few runs need
-
-    return LPStar(observations)
-
-
-def _make_wlstar(observations: ObservationTree) -> Learner:
-    from pdfalearn.learners import WLStar
-
-    return WLStar(observations)
-
+OurMaker = Callable[[ObservationTree], learners.Learner]
 
 LEARNERS: dict[str, OurMaker] = {
-    "quant": QuaNT,
-    "quant-classes": partial(QuaNT, traces=False),
-    "quant-paper": PaperQuaNT,
+    "quant": learners.QuaNT,
+    "quant-classes": partial(learners.QuaNT, traces=False),
+    "quant-paper": learners.PaperQuaNT,
 }
 """The learners by name."""
-SIMILARITY_LEARNERS: dict[str, OurMaker] = {"lpstar": _make_lpstar, "wlstar": _make_wlstar}
+SIMILARITY_LEARNERS: dict[str, OurMaker] = {  # which few runs need, so they are loaded when used
+    "lpstar": lambda observations: learners.LPStar(observations),
+    "wlstar": lambda observations: learners.WLStar(observations),
+}
 """Those that compare by a tolerance instead of an equivalence."""
 
 

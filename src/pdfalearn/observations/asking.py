@@ -80,7 +80,7 @@ class Asker:
         """The table of shared rows whose numbers among the answers are known."""
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
         """The number of each of its rows; negative where it is not known."""
-        self._undefined = UndefinedWords(model.alphabet, nodes, answers)
+        self._undefined: UndefinedWords | None = None  # as long as no word is known to be
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""
         self._opened: LanguageModel | None = None
@@ -120,7 +120,7 @@ class Asker:
             part = nodes[begin : begin + size]
             if begin:
                 part = part[table.classes[part] == UNKNOWN]
-            if self._undefined.exist:
+            if self._undefined is not None:
                 part = self._undefined.rule_out(part)
             if self._in_parts:
                 self._send_allowed(self._look_up(part))
@@ -188,7 +188,7 @@ class Asker:
         """Cut a batch by levels: each is asked when the answers to the one before are noted."""
         for places in batch.levels():
             ids = batch.ids[places[batch.wanted[places]]]
-            if self._undefined.exist:
+            if self._undefined is not None:
                 ids = self._undefined.rule_out(ids)
             for begin in range(0, len(ids), self._at_once):
                 part = ids[begin : begin + self._at_once]
@@ -254,7 +254,7 @@ class Asker:
             self._counts.note_outside(rows.outside)
         lost = 0
         if rows.undefined is not None and rows.undefined.any():
-            self._undefined.note(nodes[rows.undefined])
+            self._note_undefined().note(nodes[rows.undefined])
             defined = (~rows.undefined).nonzero()[0]
             lost = len(nodes) - len(defined)
             nodes, rows = nodes[defined], rows.take(defined)
@@ -271,9 +271,15 @@ class Asker:
             raise ModelError(f"the {whose} answer to the word {word}: {error}") from error
         table.rows[nodes] = numbers
         table.classes[nodes] = answers.classes[numbers]
-        if self._undefined.exist or answers.exclude_some:
-            self._undefined.check_defined(nodes)
+        if self._undefined is not None or answers.exclude_some:
+            self._note_undefined().check_defined(nodes)
         return lost
+
+    def _note_undefined(self) -> UndefinedWords:
+        """Return what notes undefined words, made when it is needed first."""
+        if self._undefined is None:
+            self._undefined = UndefinedWords(self._model.alphabet, self._nodes, self._answers)
+        return self._undefined
 
     def _number_shared(self, rows: SharedRows) -> Nodes:
         """Return the numbers of shared rows among the answers, each looked up once."""

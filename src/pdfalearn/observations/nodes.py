@@ -318,8 +318,6 @@ class NodeTable:
 
     def _new_way(self, node: int, codes: list[int]) -> Iterable[int]:
         """Make nodes one below the other, from a node that has no such child yet."""
-        if len(codes) < _LONG:
-            return list(accumulate(codes, self.step_one, initial=node))[1:]
         begin = self._reserve(len(codes))
         nodes, symbols = np.arange(begin, self.size), np.array(codes)
         parents = nodes - 1

@@ -18,8 +18,6 @@ class UndefinedWords:
         self._alphabet = alphabet
         self._nodes = nodes
         self._answers = answers
-        self.exist = False
-        """Whether a word is undefined, or a row says that some are."""
         self._unchecked: dict[int, list[tuple[int, bool]]] = {}
         """Of nodes without an answer: symbols after which words are known to be undefined, or
         defined, which the answer has to agree with."""
@@ -63,7 +61,6 @@ class UndefinedWords:
 
     def note(self, nodes: Nodes) -> None:
         """Note words that the model says are undefined; refuse that where it cannot be."""
-        self.exist = True
         if nodes[0] == 0:
             raise ModelError("the model says that the empty word is undefined")
         table = self._nodes
@@ -82,7 +79,6 @@ class UndefinedWords:
 
     def check_defined(self, nodes: Nodes) -> None:
         """Refuse defined words that their parents, or the rows of these, exclude."""
-        self.exist = True
         table, given, nodes = self._nodes, nodes, nodes[nodes > 0]
         parents = table.parents[nodes].astype(np.int64)
         classes = table.classes[parents]

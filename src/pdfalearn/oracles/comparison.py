@@ -44,7 +44,8 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
     """
     while len(words):
         part, words = words.split(observations.meter.half_left())
-        owners, lengths, before = shortest_wrong_prefixes(part, hypothesis, observations)
+        path = observations.ask_path(part)
+        owners, lengths, before = shortest_wrong_prefixes(part, path, hypothesis, observations)
         if len(owners):
             chosen = one_for_each(before, lengths)
             return prefixes_of(part, owners[chosen], lengths[chosen])
@@ -52,13 +53,12 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
 
 
 def shortest_wrong_prefixes(
-    words: Words, hypothesis: PDFA, observations: ObservationTree
+    words: Words, path: Nodes, hypothesis: PDFA, observations: ObservationTree
 ) -> tuple[Integers, Integers, Codes]:
-    """Ask for every prefix; return words with a difference, and how long their first prefix is.
+    """Return words with a difference on their paths, and how long the first such prefix is.
 
     With them comes the hypothesis's state before the last symbol of that prefix, -1 if it is empty.
     """
-    path = observations.ask_path(words)
     states = visited_states(hypothesis.table, hypothesis.initial, words)
     places = differing(path, states, hypothesis, observations).nonzero()[0]
     owners, firsts = np.unique(np.searchsorted(words.ends, places), return_index=True)

@@ -7,12 +7,12 @@ import warnings
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Symbol, shortened
 from pdfalearn.checks import checked_generator, checked_integer, checked_share
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.oracles.comparison import first_differences, shortest_wrong_prefixes
-from pdfalearn.oracles.protocol import NOTHING_KNOWN
+from pdfalearn.oracles.protocol import NOTHING_KNOWN, check_codes
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.results import Certificate
@@ -98,7 +98,9 @@ class PACOracle:
         """Return the shortest prefixes of drawn words after which model and hypothesis differ."""
         self.certificate = NOTHING_KNOWN
         if not self._queries:
-            self._warn_of_unreachable(hypothesis.alphabet)
+            missing = self._sampler.unreachable_symbols(hypothesis.alphabet)
+            if missing:
+                self._warn_of(missing)
         self._queries += 1
         count = math.ceil((-math.log(self._delta) + self._queries * math.log(2)) / self._epsilon)
         longest = 0
@@ -133,24 +135,16 @@ class PACOracle:
         words = self._sampler.draw(count, hypothesis, observations, self._random)
         if not isinstance(words, Words) or len(words) != count:
             raise OracleError(f"the sampler {self._sampler!r} did not give the {count} words asked")
-        if len(words.symbols):
-            least, most = int(words.symbols.min()), int(words.symbols.max())
-            if not 0 <= least <= most < len(hypothesis.alphabet):
-                raise OracleError(
-                    f"the sampler {self._sampler!r} gave the codes {least} to {most}, but there "
-                    f"are {len(hypothesis.alphabet)} symbols"
-                )
+        check_codes(words, len(hypothesis.alphabet), f"the sampler {self._sampler!r} gave")
         return words
 
-    def _warn_of_unreachable(self, alphabet: Alphabet) -> None:
-        missing = self._sampler.unreachable_symbols(alphabet)
-        if missing:
-            warnings.warn(
-                f"{self._sampler.name} never have the symbols {shortened(missing)}: nothing that "
-                "comes after them will be tested",
-                UnreachableSymbolWarning,
-                stacklevel=2,
-            )
+    def _warn_of(self, missing: list[Symbol]) -> None:
+        warnings.warn(
+            f"{self._sampler.name} never have the symbols {shortened(missing)}: nothing that "
+            "comes after them will be tested",
+            UnreachableSymbolWarning,
+            stacklevel=2,
+        )
 
 
 class StatePrefixOracle:
@@ -269,7 +263,8 @@ class WeissOracle:
         while drawn < self._attempts:
             part = min(part, self._attempts - drawn)
             words = self._draw(part, hypothesis, observations)
-            owners, lengths, _ = shortest_wrong_prefixes(words, hypothesis, observations)
+            path = observations.ask_path(words)
+            owners, lengths, _ = shortest_wrong_prefixes(words, path, hypothesis, observations)
             if len(owners):
                 return prefixes_of(words, owners[:1], lengths[:1])
             drawn, part = drawn + part, min(2 * part, _PART)
