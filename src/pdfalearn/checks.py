@@ -90,10 +90,17 @@ def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -
     return number
 
 
-def checked_number(value: object, name: str, low: float, high: float) -> float:
-    """Return a number as Python's own type; refuse what is not a number or out of range."""
+def checked_number(
+    value: object, name: str, low: float, high: float, *, is_open: bool = False
+) -> float:
+    """Return a number as Python's own type; refuse what is not a number or out of range.
+
+    If the range is open, its ends do not belong to it.
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(f"{name} {value!r} is not a number")
+    if is_open and not low < value < high:
+        raise InputError(f"{name} {value!r} is not a number above {low:g} and below {high:g}")
     if not low <= value <= high:
         raise InputError(f"{name} {value!r} is not a number from {low:g} to {high:g}")
     return float(value)
@@ -101,11 +108,7 @@ def checked_number(value: object, name: str, low: float, high: float) -> float:
 
 def checked_share(value: object, name: str) -> float:
     """Return a number between 0 and 1, both excluded, as Python's own type."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
-        raise InputError(f"{name} {value!r} is not a number")
-    if not 0 < value < 1:
-        raise InputError(f"{name} {value!r} is not a number above 0 and below 1")
-    return float(value)
+    return checked_number(value, name, 0, 1, is_open=True)
 
 
 def checked_generator(seed: object) -> Generator:

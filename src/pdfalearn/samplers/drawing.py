@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
-from pdfalearn.checks import checked_generator, checked_integer, checked_share
+from pdfalearn.checks import checked_generator, checked_integer, checked_number, checked_share
 from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import AutomatonModel, LanguageModel, as_model
@@ -336,7 +336,4 @@ class Mixture:
 def _check_weight(sampler: object, weight: object) -> None:
     if not hasattr(sampler, "draw"):
         raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
-    if isinstance(weight, bool) or not isinstance(weight, int | float | np.number):
-        raise InputError(f"weight {weight!r} is not a number")
-    if not 0 < weight < np.inf:
-        raise InputError(f"weight {weight!r} is not positive")
+    checked_number(weight, "weight", 0, np.inf, is_open=True)
