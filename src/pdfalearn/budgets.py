@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pdfalearn.checks import checked_integer, checked_number
 
 _LARGEST = 2**62
+# Bounds on a whole sweep; the others are bounds on each of its runs.
 _SHARED = ("max_words", "max_symbols", "max_cost", "max_seconds")
-"""Bounds on a whole sweep; the others are bounds on each of its runs."""
 
 
 @dataclass(frozen=True)

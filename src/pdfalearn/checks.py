@@ -25,8 +25,8 @@ ROUNDING = 1e-12
 ASSUMED_MEMORY = 4 * 2**30
 """The bytes that count as available where the system does not say how many are."""
 
+# While tables are made and checked, memory holds about this many copies of them.
 _COPIES = 3
-"""While tables are made and checked, memory holds about this many copies of them."""
 
 
 def wrong_rows(

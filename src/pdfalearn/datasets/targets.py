@@ -13,8 +13,8 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in, reachable_part
 from pdfalearn.typing import Codes, Floats
 
+# How many automata ``exact_size`` rejects before it gives up.
 _MOST_TRIES = 100_000
-"""How many automata ``exact_size`` rejects before it gives up."""
 
 
 def random_pdfa(

@@ -14,12 +14,12 @@ from pdfalearn.learners.classification_tree import UNDEFINED_LEAF
 from pdfalearn.observations import ObservationTree
 from pdfalearn.typing import Floats, Integers
 
+# Words wait in queues, this many for each factor of two in their probability.
 _A_BIT = 2
-"""Words wait in queues, this many for each factor of two in their probability."""
+# The queue of impossible words, and of those that may not be asked.
 _LAST = 2**20
-"""The queue of impossible words, and of those that may not be asked."""
+# Tables of probabilities have at most this many numbers.
 _AT_ONCE = 2**20
-"""Tables of probabilities have at most this many numbers."""
 
 
 class LikelyFirst:
@@ -32,10 +32,10 @@ class LikelyFirst:
     def __init__(self, observations: ObservationTree) -> None:
         self._observations = observations
         self._symbols = len(observations.alphabet)
+        # The logarithm of the probability of every state's access word, to the base 2.
         self._logs = np.zeros(1)
-        """The logarithm of the probability of every state's access word, to the base 2."""
+        # Transitions as state * symbols + symbol, and states as -1 - state, by their turn.
         self._queues: dict[int, deque[Integers]] = {}
-        """Transitions as state * symbols + symbol, and states as -1 - state, by their turn."""
         self._turns: list[int] = []
 
     def note_states(self, first: int, places: Integers, access: Integers) -> None:

@@ -13,12 +13,12 @@ from pdfalearn.learners.classification_tree import LEAF, ROOT, ClassificationTre
 from pdfalearn.observations import UNKNOWN, ObservationTree
 from pdfalearn.typing import Codes, Integers
 
+# At most this many transitions are looked at together.
 _AT_ONCE = 2**20
-"""At most this many transitions are looked at together."""
+# Longer suffixes than this are not tried.
 _LONGEST = 256
-"""Longer suffixes than this are not tried."""
+# In tables of more probabilities than this, nearest distributions are not searched.
 _MOST_CELLS = 2**25
-"""In tables of more probabilities than this, nearest distributions are not searched."""
 
 
 class Unresolved(NamedTuple):

@@ -22,12 +22,11 @@ LEAF = -1
 NONE = -1
 """Stands where there is no suffix that tells two states apart."""
 
+# What a new node has for a parent, a label, a depth, a suffix and a state.
 _NEW = np.array([[-1], [-1], [0], [LEAF], [-1]])
-"""What a new node has for a parent, a label, a depth, a suffix and a state."""
+# If a word costs less than this many symbols, suffixes are to tell 2 to this many states apart.
+# Measured on random targets: longer suffixes take fewer words and more symbols.
 _BITS = ((0.75, 0), (1.5, 3), (5.0, 4), (8.0, 6), (20.0, 8), (math.inf, 11))
-"""If a word costs less than this many symbols, suffixes are to tell 2 to this many states apart.
-
-Measured on random targets: longer suffixes take fewer words and more symbols."""
 
 
 class Front(NamedTuple):
@@ -67,11 +66,11 @@ class ClassificationTree:
     """The state of a leaf; -1 for inner nodes and for the leaf of undefined words."""
 
     def __init__(self) -> None:
+        # The child of the root by each label, at the label + 1; -1 where there is none.
         self._from_root = np.array([UNDEFINED_LEAF])
-        """The child of the root by each label, at the label + 1; -1 where there is none."""
         self._arcs = IntMap()
+        # The child that each of the other arcs leads to.
         self._ends = np.empty(0, dtype=np.int64)
-        """The child that each of the other arcs leads to."""
         self.size = 0
         self._columns = np.empty((5, 0), dtype=np.int64)
         self._add(2)

@@ -20,10 +20,10 @@ from pdfalearn.observations import UNDEFINED, ObservationTree
 from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words
 
+# One pass looks for inconsistencies among at most this many differences of cells.
 _MOST_DIFFERENCES = 2**22
-"""One pass looks for inconsistencies among at most this many differences of cells."""
+# Stands for the member of a row that only BLUE prefixes have.
 _BLUE = -2
-"""Stands for the member of a row that only BLUE prefixes have."""
 
 
 class LPStar(TableLearner):

@@ -109,8 +109,8 @@ class PlainLearner:
         self.observations = observations
         self._learner = learner
         self._pdfa: PDFA | None = None
+        # Whether nothing has been learnt since the last hypothesis.
         self._is_current = False
-        """Whether nothing has been learnt since the last hypothesis."""
 
     @property
     def size(self) -> int:

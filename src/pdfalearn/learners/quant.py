@@ -28,15 +28,15 @@ from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, visited_states
 
+# New states wait where their transitions would make the front larger than this.
 _LARGEST_FRONT = 2**18
-"""New states wait where their transitions would make the front larger than this."""
+# At most this many transitions are looked up at once.
 _AT_ONCE = 2**20
-"""At most this many transitions are looked up at once."""
+# Where likely words come first, at least and at most this many are sifted at once; more where
+# asking is free.
 _FEWEST, _MOST, _MOST_FREE = 32, 2**10, 2**16
-"""Where likely words come first, at least and at most this many are sifted at once; more where
-asking is free."""
+# From more symbols than this on, memory counts for more than time.
 _WIDE = 4096
-"""From more symbols than this on, memory counts for more than time."""
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -73,23 +73,23 @@ class QuaNT:
         self._tree = ClassificationTree()
         cost, budget = observations.query_cost, observations.budget
         bits = told_bits(cost)
+        # Whether arcs are labelled with traces, or with classes.
         self._are_traces = bits > 0 or cost.prefix == 0 if traces is None else traces
-        """Whether arcs are labelled with traces, or with classes."""
         self._labels, self._known_label = observations.classes, observations.known_class
         if self._are_traces:
             self._labels, self._known_label = observations.traces, observations.known_trace
         are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
+        # If suffixes are lengthened, they could tell 2 to this many states apart.
         self._told_bits = bits if self._are_traces and not are_scarce else 0
-        """If suffixes are lengthened, they could tell 2 to this many states apart."""
         self._random = np.random.default_rng(0) if self._told_bits else None
         self._at_once = max(1, _LARGEST_FRONT // self._symbols)
         self._likely = LikelyFirst(observations) if budget.bounds_questions else None
         self.size = self._complete = 0
         """How many states there are, and how many the last hypothesis had that was complete."""
         self._access = self._leaves = np.empty(0, dtype=np.int64)
+        # The leaf that each transition leads to, at state * symbols + symbol; an inner node as long
+        # as its word has not been sifted further.
         self._targets = np.empty(0, dtype=np.int32 if self._symbols > _WIDE else np.int64)
-        """The leaf that each transition leads to, at state * symbols + symbol; an inner node as
-        long as its word has not been sifted further."""
 
     def start(self) -> None:
         """Sift the empty word, then the successors of every new state."""

@@ -56,13 +56,13 @@ class PaperQuaNT:
         self.observations = observations
         self._symbols = range(len(observations.alphabet))
         self._root = _Inner(suffix=())
+        # Acc: the access strings, each with the node above its leaf.
         self._leaf_parents: dict[Codes, _Inner] = {}
-        """Acc: the access strings, each with the node above its leaf."""
         self._transitions: dict[Codes, list[Codes | None]] = {}
+        # Transitions whose state there was no room for: they lead to another one.
         self._guesses: set[tuple[Codes, int]] = set()
-        """Transitions whose state there was no room for: they lead to another one."""
+        # Whether all transitions come from sifting with the newest tree.
         self._is_built = False
-        """Whether all transitions come from sifting with the newest tree."""
 
     @property
     def size(self) -> int:

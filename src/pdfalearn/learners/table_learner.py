@@ -47,10 +47,10 @@ class ObservationTable:
         self._last_symbols = np.arange(self._symbols + 1)
         self._size = 0
         self._nodes = np.empty(0, dtype=np.int64)
+        # With room to grow; what is not in use holds undefined cells, its last row always.
         self._cells = np.full((1, self._symbols + 1), UNDEFINED_CELL)
-        """With room to grow; what is not in use holds undefined cells, its last row always."""
+        # The place of every node that is a prefix.
         self._place_of = np.empty(0, dtype=np.int64)
-        """The place of every node that is a prefix."""
 
     def __len__(self) -> int:
         return self._size

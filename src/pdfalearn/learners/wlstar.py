@@ -17,8 +17,8 @@ from pdfalearn.observations import UNDEFINED, ObservationTree
 from pdfalearn.typing import Flags, Integers
 from pdfalearn.words import Words
 
+# At most this many counterexamples in a row may add neither a new row nor a suffix.
 _PATIENCE = 50
-"""At most this many counterexamples in a row may add neither a new row nor a suffix."""
 
 
 class WLStar(TableLearner):
@@ -79,15 +79,15 @@ class WLStar(TableLearner):
         self._prefix_threshold = checked_number(prefix_threshold, "prefix_threshold", 0, 1)
         self._suffix_threshold = checked_number(suffix_threshold, "suffix_threshold", 0, 1)
         self._begun = time.monotonic()
+        # P, as places in the table.
         self._p = np.empty(0, dtype=np.int64)
-        """P, as places in the table."""
+        # The probability of every prefix in P or queued, by its place.
         self._weights = {0: 1.0}
-        """The probability of every prefix in P or queued, by its place."""
+        # Up to which suffix two prefixes need not be compared any more.
         self._ignored: dict[tuple[int, int], int] = {}
-        """Up to which suffix two prefixes need not be compared any more."""
         self._progress = 0, 0
+        # How many counterexamples in a row have added neither a new row nor a suffix.
         self._fruitless = 0
-        """How many counterexamples in a row have added neither a new row nor a suffix."""
 
     def _begin(self) -> None:
         self._begun = time.monotonic()

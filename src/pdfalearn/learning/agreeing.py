@@ -12,10 +12,10 @@ from pdfalearn.oracles import make_comparison
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Integers
 
+# This is skipped for trees of more words.
 _MOST_WORDS = 2**21
-"""This is skipped for trees of more words."""
+# This is skipped for automata of more transitions.
 _MOST_TRANSITIONS = 2**24
-"""This is skipped for automata of more transitions."""
 
 
 class Agreeing(NamedTuple):

@@ -11,8 +11,8 @@ from pdfalearn.observations.sparse_answers import NO_CLASS, SparseAnswers
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
+# Rows of this many numbers and more leave no room for as many again.
 _WIDE = 2**12
-"""Rows of this many numbers and more leave no room for as many again."""
 
 
 class Answers:

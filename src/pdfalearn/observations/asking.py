@@ -32,22 +32,22 @@ from pdfalearn.typing import Floats
 if TYPE_CHECKING:
     from pdfalearn.stores import ModelAnswers
 
+# Batches have at most this many words.
 _LARGEST_BATCH = 2**16
-"""Batches have at most this many words."""
+# Where a budget or a store counts words that cost something, batches have at most this many.
 _LOST_AT_MOST = 1024
-"""Where a budget or a store counts words that cost something, batches have at most this many."""
+# Where moreover every distribution is a question of its own, as to a server.
 _SENT_AT_MOST = 256
-"""Where moreover every distribution is a question of its own, as to a server."""
+# Where seconds are bounded, batches have this many words for each, so that they end in time.
 _WORDS_A_SECOND = 16
-"""Where seconds are bounded, batches have this many words for each, so that they end in time."""
+# The rows of a batch take at most this many bytes.
 _MOST_BYTES = 2**26
-"""The rows of a batch take at most this many bytes."""
+# The words of a batch, written out, have at most about this many symbols together.
 _MOST_SYMBOLS = 2**20
-"""The words of a batch, written out, have at most about this many symbols together."""
+# When a store is opened, this many of its words are asked again.
 _ASKED_AGAIN = 4
-"""When a store is opened, this many of its words are asked again."""
+# Two answers to one word that differ by more than this are not those of one model.
 _SAME = 1e-3
-"""Two answers to one word that differ by more than this are not those of one model."""
 
 
 class Asker:
@@ -70,16 +70,16 @@ class Asker:
         self._counts = meter.counts
         self._interrupts = interrupts
         self._prefixes_free = model.cost.prefix == 0
+        # Whether the row before an undefined word, or a guide, says so for nothing.
         self._undefined_free = self._prefixes_free or model.is_constrained
-        """Whether the row before an undefined word, or a guide, says so for nothing."""
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         # What a server has answered is noted soon, as it may fail for good in the next batch.
         self._in_parts = meter.budget.bounds_words or model.cost.cached_symbol > 0
         self._stored: ModelAnswers | None = None
+        # The table of shared rows whose numbers among the answers are known.
         self._table: Floats | None = None
-        """The table of shared rows whose numbers among the answers are known."""
+        # The number of each of its rows; negative where it is not known.
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
-        """The number of each of its rows; negative where it is not known."""
         self._undefined: UndefinedWords | None = None  # as long as no word is known to be
         self.on_batch: Callable[[], None] | None = None
         """Called after every batch of answers."""

@@ -27,16 +27,16 @@ from pdfalearn.rows import Rows
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 
+# The first audit comes after this many words, the next ones at four times as many.
 _FIRST = 4096
-"""The first audit comes after this many words, the next ones at four times as many."""
+# An audit on the way looks at one word in this many, or more.
 _SHARE = 1024
-"""An audit on the way looks at one word in this many, or more."""
+# But it looks at no more probabilities than this.
 _MOST = 2**26
-"""But it looks at no more probabilities than this."""
+# At most this many probabilities are compared at once.
 _NUMBERS_AT_ONCE = 2**22
-"""At most this many probabilities are compared at once."""
+# Copies with the same answer are named up to this many.
 _MOST_NAMES = 3
-"""Copies with the same answer are named up to this many."""
 
 _REMEDY = (
     "is anything in it random, such as dropout in a network that is not in .eval()? If it only "

@@ -14,12 +14,12 @@ from pdfalearn.models import QueryCost
 from pdfalearn.observations.nodes import Nodes, NodeTable
 from pdfalearn.typing import Floats
 
+# What it takes to make an automaton of what is known, about, for each word.
 _SECONDS_PER_NODE = 4e-7
-"""What it takes to make an automaton of what is known, about, for each word."""
+# Answers to fewer words than this are never waited for by themselves.
 _FEW_WORDS = 64
-"""Answers to fewer words than this are never waited for by themselves."""
+# Without a budget, this many words may be asked before their answers are used.
 _MANY_WORDS = 2**31
-"""Without a budget, this many words may be asked before their answers are used."""
 
 
 @dataclass

@@ -23,18 +23,18 @@ UNKNOWN = -2
 EMPTY = 0
 """The empty suffix."""
 
+# Up to this many symbols a node's children stand in an array; beyond, in a hash map.
 _DENSE = 32
-"""Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
+# What the columns of a node take, and four bytes more for each symbol of a small alphabet.
 _NODE_BYTES = 21
-"""What the columns of a node take, and four bytes more for each symbol of a small alphabet."""
+# Suffixes are kept written out until they have this many symbols; then all are forgotten.
 _MOST_WRITTEN = 2**16
-"""Suffixes are kept written out until they have this many symbols; then all are forgotten."""
+# There is room for twice as many nodes from the start.
 _LEAST = 512
-"""There is room for twice as many nodes from the start."""
+# The way down suffixes of this length and more is remembered.
 _LONG = 8
-"""The way down suffixes of this length and more is remembered."""
+# At most this many ways are remembered; then all are forgotten.
 _MOST_ENDS = 4_000_000
-"""At most this many ways are remembered; then all are forgotten."""
 
 
 class Suffixes:
@@ -129,8 +129,8 @@ class NodeTable:
         self._children = np.empty((0, width), dtype=np.int32)
         self._sparse = None if symbols <= _DENSE else SparseChildren(symbols)
         self._alphabet = np.arange(symbols)
+        # Where long suffixes lead to: node and suffix in one number.
         self._ends: dict[int, int] = {}
-        """Where long suffixes lead to: node and suffix in one number."""
         self._reserve(1)
         self.seen[0] = True
 

@@ -13,8 +13,8 @@ from pdfalearn.packed_rows import packed, unpacked
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
+# This many dense rows are made sparse at once.
 _AT_ONCE = 64
-"""This many dense rows are made sparse at once."""
 NO_CLASS = -3
 """Stands where no answer is in the class of a distribution."""
 

@@ -25,10 +25,10 @@ class SparseChildren:
     def __init__(self, symbols: int) -> None:
         self._symbols = symbols
         self._singles = IntMap()
+        # The node of every key of the map.
         self._single_nodes: Nodes = np.empty(0, dtype=np.int64)
-        """The node of every key of the map."""
+        # The first child of nodes that have all; otherwise whether there are some, or none.
         self._firsts: Codes = np.empty(0, dtype=np.int32)
-        """The first child of nodes that have all; otherwise whether there are some, or none."""
 
     def are_childless(self, nodes: Nodes) -> bool:
         """Return whether none of the nodes has a child."""

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from pdfalearn.stores import AnswerStore
 
 
+# Tables of distributions that are looked at one by one have at most this many numbers.
 _TABLE = 2**20
-"""Tables of distributions that are looked at one by one have at most this many numbers."""
+# From more symbols than this on, no nodes are made for successors that are impossible.
 _LARGE = 32
-"""From more symbols than this on, no nodes are made for successors that are impossible."""
 
 UNBOUNDED = Budget()
 

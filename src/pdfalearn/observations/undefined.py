@@ -18,9 +18,9 @@ class UndefinedWords:
         self._alphabet = alphabet
         self._nodes = nodes
         self._answers = answers
+        # Of nodes without an answer: symbols after which words are known to be undefined, or
+        # defined, which the answer has to agree with.
         self._unchecked: dict[int, list[tuple[int, bool]]] = {}
-        """Of nodes without an answer: symbols after which words are known to be undefined, or
-        defined, which the answer has to agree with."""
 
     def rule_out(self, nodes: Nodes) -> Nodes:
         """Note which words are undefined as what is known says so; return the others.

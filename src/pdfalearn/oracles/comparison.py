@@ -20,14 +20,14 @@ from pdfalearn.rows import Rows
 from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import NO_WORDS, Words, prefixes_of, visited_states
 
+# An oracle returns at most this many counterexamples at a time.
 _MOST = 64
-"""An oracle returns at most this many counterexamples at a time."""
+# At most this many probabilities are compared at once.
 _NUMBERS_AT_ONCE = 2**22
-"""At most this many probabilities are compared at once."""
+# A query ends after the length of words at which it has found this many differences.
 _ENOUGH = 32
-"""A query ends after the length of words at which it has found this many differences."""
+# Words are asked for and compared in parts of this size.
 _PART = 4096
-"""Words are asked for and compared in parts of this size."""
 _MOST_WORDS = 10_000_000
 
 Comparison = Callable[[Nodes, NDArray[np.integer]], Flags]

@@ -23,10 +23,10 @@ from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import NO_WORDS, Words
 
 _ENOUGH = 10
+# The walk ends with the level on which it has found this many counterexamples.
 _SHARE = 32
-"""The walk ends with the level on which it has found this many counterexamples."""
+# Stands where there is no code of a word.
 _NONE = -2
-"""Stands where there is no code of a word."""
 
 
 class ExactOracle:

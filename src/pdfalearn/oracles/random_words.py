@@ -21,8 +21,8 @@ from pdfalearn.typing import Codes, Floats
 from pdfalearn.words import NO_WORDS, Words, join_words, offsets_of, prefixes_of, sampled_words
 
 _MOST_WORDS = 10**12
+# Words are drawn, asked for and compared in parts of this size, or up to this size.
 _PART = 1024
-"""Words are drawn, asked for and compared in parts of this size, or up to this size."""
 
 
 class UnreachableSymbolWarning(UserWarning):

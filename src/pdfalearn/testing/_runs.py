@@ -98,8 +98,8 @@ class Run:
         self._ids: dict[Word, int] = {(): 0}
         self._parents, self._symbols = [0], [0]
         self._number(order)
+        # The rows that were returned last, and what they were then.
         self._before: tuple[Rows, list[Answer]] | None = None
-        """The rows that were returned last, and what they were then."""
         self._opened = self._call("open", [], lambda: open_model(model))
 
     def __enter__(self) -> Run:

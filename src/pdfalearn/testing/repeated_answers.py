@@ -15,8 +15,8 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 
+# The sizes of the batches that are compared with all words at once.
 _BATCHES = (1, 7)
-"""The sizes of the batches that are compared with all words at once."""
 
 
 @dataclass(frozen=True)
