@@ -15,15 +15,15 @@ from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError
 from pdfalearn.typing import Codes, Flags, Floats
 
+# How far from 1 the probabilities of a distribution may sum.
 SUM_TOLERANCE = 1e-6
-"""How far from 1 the probabilities of a distribution may sum."""
 
+# A model's probability may be this far below 0, as rounding leaves it; it then counts as 0.
 ROUNDING = 1e-12
-"""A model's probability may be this far below 0, as rounding leaves it; it then counts as 0."""
 
 
+# The bytes that count as available where the system does not say how many are.
 ASSUMED_MEMORY = 4 * 2**30
-"""The bytes that count as available where the system does not say how many are."""
 
 # While tables are made and checked, memory holds about this many copies of them.
 _COPIES = 3

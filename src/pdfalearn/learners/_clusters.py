@@ -147,8 +147,8 @@ class WeissClusters:
         self._rows = rows
         self._children = children
         self._equivalence = equivalence
+        # The number of every prefix's cluster, 0, 1, … as their first members come.
         self.of = _dbscan(rows, equivalence)
-        """The number of every prefix's cluster, 0, 1, … as their first members come."""
         self._agree()
         if self._split_dissimilar():
             self._agree()

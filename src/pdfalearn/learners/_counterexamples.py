@@ -14,15 +14,15 @@ from pdfalearn.words import Words
 class Breaks(NamedTuple):
     """Where counterexamples show that transitions lead to the wrong states."""
 
+    # The states that the transitions leave.
     befores: Integers
-    """The states that the transitions leave."""
     symbols: Integers
+    # The states that they lead to, and should not.
     afters: Integers
-    """The states that they lead to, and should not."""
+    # The counterexamples.
     words: Integers
-    """The counterexamples."""
+    # The rest of the word from here tells the state after from the state that it should be.
     places: Integers
-    """The rest of the word from here tells the state after from the state that it should be."""
 
 
 class Counterexamples:
@@ -32,8 +32,8 @@ class Counterexamples:
         self.words = words
         self._observations = observations
         self._path = observations.path(words)
+        # The model's class after each word.
         self.truths = observations.asked_classes(self._path[words.ends])
-        """The model's class after each word."""
         self._last_places = np.zeros(len(words), dtype=np.int64)
         # Where each broke the last time, and the hypothesis's state there.
         self._last_states = np.zeros(len(words), dtype=np.int64)

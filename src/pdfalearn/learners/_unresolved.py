@@ -24,18 +24,18 @@ _MOST_CELLS = 2**25
 class Unresolved(NamedTuple):
     """Transitions without a state of their own, and what is known about them."""
 
+    # As state * symbols + symbol.
     transitions: Integers
-    """As state * symbols + symbol."""
+    # The nodes of the classification tree that their words have reached.
     at: NDArray[Any]
-    """The nodes of the classification tree that their words have reached."""
     tree: ClassificationTree
     leaves: Integers
+    # The leaf and the node of the access word of every state.
     access: Integers
-    """The leaf and the node of the access word of every state."""
     observations: ObservationTree
 
+    # The number of states of the last hypothesis in which nothing was unresolved.
     complete: int
-    """The number of states of the last hypothesis in which nothing was unresolved."""
 
     def resolve(self, table: Codes) -> None:
         """Write a state for each of the transitions into a table of all transitions.

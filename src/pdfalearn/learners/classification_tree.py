@@ -15,10 +15,10 @@ from pdfalearn.results import KeptTree
 from pdfalearn.typing import Floats, Integers
 
 ROOT = 0
+# Where undefined words end up: a leaf, but never a state.
 UNDEFINED_LEAF = 1
-"""Where undefined words end up: a leaf, but never a state."""
+# Stands for the suffix of a node that has none.
 LEAF = -1
-"""Stands for the suffix of a node that has none."""
 NONE = -1
 """Stands where there is no suffix that tells two states apart."""
 
@@ -58,12 +58,12 @@ class ClassificationTree:
     """
 
     parents: Integers
+    # What stands on the arc from the parent.
     labels: Integers
-    """What stands on the arc from the parent."""
     depths: Integers
     suffixes: Integers
+    # The state of a leaf; -1 for inner nodes and for the leaf of undefined words.
     states: Integers
-    """The state of a leaf; -1 for inner nodes and for the leaf of undefined words."""
 
     def __init__(self) -> None:
         # The child of the root by each label, at the label + 1; -1 where there is none.

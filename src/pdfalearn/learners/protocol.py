@@ -20,16 +20,16 @@ from pdfalearn.words import Words
 class Findings(NamedTuple):
     """What a result keeps of a learner, beside its hypothesis."""
 
+    # The access word of every state of the hypothesis, and of further states.
     access_words: WordTree
-    """The access word of every state of the hypothesis, and of further states."""
+    # The size of what it keeps: the nodes of its tree, or the cells of its table.
     structure_size: int
-    """The size of what it keeps: the nodes of its tree, or the cells of its table."""
+    # The classification tree; None if the learner keeps a table instead.
     tree: KeptTree | None = None
-    """The classification tree; None if the learner keeps a table instead."""
+    # How many suffixes lie on the longest path of the tree.
     tree_depth: int = 0
-    """How many suffixes lie on the longest path of the tree."""
+    # How many suffixes it has.
     inner_nodes: int = 0
-    """How many suffixes it has."""
 
 
 class ThreeVerbs(Protocol):

@@ -21,8 +21,8 @@ from pdfalearn.results import Word
 from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words, visited_states
 
+# Stands where a word is undefined: farther from any probability than the largest tolerance.
 UNDEFINED_CELL = -2.0
-"""Stands where a word is undefined: farther from any probability than the largest tolerance."""
 
 _UNKNOWN = -2
 
@@ -174,8 +174,8 @@ class _Proposal(NamedTuple):
     """A hypothesis."""
 
     pdfa: PDFA
+    # The node of every state's access word.
     access: Nodes
-    """The node of every state's access word."""
     unresolved: Integers
 
 

@@ -38,8 +38,8 @@ from pdfalearn.words import Words
 if TYPE_CHECKING:
     from pdfalearn.stores import AnswerStore
 
+# What makes a learner that asks an observation tree; three verbs are enough for one.
 Maker = Callable[[ObservationTree], ThreeVerbs]
-"""What makes a learner that asks an observation tree; three verbs are enough for one."""
 
 
 class Run:

@@ -22,21 +22,21 @@ class Agreeing(NamedTuple):
     """An automaton of more states than the one before, and its unresolved transitions."""
 
     pdfa: PDFA
+    # The nodes of the words that the new states stand for, which are its last ones.
     added: Nodes
-    """The nodes of the words that the new states stand for, which are its last ones."""
+    # As state * symbols + symbol.
     unresolved: Integers
-    """As state * symbols + symbol."""
 
 
 class _Words(NamedTuple):
     """The words of an observation tree beside a hypothesis."""
 
     parents: Nodes
+    # The hypothesis's state after each word; -1 where undefined.
     states: Codes
-    """The hypothesis's state after each word; -1 where undefined."""
     is_undefined: Flags
+    # Whether the hypothesis contradicts the answer, and every prefix can be a state.
     is_wrong: Flags
-    """Whether the hypothesis contradicts the answer, and every prefix can be a state."""
 
 
 def unfold_hypothesis(

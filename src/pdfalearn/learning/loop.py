@@ -41,8 +41,8 @@ from pdfalearn.results import LearningInterrupted, Progress, Result
 from pdfalearn.samplers import HypothesisWords, UniformWords
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
+# Where learning may never end, it stops here unless a budget is given.
 DEFAULT_LIMITS = Budget(max_words=10**6, max_bytes=2**30)
-"""Where learning may never end, it stops here unless a budget is given."""
 EPSILON = DELTA = 0.01
 """The promise of the default oracle for black boxes."""
 MAX_LENGTH = 20

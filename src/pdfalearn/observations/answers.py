@@ -24,16 +24,16 @@ class Answers:
 
     def __init__(self, equivalence: Relation, width: int) -> None:
         self.width = width
+        # How many different distributions there are.
         self.size = 0
-        """How many different distributions there are."""
+        # The bytes of memory that the distributions take, about.
         self.nbytes = 0
-        """The bytes of memory that the distributions take, about."""
+        # How many classes have been seen.
         self.class_count = 0
-        """How many classes have been seen."""
+        # The class of each distribution, and room for more.
         self.classes: Integers = np.empty(64, dtype=np.int64)
-        """The class of each distribution, and room for more."""
+        # Whether some rows say with which symbols no word goes on.
         self.exclude_some = False
-        """Whether some rows say with which symbols no word goes on."""
         self._relation = equivalence
         self._equivalence = equivalence if isinstance(equivalence, Equivalence) else Exact()
         self._numbers = RowNumbers()

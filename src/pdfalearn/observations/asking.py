@@ -81,8 +81,8 @@ class Asker:
         # The number of each of its rows; negative where it is not known.
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
         self._undefined: UndefinedWords | None = None  # as long as no word is known to be
+        # Called after every batch of answers.
         self.on_batch: Callable[[], None] | None = None
-        """Called after every batch of answers."""
         self._opened: LanguageModel | None = None
         self._open()
 

@@ -119,8 +119,8 @@ class Audits:
         self._counts = meter.counts
         self._width = len(model.alphabet) + 1
         self._count = self._seed = 0
+        # How many words are asked before the next audit on the way.
         self.due_at = math.inf
-        """How many words are asked before the next audit on the way."""
 
     def plan(self, count: int, seed: int) -> None:
         """Audit on the way too, with samples of at least this many words, if there are any.

@@ -26,32 +26,32 @@ _MANY_WORDS = 2**31
 class Counts:
     """What the model has been asked so far."""
 
+    # Words that were asked for.
     words: int = 0
-    """Words that were asked for."""
+    # Symbols that the model was led through.
     symbols: int = 0
-    """Symbols that the model was led through."""
+    # Distributions that were answered: with a word's own may come those of its prefixes.
     distributions: int = 0
-    """Distributions that were answered: with a word's own may come those of its prefixes."""
+    # How many distributions were answered at once, each time.
     batches: list[int] = field(default_factory=list)
-    """How many distributions were answered at once, each time."""
+    # Symbols of words that the model had been led through before.
     cached_symbols: int = 0
-    """Symbols of words that the model had been led through before."""
+    # Words that were not asked for, as a store had their answers.
     stored: int = 0
-    """Words that were not asked for, as a store had their answers."""
+    # Words that an audit asked for a second time.
     audited: int = 0
-    """Words that an audit asked for a second time."""
+    # The symbols of these words.
     audited_symbols: int = 0
-    """The symbols of these words."""
+    # How many audits there were.
     audits: int = 0
-    """How many audits there were."""
+    # By how much a probability differed at most the second time.
     largest_difference: float = 0.0
-    """By how much a probability differed at most the second time."""
+    # The sum of the mass outside of the alphabet over all distributions where it is known.
     outside: float = 0.0
-    """The sum of the mass outside of the alphabet over all distributions where it is known."""
+    # The number of these.
     outside_known: int = 0
-    """The number of these."""
+    # The largest mass outside of the alphabet.
     largest_outside: float = 0.0
-    """The largest mass outside of the alphabet."""
 
     @property
     def outside_details(self) -> dict[str, object]:
@@ -86,12 +86,12 @@ class Meter:
             math.inf if bound is None else bound for bound in bounds
         )
         self._ends_at = time.monotonic() + seconds
+        # Whether a state was found that there was no room for.
         self.states_reached = False
-        """Whether a state was found that there was no room for."""
+        # Whether nothing may be asked any more.
         self.is_closed = False
-        """Whether nothing may be asked any more."""
+        # Limits of words and bytes, which unlike a budget do not change how words are asked.
         self.guard = None if budget.max_bytes is None else Budget(max_bytes=budget.max_bytes)
-        """Limits of words and bytes, which unlike a budget do not change how words are asked."""
 
     @property
     def is_late(self) -> bool:

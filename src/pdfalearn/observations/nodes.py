@@ -121,11 +121,11 @@ class NodeTable:
         self.size = 0
         self.parents = self.last_symbols = self.lengths = np.empty(0, dtype=np.int32)
         self.classes = self.rows = np.empty(0, dtype=np.int32)
+        # Whether a word was in a batch that the model has answered.
         self.seen = np.empty(0, dtype=bool)
-        """Whether a word was in a batch that the model has answered."""
         width = symbols if symbols <= _DENSE else 0
+        # The bytes of memory that a node takes, but for room to grow and large alphabets.
         self.node_bytes = _NODE_BYTES + 4 * width
-        """The bytes of memory that a node takes, but for room to grow and large alphabets."""
         self._children = np.empty((0, width), dtype=np.int32)
         self._sparse = None if symbols <= _DENSE else SparseChildren(symbols)
         self._alphabet = np.arange(symbols)

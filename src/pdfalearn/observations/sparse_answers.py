@@ -15,8 +15,8 @@ from pdfalearn.typing import Codes, Flags, Floats, Integers
 
 # This many dense rows are made sparse at once.
 _AT_ONCE = 64
+# Stands where no answer is in the class of a distribution.
 NO_CLASS = -3
-"""Stands where no answer is in the class of a distribution."""
 
 
 class SparseAnswers:
@@ -28,12 +28,12 @@ class SparseAnswers:
         self._number_of: dict[bytes, int] = {}
         self._rows: list[bytes] = []
         self._class_of: dict[bytes, int] = {}
+        # The class of each distribution, and room for more.
         self.classes: Integers = np.empty(0, dtype=np.int64)
-        """The class of each distribution, and room for more."""
+        # How many classes have been seen.
         self.class_count = 0
-        """How many classes have been seen."""
+        # The bytes of memory that the rows take.
         self.nbytes = 0
-        """The bytes of memory that the rows take."""
 
     def __len__(self) -> int:
         return len(self._rows)
