@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.arrays import spelled
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import ArrayValue, Frozen
 from pdfalearn.typing import Codes
@@ -263,15 +264,4 @@ class WordTree(ArrayValue):
 
     def decoded(self, alphabet: Alphabet) -> list[tuple[Symbol, ...]]:
         """Return the words as tuples of symbols."""
-        parents, symbols = self.parents.tolist(), alphabet.decode(self.symbols.tolist())
-        known: dict[int, tuple[Symbol, ...]] = {0: ()}
-        words = []
-        for end in self.ends.tolist():
-            rest, node = [], end
-            while node not in known:
-                rest.append(symbols[node])
-                node = parents[node]
-            if rest:
-                known[end] = (*known[node], *reversed(rest))
-            words.append(known[end])
-        return words
+        return alphabet.decode_words(Words(*spelled(self.parents, self.symbols, self.ends)))

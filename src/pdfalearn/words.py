@@ -181,11 +181,12 @@ def visited_states(table: Codes, start: int | NDArray[np.integer], words: Words)
     last row is all -1, so that undefined leads to undefined.
     """
     width, successors = table.shape[1], table.reshape(-1).data
-
-    def walk(state: int, codes: list[int]) -> list[int]:
-        return [state := successors[state * width + symbol] for symbol in codes]
-
-    visited = run_words(words, start, lambda states, symbols: table[states, symbols], walk)
+    visited = run_words(
+        words,
+        start,
+        lambda states, symbols: table[states, symbols],
+        lambda state, codes: [state := successors[state * width + symbol] for symbol in codes],
+    )
     return visited.astype(np.int32)
 
 

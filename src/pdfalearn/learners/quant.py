@@ -23,7 +23,7 @@ from pdfalearn.learners.classification_tree import (
 )
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.models import FEW
-from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
+from pdfalearn.observations import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, visited_states
@@ -244,8 +244,7 @@ class QuaNT:
                 front = self._step(front)
         except BaseException:
             # Every word stays where answers have brought it, for the hypothesis of a stopped run.
-            self._targets[front.places] = front.at
-            self._sink_known(front)
+            self._sink(front)
             if self._likely is not None:
                 self._sink_answered()
             raise
@@ -259,7 +258,7 @@ class QuaNT:
             places, words = answered_transitions(self.observations, access)
             at = self._targets[places].astype(np.int64)
             is_open = (self._tree.states[at] < 0) & (at != UNDEFINED_LEAF)
-            self._sink_known(Front(places[is_open], words[is_open], at[is_open]))
+            self._sink(Front(places[is_open], words[is_open], at[is_open]))
 
     def _words_at(self, places: Integers) -> Integers:
         """Return the words of transitions: the access word of the state before, and the symbol."""
@@ -301,19 +300,6 @@ class QuaNT:
         on = self._landed(places, words, known, tree.children(at, labels))
         # Labelled with classes, a chain of 300 states takes 4 times as long without this loop.
         return self._sink(on) if len(on.places) < FEW else on
-
-    def _sink_known(self, front: Front) -> None:
-        """Take words as far down as answers go, where nothing more may be asked."""
-        at_root = front.at == ROOT
-        known = self.observations.nodes.classes[front.words] != UNKNOWN
-        landing = (at_root & known).nonzero()[0]
-        size = self._tree.size
-        classes = self.observations.nodes.classes[front.words[landing]].astype(np.int64)
-        children = self._tree.children_of_root(classes)
-        on = self._landed(front.places[landing], front.words[landing], size, children)
-        self._targets[on.places] = on.at
-        self._sink(on)
-        self._sink(Front(*(part[~at_root] for part in front)))
 
     def _sink(self, front: Front) -> Front:
         """Follow words down as long as their labels are known; return those not at a leaf."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
-from pdfalearn.arrays import numbered_rows
+from pdfalearn.arrays import grown, numbered_rows
 from pdfalearn.equivalence import check_tolerance
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.protocol import Findings
@@ -22,7 +21,7 @@ from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words, visited_states
 
 # Stands where a word is undefined: farther from any probability than the largest tolerance.
-UNDEFINED_CELL = -2.0
+UNDEFINED_CELL = -2
 
 _UNKNOWN = -2
 
@@ -48,7 +47,7 @@ class ObservationTable:
         self._size = 0
         self._nodes = np.empty(0, dtype=np.int64)
         # With room to grow; what is not in use holds undefined cells, its last row always.
-        self._cells = np.full((1, self._symbols + 1), UNDEFINED_CELL)
+        self._cells = np.full((1, self._symbols + 1), UNDEFINED_CELL, dtype=np.float64)
         # The place of every node that is a prefix.
         self._place_of = np.empty(0, dtype=np.int64)
 
@@ -127,7 +126,8 @@ class ObservationTable:
         cells = self._asked(self.nodes, np.array(longer), last_symbols)
         first, width = self.width, self.width + len(new)
         if width > self._cells.shape[1]:
-            self._cells = _larger(self._cells, (len(self._cells), 2 * width), UNDEFINED_CELL)
+            more = (0, 0), (0, width)
+            self._cells = np.pad(self._cells, more, constant_values=UNDEFINED_CELL)
         self._cells[: self._size, first:width] = cells
         self._stems = np.append(stems, longer)
         self._last_symbols = np.append(self._last_symbols, last_symbols)
@@ -140,10 +140,8 @@ class ObservationTable:
         nodes = nodes[defined]
         first = self._size
         self._size += len(nodes)
-        if self._size >= len(self._cells):
-            rows = max(256, 2 * self._size)
-            self._cells = _larger(self._cells, (rows, self._cells.shape[1]), UNDEFINED_CELL)
-            self._nodes = _larger(self._nodes, (rows,), 0)
+        self._cells = grown(self._cells, self._size + 1, UNDEFINED_CELL)
+        self._nodes = grown(self._nodes, self._size)
         self._nodes[first : self._size] = nodes
         self._place_of[nodes] = np.arange(first, self._size)
         self._cells[first : self._size, : self.width] = cells[defined]
@@ -159,15 +157,7 @@ class ObservationTable:
         return cells + 0.0  # -0.0 becomes 0.0, so that equal rows have equal bytes
 
     def _reserve_nodes(self) -> None:
-        size = self.observations.nodes.size
-        if size > len(self._place_of):
-            self._place_of = _larger(self._place_of, (2 * size,), _UNKNOWN)
-
-
-def _larger(old: NDArray[Any], shape: tuple[int, ...], fill: float) -> NDArray[Any]:
-    new = np.full(shape, fill, dtype=old.dtype)
-    new[tuple(slice(length) for length in old.shape)] = old
-    return new
+        self._place_of = grown(self._place_of, self.observations.nodes.size, _UNKNOWN)
 
 
 class _Proposal(NamedTuple):

@@ -97,22 +97,26 @@ class PACOracle:
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the shortest prefixes of drawn words after which model and hypothesis differ."""
         self.certificate = NOTHING_KNOWN
+        sampler = self._sampler
         if not self._queries:
-            missing = self._sampler.unreachable_symbols(hypothesis.alphabet)
+            missing = sampler.unreachable_symbols(hypothesis.alphabet)
             if missing:
                 self._warn_of(missing)
         self._queries += 1
         count = math.ceil((-math.log(self._delta) + self._queries * math.log(2)) / self._epsilon)
         longest = 0
         for begin in range(0, count, _PART):
-            words = self._draw(min(_PART, count - begin), hypothesis, observations)
+            part = min(_PART, count - begin)
+            words = sampler.draw(part, hypothesis, observations, self._random)
+            if not isinstance(words, Words) or len(words) != part:  # the certificate would not hold
+                raise OracleError(f"the sampler {sampler!r} did not give the {part} words asked")
+            check_codes(words, len(hypothesis.alphabet), f"the sampler {sampler!r} gave")
             longest = max(longest, int(words.lengths.max()))
             found = first_differences(words, hypothesis, observations)
             if len(found):
                 return found
         # If more than a share ε of the model's words were cut or showed a difference, then with a
         # probability of at least 1 - δ/2ⁱ one of these words would have been cut or shown one.
-        sampler = self._sampler
         are_whole = isinstance(sampler, ModelWords) and longest < sampler.max_length
         self.certificate = Certificate(
             "pac",
@@ -129,14 +133,6 @@ class PACOracle:
             },
         )
         return NO_WORDS
-
-    def _draw(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Draw words; refuse too few, as the certificate would not hold."""
-        words = self._sampler.draw(count, hypothesis, observations, self._random)
-        if not isinstance(words, Words) or len(words) != count:
-            raise OracleError(f"the sampler {self._sampler!r} did not give the {count} words asked")
-        check_codes(words, len(hypothesis.alphabet), f"the sampler {self._sampler!r} gave")
-        return words
 
     def _warn_of(self, missing: list[Symbol]) -> None:
         warnings.warn(
