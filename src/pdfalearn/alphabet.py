@@ -52,7 +52,7 @@ class Alphabet(Frozen):
         self.__dict__.update(
             symbols=given,
             terminal=terminal,
-            _index=_checked_index(given, terminal),
+            _index=_index_symbols(given, terminal),
             _one_character=all(isinstance(s, str) and len(s) == 1 for s in given),
         )
 
@@ -89,7 +89,7 @@ class Alphabet(Frozen):
 
     def encode_words(self, words: Iterable[Word]) -> Words:
         """Turn many words into one flat array of integers and its offsets."""
-        batch = self.checked_batch(words)
+        batch = self.list_words(words)
         try:
             lengths = [len(word) for word in batch]
             codes = map(self._index.__getitem__, chain.from_iterable(batch))
@@ -97,7 +97,7 @@ class Alphabet(Frozen):
         except (KeyError, TypeError) as error:
             raise InputError(self._culprit(batch)) from error
 
-    def checked_batch(self, words: Iterable[Word]) -> list[Word]:
+    def list_words(self, words: Iterable[Word]) -> list[Word]:
         """Refuse what is not a list of words."""
         self.check_batch(words)
         batch = list(words)
@@ -151,7 +151,7 @@ class Alphabet(Frozen):
         return "a word is a sequence of symbols of the alphabet"
 
 
-def _checked_index(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol, int]:
+def _index_symbols(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol, int]:
     if not symbols:
         raise InputError("the alphabet is empty; it needs at least one symbol")
     index: dict[Symbol, int] = {}

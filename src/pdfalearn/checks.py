@@ -119,7 +119,7 @@ def checked_generator(seed: object) -> Generator:
 def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> Floats:
     """Copy the probabilities into a read-only array, or name the value that is wrong."""
     columns, what = len(alphabet) + 1, "the terminal and every symbol"
-    table = _checked_table(given, "probabilities", "iuf", columns, what)
+    table = _check_table(given, "probabilities", "iuf", columns, what)
     rows: Floats = np.add(table, 0.0, dtype=np.float64, order="C")  # no -0.0
     wrong = wrong_rows(rows, rounding=0.0)
     if wrong.any():
@@ -145,7 +145,7 @@ def _bad_state(rows: Floats, state: int, alphabet: Alphabet) -> InputError:
 
 def checked_transitions(given: ArrayLike, probabilities: Floats, alphabet: Alphabet) -> Codes:
     """Copy the transitions into a read-only array with a last row of -1, or name what is wrong."""
-    wide = _checked_table(given, "transitions", "iu", len(alphabet), "every symbol")
+    wide = _check_table(given, "transitions", "iu", len(alphabet), "every symbol")
     states = len(probabilities)
     if len(wide) != states:
         raise InputError(
@@ -173,9 +173,7 @@ def checked_transitions(given: ArrayLike, probabilities: Floats, alphabet: Alpha
     return table
 
 
-def _checked_table(
-    given: ArrayLike, name: str, kinds: str, columns: int, what: str
-) -> NDArray[Any]:
+def _check_table(given: ArrayLike, name: str, kinds: str, columns: int, what: str) -> NDArray[Any]:
     """Return a table of numbers of these kinds, with a column for each of what it is about."""
     wanted = "numbers" if "f" in kinds else "integers"
     try:

@@ -21,7 +21,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.text import described
 from pdfalearn.typing import Flags, Floats
-from pdfalearn.words import Words, sampled_words, visited_states
+from pdfalearn.words import Words, draw_words, visited_states
 
 States = NDArray[np.int32]
 
@@ -222,7 +222,7 @@ class PDFA(Frozen):
         self, words: Iterable[Word], *, state: int | None = None
     ) -> Floats:
         """Return π^ℓ of each of many words, none empty; each may end with the terminal."""
-        batch = self.alphabet.checked_batch(words)
+        batch = self.alphabet.list_words(words)
         if not all(map(len, batch)):
             raise InputError("the empty word has no last symbol; give a word of one or more")
         ends = self.states_after([word[:-1] for word in batch], state=state)
@@ -263,7 +263,7 @@ class PDFA(Frozen):
         max_length = checked_integer(max_length, "max_length", 0)
         start = self.initial if state is None else self.checked_state(state)
         random = np.random.default_rng() if seed is None else checked_generator(seed)
-        words, cut = sampled_words(self.table, self.probabilities, start, count, max_length, random)
+        words, cut = draw_words(self.table, self.probabilities, start, count, max_length, random)
         return Sample(self.alphabet.decode_words(words), cut)
 
     def score(self, words: str | os.PathLike[str] | Iterable[Word]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA, States, checked_pdfa
-from pdfalearn.words import Words, collected_words, offsets_of
+from pdfalearn.words import Words, collect_words, offsets_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def shortest_words(pdfa: PDFA, part: Reachable) -> Words:
         here = part.parents[here]
         active, here = active[here > 0], here[here > 0]
     # All of it is backwards: the symbols of each word, and the words.
-    backwards = collected_words(steps, count)
+    backwards = collect_words(steps, count)
     return Words(backwards.symbols[::-1].copy(), offsets_of(backwards.lengths[::-1]))
 
 

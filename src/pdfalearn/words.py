@@ -232,7 +232,7 @@ def run_words(
     return visited
 
 
-def sampled_words(
+def draw_words(
     table: Codes,
     probabilities: Floats,
     start: int | Codes,
@@ -249,7 +249,7 @@ def sampled_words(
     states = np.full(count, start, dtype=np.int32)
     steps: list[tuple[Integers, Codes]] = []
     for _ in range(max_length + 1):
-        columns = drawn_columns(cumulative, states, random)
+        columns = draw_columns(cumulative, states, random)
         going = columns > 0
         active, states, symbols = active[going], states[going], columns[going] - 1
         if not len(active):
@@ -259,10 +259,10 @@ def sampled_words(
     cut = np.zeros(count, dtype=bool)
     if len(steps) > max_length:
         cut[steps.pop()[0]] = True
-    return collected_words(steps, count), cut
+    return collect_words(steps, count), cut
 
 
-def drawn_columns(cumulative: Floats, states: Codes, random: Generator) -> Integers:
+def draw_columns(cumulative: Floats, states: Codes, random: Generator) -> Integers:
     """Draw a column for each state: the first whose cumulative probability exceeds the draw."""
     draws = random.random(len(states)) * cumulative[states, -1]
     low = np.zeros(len(states), dtype=np.intp)
@@ -275,7 +275,7 @@ def drawn_columns(cumulative: Floats, states: Codes, random: Generator) -> Integ
     return low
 
 
-def collected_words(steps: list[tuple[Integers, Codes]], count: int) -> Words:
+def collect_words(steps: list[tuple[Integers, Codes]], count: int) -> Words:
     """Join the symbols of words: for every place, the words that go on there, and their symbols."""
     lengths = np.zeros(count, dtype=np.int64)
     for active, _ in steps:

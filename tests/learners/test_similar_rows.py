@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pdfalearn import Tolerance
 from pdfalearn.learners._clusters import (
-    chosen_apart,
+    choose_apart,
     cluster_means,
     deterministic,
     greedy_clusters,
@@ -57,7 +57,7 @@ def test_nearest(candidates: Floats, table: Floats, equivalence: Tolerance) -> N
 
 @given(rows(least=0), tolerances())
 def test_chosen_rows_are_apart_and_cover_the_others(table: Floats, equivalence: Tolerance) -> None:
-    chosen = chosen_apart(table, equivalence)
+    chosen = choose_apart(table, equivalence)
     assert not all_pairs(table[chosen], equivalence)
     for row in table:
         assert equivalence.similar(table[chosen], row).any()

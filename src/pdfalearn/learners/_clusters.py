@@ -50,12 +50,12 @@ def similar_pairs(rows: Floats, equivalence: Tolerance) -> Integers:
     return pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
 
 
-def chosen_apart(rows: Floats, equivalence: Tolerance) -> Integers:
+def choose_apart(rows: Floats, equivalence: Tolerance) -> Integers:
     """Choose rows in order: no two are similar, and every other row is similar to one of them.
 
     Examples
     --------
-    >>> chosen_apart(np.array([[0.2, 0.8], [0.25, 0.75], [0.3, 0.7], [0.9, 0.1]]), Tolerance(0.05))
+    >>> choose_apart(np.array([[0.2, 0.8], [0.25, 0.75], [0.3, 0.7], [0.9, 0.1]]), Tolerance(0.05))
     array([0, 2, 3])
     """
     firsts = np.sort(np.unique(numbered_rows(rows), return_index=True)[1])

@@ -99,7 +99,7 @@ class Unresolved(NamedTuple):
     def _to_nearest(self, found: Codes) -> None:
         """Where nothing was found and a word's answer is known, take the nearest distribution."""
         observations = self.observations
-        transitions, words = answered_transitions(observations, self.access)
+        transitions, words = find_answered_transitions(observations, self.access)
         places = np.searchsorted(self.transitions, transitions)
         places = np.minimum(places, len(found) - 1)
         is_lost = (self.transitions[places] == transitions) & (found[places] < 0)
@@ -109,7 +109,7 @@ class Unresolved(NamedTuple):
             found[places[is_lost]] = nearest(rows, observations.rows(words[is_lost]))
 
 
-def answered_transitions(
+def find_answered_transitions(
     observations: ObservationTree, access: Integers
 ) -> tuple[Integers, Integers]:
     """Return the transitions whose words have answers, and the nodes of these words."""

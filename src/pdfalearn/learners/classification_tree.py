@@ -36,7 +36,7 @@ class Front(NamedTuple):
     words: Integers
     at: Integers
 
-    def joined(self, added: Front) -> Front:
+    def join(self, added: Front) -> Front:
         """Put two fronts together."""
         if not len(self.places):
             return added
@@ -198,13 +198,13 @@ def parting_suffixes(
     return suffixes
 
 
-def told_bits(cost: QueryCost) -> int:
+def choose_bits(cost: QueryCost) -> int:
     """Return how many states suffixes should tell apart, as a power of 2; 0 if they stay short.
 
     Examples
     --------
-    >>> [told_bits(QueryCost(word=word, symbol=1)) for word in (0, 6)], told_bits(QueryCost(word=1))
-    ([0, 6], 11)
+    >>> [choose_bits(QueryCost(word=word, symbol=1)) for word in (0, 6, 100)]
+    [0, 6, 11]
     """
     on_the_way = cost.symbol + cost.prefix  # a word's own distribution is not on its way
     ratio = (cost.word - cost.prefix) / on_the_way if on_the_way else math.inf
@@ -228,7 +228,7 @@ def lengthen_suffixes(
     return longer
 
 
-def kept_tree(
+def keep_tree(
     tree: ClassificationTree, observations: ObservationTree, rows: Floats, *, are_traces: bool
 ) -> KeptTree:
     """Keep the parts of a tree, without the leaf of undefined words.

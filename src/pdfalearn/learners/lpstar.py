@@ -8,7 +8,7 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import (
-    chosen_apart,
+    choose_apart,
     cluster_means,
     deterministic,
     greedy_clusters,
@@ -110,13 +110,13 @@ class LPStar(TableLearner):
             rows = self.table.rows
             matches = nearest(rows[self._red], rows[self._unmatched], self.equivalence.limit)
             self._unmatched = self._unmatched[matches < 0]
-            chosen = chosen_apart(rows[self._unmatched], self.equivalence)
-            new = self._granted(self._unmatched[chosen])
+            chosen = choose_apart(rows[self._unmatched], self.equivalence)
+            new = self._grant(self._unmatched[chosen])
             if not len(new):
                 return
             self._make_red(new)
 
-    def _granted(self, places: Integers) -> Integers:
+    def _grant(self, places: Integers) -> Integers:
         """Return the new RED prefixes that may become states under the bound on states."""
         meter = self.observations.meter
         if meter.budget.max_states is None:

@@ -7,7 +7,7 @@ import numpy as np
 from pdfalearn.errors import OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples
 from pdfalearn.learners._likely import LikelyFirst
-from pdfalearn.learners._unresolved import Unresolved, answered_transitions
+from pdfalearn.learners._unresolved import Unresolved, find_answered_transitions
 from pdfalearn.learners.classification_tree import (
     EMPTY_FRONT,
     LEAF,
@@ -16,10 +16,10 @@ from pdfalearn.learners.classification_tree import (
     UNDEFINED_LEAF,
     ClassificationTree,
     Front,
-    kept_tree,
+    choose_bits,
+    keep_tree,
     lengthen_suffixes,
     parting_suffixes,
-    told_bits,
 )
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.models import FEW
@@ -72,7 +72,7 @@ class QuaNT:
         self._symbols = len(observations.alphabet)
         self._tree = ClassificationTree()
         cost, budget = observations.query_cost, observations.budget
-        bits = told_bits(cost)
+        bits = choose_bits(cost)
         # Whether arcs are labelled with traces, or with classes.
         self._are_traces = bits > 0 or cost.prefix == 0 if traces is None else traces
         self._labels, self._known_label = observations.classes, observations.known_class
@@ -130,7 +130,7 @@ class QuaNT:
         return Findings(
             access_words=observations.word_tree(self._access[: self.size]),
             structure_size=inner + self.size,
-            tree=kept_tree(tree, observations, rows, are_traces=self._are_traces),
+            tree=keep_tree(tree, observations, rows, are_traces=self._are_traces),
             tree_depth=int(tree.depths[self._leaves[: self.size]].max()),
             inner_nodes=inner,
         )
@@ -255,7 +255,7 @@ class QuaNT:
         while size < self.size:
             size = self.size
             access = self._access[: self.size]
-            places, words = answered_transitions(self.observations, access)
+            places, words = find_answered_transitions(self.observations, access)
             at = self._targets[places].astype(np.int64)
             is_open = (self._tree.states[at] < 0) & (at != UNDEFINED_LEAF)
             self._sink(Front(places[is_open], words[is_open], at[is_open]))
@@ -277,7 +277,7 @@ class QuaNT:
             most = _MOST_FREE if self.observations.query_cost.is_free else _MOST
             most = min(max(_FEWEST, self.size // 4), most)
             places = likely.take(most - len(front.places), self._access, self._targets)
-            return front.joined(self._front_at(places)), known
+            return front.join(self._front_at(places)), known
         until = min(known, first_new + self._at_once)
         if first_new == until:
             return front, until
@@ -287,7 +287,7 @@ class QuaNT:
             left_out = np.ones(count, dtype=bool)
             left_out[new] = False
             self._targets[first + left_out.nonzero()[0]] = UNDEFINED_LEAF
-        return front.joined(Front(new + first, successors, np.full(len(new), ROOT))), until
+        return front.join(Front(new + first, successors, np.full(len(new), ROOT))), until
 
     def _step(self, front: Front) -> Front:
         """Take words one arc down the tree; return those that are not at a leaf yet."""
@@ -295,9 +295,9 @@ class QuaNT:
         known = tree.size
         if not at.any():
             children = tree.children_of_root(self.observations.asked_classes(words))
-            return self._landed(places, words, known, children)
+            return self._land(places, words, known, children)
         labels = self._labels(words, tree.suffixes[at])
-        on = self._landed(places, words, known, tree.children(at, labels))
+        on = self._land(places, words, known, tree.children(at, labels))
         # Labelled with classes, a chain of 300 states takes 4 times as long without this loop.
         return self._sink(on) if len(on.places) < FEW else on
 
@@ -318,7 +318,7 @@ class QuaNT:
             self._target_of[place] = node
         return Front(*np.array(on, dtype=np.int64).T) if on else EMPTY_FRONT
 
-    def _landed(self, places: Integers, words: Integers, known: int, at: Integers) -> Front:
+    def _land(self, places: Integers, words: Integers, known: int, at: Integers) -> Front:
         """Make states of the leaves from a known size of the tree on; return the next front."""
         tree = self._tree
         granted = self.observations.meter.grant_states(self.size, tree.size - known)

@@ -181,22 +181,19 @@ class PaperQuaNT:
             word = self.observations.alphabet.decode(ce)
             raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
 
-    def _node_of(self, word: Codes) -> int:
-        return self.observations.node(word)
-
     def _class_of(self, word: Codes) -> int:
         """MQ(word), quantized."""
-        return int(self.observations.asked_classes(np.array([self._node_of(word)]))[0])
+        return int(self.observations.asked_classes(np.array([self.observations.node(word)]))[0])
 
     def _nodes(self) -> Integers:
-        return np.array([self._node_of(access) for access in self._leaf_parents])
+        return np.array([self.observations.node(access) for access in self._leaf_parents])
+
+    def _states(self) -> dict[Codes, int]:
+        return {access: state for state, access in enumerate(self._leaf_parents)}
 
     def hypothesis(self) -> PDFA:
         """Return the hypothesis: a state for each access string, in order of discovery."""
-        numbers: dict[Codes | None, int] = {
-            access: state for state, access in enumerate(self._leaf_parents)
-        }
-        numbers[None] = -1
+        numbers: dict[Codes | None, int] = {**self._states(), None: -1}
         not_sifted: list[Codes | None] = [()] * len(self._symbols)
         successors = [self._transitions.get(access, not_sifted) for access in self._leaf_parents]
         return PDFA(
@@ -210,11 +207,9 @@ class PaperQuaNT:
         count = len(self._symbols)
         if not self._is_built:
             return np.arange(self.size * count)
-        numbers = {access: state for state, access in enumerate(self._leaf_parents)}
-        return np.array(
-            sorted(numbers[access] * count + symbol for access, symbol in self._guesses),
-            dtype=np.int64,
-        )
+        states = self._states()
+        lost = sorted(states[access] * count + symbol for access, symbol in self._guesses)
+        return np.array(lost, dtype=np.int64)
 
     def findings(self, states: int = 0) -> Findings:
         """Return the access strings and the tree, without the distributions of its first states."""
@@ -231,7 +226,7 @@ class PaperQuaNT:
     def _tree(self, states: int) -> KeptTree:
         """Return the classification tree, without the distributions of the first states."""
         suffixes = Suffixes()
-        state_of = {access: state for state, access in enumerate(self._leaf_parents)}
+        state_of = self._states()
         nodes: list[tuple[int, int, _Inner | Codes]] = [(NONE, UNDEFINED, self._root)]
         for number, (_, _, node) in enumerate(nodes):  # the list grows in front of the loop
             if isinstance(node, _Inner):

@@ -123,7 +123,7 @@ class ObservationTable:
         stems = self._stems
         longer = [self.observations.suffixes.add(symbol, int(stems[old])) for symbol, old in new]
         last_symbols = self._last_symbols[[old for _, old in new]]
-        cells = self._asked(self.nodes, np.array(longer), last_symbols)
+        cells = self._ask_cells(self.nodes, np.array(longer), last_symbols)
         first, width = self.width, self.width + len(new)
         if width > self._cells.shape[1]:
             more = (0, 0), (0, width)
@@ -133,7 +133,7 @@ class ObservationTable:
         self._last_symbols = np.append(self._last_symbols, last_symbols)
 
     def _add(self, nodes: Nodes) -> None:
-        cells = self._asked(nodes, self._stems, self._last_symbols)
+        cells = self._ask_cells(nodes, self._stems, self._last_symbols)
         defined = cells[:, 0] != UNDEFINED_CELL
         self._reserve_nodes()
         self._place_of[nodes[~defined]] = UNDEFINED
@@ -146,7 +146,7 @@ class ObservationTable:
         self._place_of[nodes] = np.arange(first, self._size)
         self._cells[first : self._size, : self.width] = cells[defined]
 
-    def _asked(self, nodes: Nodes, stems: Nodes, last_symbols: Nodes) -> Floats:
+    def _ask_cells(self, nodes: Nodes, stems: Nodes, last_symbols: Nodes) -> Floats:
         """Ask for the cells of prefixes; each stem once, whatever its last symbols."""
         different, stem_of = np.unique(stems, return_inverse=True)
         words = np.repeat(nodes, len(different)), np.tile(different, len(nodes))

@@ -71,9 +71,9 @@ class WLStar(TableLearner):
         suffix_threshold: float = 0.0,
     ) -> None:
         super().__init__(observations)
-        self._max_prefixes = _checked_limit(max_prefixes, "max_prefixes")
-        self._max_suffixes = _checked_limit(max_suffixes, "max_suffixes")
-        self._max_states = _checked_limit(max_states, "max_states")
+        self._max_prefixes = _check_limit(max_prefixes, "max_prefixes")
+        self._max_suffixes = _check_limit(max_suffixes, "max_suffixes")
+        self._max_states = _check_limit(max_states, "max_states")
         seconds = np.inf if max_seconds is None else max_seconds
         self._max_seconds = checked_number(seconds, "max_seconds", 0, np.inf)
         self._prefix_threshold = checked_number(prefix_threshold, "prefix_threshold", 0, 1)
@@ -133,10 +133,10 @@ class WLStar(TableLearner):
 
     def _expand(self) -> None:
         """Look at prefixes until there is no new one and no new suffix, or a limit is reached."""
-        while (suffix := self._expanded_until()) is not None:
+        while (suffix := self._expand_until_apart()) is not None:
             self.table.add_suffixes([suffix])
 
-    def _expanded_until(self) -> tuple[int, int] | None:
+    def _expand_until_apart(self) -> tuple[int, int] | None:
         """Let prefixes join P, the most probable first, until a suffix is found to be missing."""
         queue = [(-self._weights[place], place) for place in self._p.tolist()]
         heapify(queue)
@@ -229,5 +229,5 @@ class WLStar(TableLearner):
         )
 
 
-def _checked_limit(limit: int | None, name: str) -> float:
+def _check_limit(limit: int | None, name: str) -> float:
     return np.inf if limit is None else checked_integer(limit, name, 1)

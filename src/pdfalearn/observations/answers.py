@@ -98,7 +98,7 @@ class Answers:
     def dense(self, numbers: NDArray[np.integer]) -> Floats:
         """Return distributions as a table."""
         if self._sparse is None and not self.exclude_some:
-            return self._rows[numbers]
+            return np.asarray(self._rows[numbers])
         return self.rows(numbers).to_dense()
 
     def rows(self, numbers: NDArray[np.integer]) -> Rows:
@@ -112,7 +112,7 @@ class Answers:
         """Return for each row whether it says that no word goes on with a symbol."""
         if self._sparse is not None:
             return self._sparse.excludes(numbers, symbols)
-        return np.signbit(self._rows[numbers, symbols + 1])
+        return np.asarray(np.signbit(self._rows[numbers, symbols + 1]))
 
     def possible_symbols(self, numbers: Integers) -> tuple[Integers, Integers] | None:
         """Return what may follow rows, as pairs of a place and a symbol; None if all may."""

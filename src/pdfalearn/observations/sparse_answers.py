@@ -82,7 +82,7 @@ class SparseAnswers:
 
     def _keep(self, rows: Rows, given: list[bytes]) -> None:
         try:
-            classes = self._classified(rows)
+            classes = self._classify(rows)
         except ValueError:
             for row in given:
                 del self._number_of[row]
@@ -94,7 +94,7 @@ class SparseAnswers:
         self.classes[first : len(self._rows)] = classes
         self.class_count = max(self.class_count, max(classes) + 1)
 
-    def _classified(self, rows: Rows) -> list[int]:
+    def _classify(self, rows: Rows) -> list[int]:
         if not isinstance(self._equivalence, Equivalence):
             return list(range(len(self._rows), len(self._rows) + len(rows)))
         class_of = self._class_of

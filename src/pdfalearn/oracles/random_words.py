@@ -18,7 +18,7 @@ from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.results import Certificate
 from pdfalearn.samplers import ModelWords, Sampler
 from pdfalearn.typing import Codes, Floats
-from pdfalearn.words import NO_WORDS, Words, join_words, offsets_of, prefixes_of, sampled_words
+from pdfalearn.words import NO_WORDS, Words, draw_words, join_words, offsets_of, prefixes_of
 
 _MOST_WORDS = 10**12
 # Words are drawn, asked for and compared in parts of this size, or up to this size.
@@ -187,7 +187,7 @@ class StatePrefixOracle:
         count = len(access) * self._walks
         for begin in range(0, count, _PART):
             places = np.arange(begin, min(begin + _PART, count)) // self._walks
-            walks = self._walked(hypothesis, part.states[places], rows)
+            walks = self._walk(hypothesis, part.states[places], rows)
             words = join_words(prefixes_of(access, places, access.lengths[places]), walks)
             found = first_differences(words, hypothesis, observations)
             if len(found):
@@ -200,10 +200,10 @@ class StatePrefixOracle:
         )
         return NO_WORDS
 
-    def _walked(self, hypothesis: PDFA, states: Codes, rows: Floats) -> Words:
+    def _walk(self, hypothesis: PDFA, states: Codes, rows: Floats) -> Words:
         """Walk from states, and take one symbol more."""
         count, length = len(states), self._length - 1
-        ways, _ = sampled_words(hypothesis.table, rows, states, count, length, self._random)
+        ways, _ = draw_words(hypothesis.table, rows, states, count, length, self._random)
         last = self._random.integers(len(hypothesis.alphabet), size=count, dtype=np.int32)
         return join_words(ways, Words(last, np.arange(count + 1)))
 
@@ -277,7 +277,7 @@ class WeissOracle:
         ours = self._model_words.draw(
             count - from_hypothesis, hypothesis, observations, self._random
         )
-        theirs, _ = sampled_words(
+        theirs, _ = draw_words(
             hypothesis.table,
             hypothesis.probabilities,
             hypothesis.initial,

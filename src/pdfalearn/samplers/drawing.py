@@ -17,7 +17,7 @@ from pdfalearn.models import AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA, Sample
 from pdfalearn.typing import Codes, Integers
-from pdfalearn.words import Words, collected_words, drawn_columns, offsets_of, prefixes_of
+from pdfalearn.words import Words, collect_words, draw_columns, offsets_of, prefixes_of
 
 
 class Sampler(Protocol):
@@ -158,7 +158,7 @@ def model_words(
         active, symbols = active[going], columns[going] - 1
         nodes = observations.nodes.step(nodes[going], symbols)
         steps.append((active, symbols.astype(np.int32)))
-    return collected_words(steps, count)
+    return collect_words(steps, count)
 
 
 def sample(
@@ -208,7 +208,7 @@ def _draw_columns(nodes: Nodes, observations: ObservationTree, random: Generator
     rows = observations.answers.rows(numbers.astype(np.int64))
     if rows.columns is None or rows.offsets is None:
         cumulative = np.cumsum(rows.values, axis=1)
-        return drawn_columns(cumulative, places.astype(np.int32), random).astype(np.int32)
+        return draw_columns(cumulative, places.astype(np.int32), random).astype(np.int32)
     if rows.rest is not None and rows.rest.any():
         word = shortened(observations.word(int(nodes[(rows.rests[places] > 0).argmax()])))
         raise ModelError(
@@ -219,7 +219,7 @@ def _draw_columns(nodes: Nodes, observations: ObservationTree, random: Generator
     table = np.zeros((len(rows), int(lengths.max())))
     within = np.arange(len(rows.values)) - np.repeat(rows.offsets[:-1], lengths)
     table[rows.row_numbers, within] = rows.values
-    listed = drawn_columns(np.cumsum(table, axis=1), places.astype(np.int32), random)
+    listed = draw_columns(np.cumsum(table, axis=1), places.astype(np.int32), random)
     columns: Codes = rows.columns[rows.offsets[places] + np.minimum(listed, lengths[places] - 1)]
     return columns
 
@@ -275,7 +275,7 @@ class HypothesisWords(_WordsUpTo):
             drawn = symbols[begins[states] + chosen]
             steps.append((active, drawn))
             states = hypothesis.transitions[states, drawn].astype(np.int64)
-        return collected_words(steps, count)
+        return collect_words(steps, count)
 
 
 class Mixture:
