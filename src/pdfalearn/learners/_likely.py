@@ -88,24 +88,19 @@ class LikelyFirst:
         """
         taken = [np.empty(0, dtype=np.int64)]
         while count > 0 and self._turns:
-            entries = self._next(count)
+            queue = self._queues[self._turns[0]]
+            entries = queue.popleft()  # all are states, or none is
+            if len(entries) > count:
+                queue.appendleft(entries[count:])
+                entries = entries[:count]
+            elif not queue:
+                del self._queues[heapq.heappop(self._turns)]
             if entries[0] < 0:
                 self._open(-1 - entries, access, targets)
             else:
                 taken.append(entries)
                 count -= len(entries)
         return np.concatenate(taken)
-
-    def _next(self, count: int) -> Integers:
-        """Return at most this many of the entries whose turn it is: all are states, or none is."""
-        turn = self._turns[0]
-        queue = self._queues[turn]
-        entries = queue.popleft()
-        if len(entries) > count:
-            queue.appendleft(entries[count:])
-        elif not queue:
-            del self._queues[heapq.heappop(self._turns)]
-        return entries[:count]
 
     def _open(self, states: Integers, access: Integers, targets: NDArray[Any]) -> None:
         """Let the transitions of states wait."""

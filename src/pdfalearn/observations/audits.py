@@ -223,21 +223,15 @@ def _find_change(
     """Return the place of an answer that is not the same, if any, and the largest difference."""
     if again.undefined is not None and again.undefined.any():
         return int(again.undefined.argmax()), 1.0
-    size, largest = max(1, _NUMBERS_AT_ONCE // before.width), 0.0
-    for begin in range(0, len(before), size):
-        places = np.arange(begin, min(begin + size, len(before)))
-        first, second = before.take(places), again.take(places)
-        differences: Floats = np.abs(second.to_dense() - first.to_dense()).max(axis=1)
-        largest = max(largest, float(differences.max()))
-        if not differences.any() and not (first.is_sparse or second.is_sparse):
-            continue
-        try:
-            moved = different_rows(equivalence, first, second) | (differences > most)
-        except UndecidedError as error:
-            return begin + error.place, largest
-        if moved.any():
-            return begin + int(moved.argmax()), largest
-    return None, largest
+    differences: Floats = np.abs(again.to_dense() - before.to_dense()).max(axis=1)
+    largest = float(differences.max(initial=0.0))
+    if not differences.any() and not (before.is_sparse or again.is_sparse):
+        return None, largest
+    try:
+        moved = different_rows(equivalence, before, again) | (differences > most)
+    except UndecidedError as error:
+        return error.place, largest
+    return int(moved.argmax()) if moved.any() else None, largest
 
 
 def _list_names(names: list[str]) -> str:
