@@ -34,9 +34,8 @@ class Counterexamples:
         self._path = observations.path(words)
         # The model's class after each word.
         self.truths = observations.asked_classes(self._path[words.ends])
-        self._last_places = np.zeros(len(words), dtype=np.int64)
         # Where each broke the last time, and the hypothesis's state there.
-        self._last_states = np.zeros(len(words), dtype=np.int64)
+        self._last_places, self._last_states = np.zeros((2, len(words)), dtype=np.int64)
 
     def breaks(self, chosen: Integers, states: Codes, access: Integers) -> Breaks:
         """Find a break in each of the chosen words, after which the hypothesis is wrong.

@@ -29,8 +29,8 @@ class Unresolved(NamedTuple):
     # The nodes of the classification tree that their words have reached.
     at: NDArray[Any]
     tree: ClassificationTree
-    leaves: Integers
     # The leaf and the node of the access word of every state.
+    leaves: Integers
     access: Integers
     observations: ObservationTree
 
@@ -47,7 +47,10 @@ class Unresolved(NamedTuple):
         with the nearest distribution.
         """
         flat, tree = table.reshape(-1), self.tree
-        found = self._by_suffixes(table)
+        words = self.observations.word_tree(self.access)
+        found = np.empty(len(self.transitions), dtype=np.int32)
+        for part in _parts(len(found)):
+            found[part] = suffix_matches(table, words, self.transitions[part])
         oldest, sifted = self._oldest(), (self.at != ROOT).nonzero()[0]
         at = self.at[sifted]
         at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
@@ -61,14 +64,6 @@ class Unresolved(NamedTuple):
             found[part] = np.where(is_taken, as_before, found[part])
         self._to_nearest(found)
         flat[self.transitions] = np.maximum(found, 0)
-
-    def _by_suffixes(self, table: Codes) -> Codes:
-        """Return where the longest suffixes lead; -1 where none leads to a state."""
-        words = self.observations.word_tree(self.access)
-        found = np.empty(len(self.transitions), dtype=np.int32)
-        for part in _parts(len(found)):
-            found[part] = suffix_matches(table, words, self.transitions[part])
-        return found
 
     def _taken_for(self, oldest: Integers) -> Integers:
         """Return the older state that each state was taken for; -1 where there is none.

@@ -118,7 +118,7 @@ def learn(
         In the end, and now and then on the way, this many words are asked again, to catch a model
         that does not always give the same answer; they are counted apart.
     seed : int
-        Seed of the audit's sample.
+        Seed of the audit's sample and, where no oracle is given, of the words that are sampled.
 
     Returns
     -------

@@ -172,16 +172,7 @@ class NodeTable:
         """Return every node's successors: all of the first, then all of the second, and so on."""
         if self._sparse is not None:
             return self._sparse_successors(self._sparse, nodes)
-        children = self._children[nodes]
-        is_missing = children < 0
-        if is_missing.all():
-            new = self._append(np.repeat(nodes, self.symbols), np.tile(self._alphabet, len(nodes)))
-            self._children[nodes] = new.reshape(len(nodes), self.symbols)
-            return new
-        if is_missing.any():
-            places, symbols = is_missing.nonzero()
-            children[is_missing] = self._make_children(nodes[places], symbols)
-        return children.reshape(-1).astype(np.int64)
+        return self.step(np.repeat(nodes, self.symbols), np.tile(self._alphabet, len(nodes)))
 
     def _sparse_successors(self, sparse: SparseChildren, nodes: Nodes) -> Nodes:
         parents, symbols = np.repeat(nodes, self.symbols), np.tile(self._alphabet, len(nodes))

@@ -68,7 +68,7 @@ def check_model(
     max_length : int
         The length of the words; one is four times as long.
     seed : int
-        Draws the words.
+        Seed of the words.
     tolerance : float
         By how much a probability may differ from one time to the next.
 
