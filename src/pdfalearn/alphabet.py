@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.arrays import spelled
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import ArrayValue, Frozen
 from pdfalearn.typing import Codes
@@ -264,4 +263,6 @@ class WordTree(ArrayValue):
 
     def decoded(self, alphabet: Alphabet) -> list[tuple[Symbol, ...]]:
         """Return the words as tuples of symbols."""
+        from pdfalearn.arrays import spelled  # which is not needed to show an automaton
+
         return alphabet.decode_words(Words(*spelled(self.parents, self.symbols, self.ends)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.errors import OracleError
+from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples
 from pdfalearn.learners._likely import LikelyFirst
 from pdfalearn.learners._unresolved import Unresolved, find_answered_transitions
@@ -102,6 +102,8 @@ class QuaNT:
 
     def hypothesis(self) -> PDFA:
         """Return the current hypothesis; its states are numbered as they were discovered."""
+        if not self.size:
+            raise InputError("QuaNT has no hypothesis yet; call start, then hypothesis")
         table, unresolved = self._table(), self.unresolved()
         access, observations = self._access[: self.size], self.observations
         if len(unresolved):

@@ -128,8 +128,7 @@ class Run:
         if self._result is None:
             # Half-made states, where a second Ctrl-C came in between, leave the newest one.
             with suppress(Exception):
-                if self._learner.size:
-                    self._hypothesis = self._learner.hypothesis()
+                self._hypothesis = self._learner.hypothesis()
             if self._hypothesis is None:
                 return None
             self._result = self._make_result(certify_interrupt(is_growing=self._is_growing))
