@@ -265,4 +265,5 @@ class WordTree(ArrayValue):
         """Return the words as tuples of symbols."""
         from pdfalearn.arrays import spelled  # which is not needed to show an automaton
 
-        return alphabet.decode_words(Words(*spelled(self.parents, self.symbols, self.ends)))
+        nodes = self.ends.astype(np.int64)
+        return alphabet.decode_words(Words(*spelled(self.parents, self.symbols, nodes)))

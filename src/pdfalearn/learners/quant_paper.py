@@ -193,12 +193,12 @@ class PaperQuaNT:
 
     def hypothesis(self) -> PDFA:
         """Return the hypothesis: a state for each access string, in order of discovery."""
-        numbers: dict[Codes | None, int] = {**self._states(), None: -1}
+        numbers = self._states()
         not_sifted: list[Codes | None] = [()] * len(self._symbols)
         successors = [self._transitions.get(access, not_sifted) for access in self._leaf_parents]
         return PDFA(
             alphabet=self.observations.alphabet,
-            transitions=[[numbers[access] for access in row] for row in successors],
+            transitions=[[-1 if to is None else numbers[to] for to in row] for row in successors],
             probabilities=self.observations.rows(self._nodes()),
         )
 
