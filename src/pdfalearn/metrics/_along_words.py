@@ -18,7 +18,7 @@ from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.samplers import model_words
 from pdfalearn.text import described
 from pdfalearn.typing import Codes, Floats
-from pdfalearn.words import Words, sampled_words, visited_states
+from pdfalearn.words import Words, draw_words, visited_states
 
 _MOST_PREFIXES = 2**20
 """At most this many prefixes of words are asked for at once."""
@@ -41,7 +41,7 @@ class Run:
         """Draw words; those that do not end are cut at the length."""
         pdfa = self._pdfa
         rows, start = pdfa.probabilities, pdfa.initial
-        return sampled_words(pdfa.table, rows, start, count, max_length, random)[0]
+        return draw_words(pdfa.table, rows, start, count, max_length, random)[0]
 
     def numbers_along(self, words: Words) -> Codes:
         """Return the number of the distribution after every prefix of every word.
