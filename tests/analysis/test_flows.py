@@ -7,7 +7,7 @@ import pytest
 
 from pdfalearn import PDFA
 from pdfalearn.analysis import length
-from pdfalearn.chains import flows
+from pdfalearn.chains import systems
 from pdfalearn.chains.flows import Flow
 from pdfalearn.datasets import random_pdfa
 
@@ -34,9 +34,9 @@ def test_blocks_of_any_size(rows: int, turned: bool, monkeypatch: pytest.MonkeyP
         )
     gains = np.random.default_rng(1).random(len(pdfa))
     expected = edges_of(pdfa).values(gains)
-    monkeypatch.setattr(flows, "_FEW", 0)
-    monkeypatch.setattr(flows, "_ROWS", rows)
-    monkeypatch.setattr(flows, "solver_of", lambda *_: pytest.fail("passes did not suffice"))
+    monkeypatch.setattr(systems, "_DIRECT", 0)
+    monkeypatch.setattr(systems, "_ROWS", rows)
+    monkeypatch.setattr(systems, "solver_of", lambda *_: pytest.fail("passes did not suffice"))
     assert edges_of(pdfa).values(gains) == pytest.approx(expected, rel=1e-13)
 
 

@@ -6,11 +6,10 @@ from math import inf, isinf
 
 import numpy as np
 
-from pdfalearn.chains import Chain, visits_and_weights
+from pdfalearn.chains import Pairs, sums_by, visits_and_weights
 from pdfalearn.equivalence import over_union
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import DirectedDivergence, Divergence
-from pdfalearn.typing import Floats
 
 
 def divergence(a: PDFA, b: PDFA) -> Divergence:
@@ -64,13 +63,17 @@ def directed_divergence(first: PDFA, second: PDFA) -> DirectedDivergence:
     >>> directed_divergence(figure_3(), figure_3()).per_word
     0.0
     """
-    chain = Chain.of(*over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second")))
-    values = chain.divergences()
-    visits, weights = visits_and_weights(chain)
+    first, second = over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
+    pairs = Pairs.visited(first, second)
+    values = pairs.row_divergences()
+    visits, weights = visits_and_weights(pairs.flow)
     finite = np.isfinite(values)
     terms = np.where(finite, weights * np.where(finite, values, 0.0), inf)
-    by_state = _by_state(chain, terms)
-    per_symbol, ends = float(by_state.sum()), bool((chain.components < 0).all())
+    by_state = sums_by(pairs.lefts, terms, len(first))
+    shares = sums_by(pairs.lefts, weights, len(first))
+    for array in (by_state, shares):
+        array.setflags(write=False)
+    per_symbol, ends = float(by_state.sum()), not pairs.flow.endless.any()
     per_word = inf if per_symbol and not ends else float(visits @ np.where(visits, values, 0.0))
     finite_weight = float(weights[finite].sum())
     return DirectedDivergence(
@@ -78,15 +81,7 @@ def directed_divergence(first: PDFA, second: PDFA) -> DirectedDivergence:
         per_symbol=per_symbol,
         expected_length=float(visits.sum()) - 1 if ends else inf,
         by_state=by_state,
-        visits=_by_state(chain, weights),
+        visits=shares,
         infinite_share=float(weights[~finite].sum() / weights.sum()),
         finite_mean=float(terms[finite].sum()) / finite_weight if finite_weight else np.nan,
     )
-
-
-def _by_state(chain: Chain, values: Floats) -> Floats:
-    """Add up the values of the pairs of each of the target's states."""
-    sums = np.zeros(len(chain.target))
-    np.add.at(sums, chain.lefts, values)
-    sums.setflags(write=False)
-    return sums

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import xlogy
 
 from pdfalearn.alphabet import Alphabet, Word, shortened
-from pdfalearn.chains import Chain, expected_visits
+from pdfalearn.chains import Pairs
 from pdfalearn.checks import checked_generator, checked_integer
-from pdfalearn.equivalence import Equivalence, Exact, Tolerance
+from pdfalearn.equivalence import Equivalence, Exact, Tolerance, over_union
 from pdfalearn.errors import InputError
 from pdfalearn.metrics._along_words import Asked, Rows, Run, Tally, asking, check_model
 from pdfalearn.metrics.distributions import average_figures, checked_places, figures_of
@@ -165,45 +165,44 @@ def evaluate_exactly(
     """
     target, candidate = checked_pdfa(target, "target"), checked_pdfa(candidate, "candidate")
     places = checked_places(k, len(target.alphabet))
-    chain = Chain.of(target, candidate)
-    _check_ends(target, chain)
-    visits = expected_visits(chain.moves, chain.start)
-    rows, others = chain.target_rows, chain.candidate_rows
-    ends = visits * chain.shares[:, 0]
-    figures = figures_of(rows, others, equivalence, places)
-    prefixes = float(visits.sum())
-    return Evaluation(
-        words=None,
-        cut_words=0,
-        mean_length=prefixes - 1,
-        equivalence=equivalence,
-        k=places,
-        over_prefixes=average_figures(figures, visits),
-        over_words=average_figures(figures, ends),
-        log_probability_error=None,
-        one_sided_words=_impossible(chain),
-        target_perplexity=_expected_perplexity(chain.shares, rows, visits),
-        perplexity=_expected_perplexity(chain.shares, others, visits),
-    )
-
-
-def _check_ends(target: PDFA, chain: Chain) -> None:
-    """Refuse a target whose words may never end, with a word that leads there."""
-    endless = chain.first_endless()
-    if endless is not None:
-        word = shortened(target.alphabet.decode(chain.word(endless)))
+    target.alphabet.positions_in(candidate.alphabet)  # refuses other symbols
+    target, candidate = over_union(target, candidate)
+    pairs = Pairs.visited(target, candidate)
+    flow = pairs.flow
+    if flow.endless.any():
+        word = shortened(target.alphabet.decode(pairs.word(int(flow.endless.argmax()))))
         raise InputError(
             f"after the word {word} the target never ends; draw words of a maximal length instead"
         )
+    visits = flow.visits(flow.start)
+    shares = pairs.first.rows[pairs.lefts]
+    # As they are in the automata: dividing rows by their sums could change their classes.
+    rows, others = target.probabilities[pairs.lefts], candidate.probabilities[pairs.rights]
+    others[pairs.rights < 0] = np.nan
+    figures = figures_of(rows, others, equivalence, places)
+    return Evaluation(
+        words=None,
+        cut_words=0,
+        mean_length=float(visits.sum()) - 1,
+        equivalence=equivalence,
+        k=places,
+        over_prefixes=average_figures(figures, visits),
+        over_words=average_figures(figures, visits * shares[:, 0]),
+        log_probability_error=None,
+        one_sided_words=_impossible_share(pairs, shares),
+        target_perplexity=_expected_perplexity(shares, rows, visits),
+        perplexity=_expected_perplexity(shares, others, visits),
+    )
 
 
-def _impossible(chain: Chain) -> float:
+def _impossible_share(pairs: Pairs, shares: Floats) -> float:
     """Return the probability that a word drawn from the target is impossible in the candidate."""
-    possible = chain.candidate_rows > 0  # NaN is not
-    lost = np.where(possible, 0.0, chain.shares).sum(axis=1)
+    possible = pairs.second.rows[pairs.rights] > 0
+    lost = np.where(possible, 0.0, shares).sum(axis=1)
     if not lost.any():
         return 0.0
-    return float(expected_visits(chain.moves_where(possible), chain.start) @ lost)
+    flow = pairs.flow.keep_edges(possible[pairs.sources, pairs.symbols + 1])
+    return float(flow.visits(flow.start) @ lost)
 
 
 def _expected_perplexity(shares: Floats, rows: Floats, visits: Floats) -> float:
