@@ -30,8 +30,10 @@ _ROUND = 8
 _FEW_ROUNDS = 64
 _MOST_ROUNDS = 4096
 _ROUNDING = 2.0**-51
-_SLOWEST = 0.999
+_SLOWEST, _SLOWEST_OF_FEW = 0.999, 0.9
 """Passes that shrink changes by no more than this are not worth while."""
+_TINY = 100
+"""Systems of at most this many unknowns are eliminated without a single pass."""
 _LEAPS = 3
 """The changes to come are extrapolated after each of this many first rounds."""
 _MOST_REFINEMENTS = 4
@@ -59,9 +61,11 @@ class System:
 
     def transpose(self) -> System:
         """Return the system in which values are passed on and not back."""
-        order = np.argsort(self.successors, kind="stable")
-        edges = self.successors[order], self.sources[order], self.weights[order]
-        return System(*edges, self.diagonal)
+        size = len(self.diagonal)
+        edges = csr_array((self.weights, self.successors, self._offsets), shape=(size, size))
+        turned = edges.tocsc()  # by counting, five times as fast as sorting
+        sources = np.repeat(np.arange(size), np.diff(turned.indptr))
+        return System(sources, turned.indices.astype(np.int64), turned.data, self.diagonal)
 
     def scale(self, costs: Floats) -> System:
         """Return the system of the values times exp(costs)."""
@@ -72,7 +76,7 @@ class System:
         """Solve for the values, none of which is negative, as no gain is."""
         if not gains.any():
             return np.zeros(len(gains))
-        passed = None if len(gains) <= _DIRECT else self._pass_until_steady(gains, _FEW_ROUNDS)
+        passed = None if len(gains) <= _TINY else self._pass_until_steady(gains, _FEW_ROUNDS)
         if passed is not None:
             return passed
         found = solver_of(self._matrix(), gains)
@@ -145,6 +149,7 @@ class System:
         """
         at_once = gains / self.diagonal.astype(np.float64)
         values, last = at_once.copy(), np.inf
+        slowest = _SLOWEST if len(values) > _DIRECT else _SLOWEST_OF_FEW
         for number in range(rounds):
             self._pass(values, at_once, _ROUND - 2)
             earlier = values.copy()
@@ -155,7 +160,7 @@ class System:
                 change = float(np.nan_to_num(np.abs((values - before) / values), nan=0.0).max())
             if change <= _ROUNDING:
                 return values
-            if change < 1e-3 and change > last * _SLOWEST**_ROUND:
+            if change < 1e-3 and change > last * slowest**_ROUND:
                 return None
             last = change
             if number < _LEAPS:
