@@ -38,42 +38,36 @@ def greatest_reach(chain: IntervalChain) -> float:
     if not (chain.targets == chain.yes).any():
         return 0.0
     simple, numbers = collapse_components(chain, end_components(chain))
-    start = int(numbers[0])
-    values = _extreme(simple, yes=1.0, greatest=True)
-    steps = _checked_steps(simple)
-    if steps is None or not np.isfinite(values).all():
-        return 1.0
-    ends = np.append(values, [1.0, 0.0])
-    change = float((simple.best(ends, greatest=True)[0] - values).max()) + simple.error(ends)
-    return min(1.0, _up(values[start] + max(change, 0.0) * steps[start]))
+    bound = _proved_value(simple, int(numbers[0]), yes=1.0, greatest=True)
+    return 1.0 if bound is None else min(1.0, bound)
 
 
 def least_reach(chain: IntervalChain) -> float:
     """Return what the probability of ending in ``yes`` from place 0 on is never below."""
     kept = ~avoiding_places(chain)
-    if not kept[0]:
-        return 0.0
-    simple = chain.restrict_to(kept)
-    values = _extreme(simple, yes=1.0, greatest=False)
-    steps = _checked_steps(simple)
-    if steps is None or not np.isfinite(values).all():
-        return 0.0
-    ends = np.append(values, [1.0, 0.0])
-    change = float((values - simple.best(ends, greatest=False)[0]).max()) + simple.error(ends)
-    return max(0.0, _down(values[0] - max(change, 0.0) * steps[0]))
+    bound = _proved_value(chain.restrict_to(kept), 0, yes=1.0, greatest=False) if kept[0] else None
+    return 0.0 if bound is None else max(0.0, bound)
 
 
 def greatest_steps(chain: IntervalChain) -> float:
     """Return what the expected number of steps between places is never above; may be infinite."""
-    if (end_components(chain) >= 0).any():
-        return np.inf
-    values = _extreme(chain, gain=1.0, greatest=True)
-    steps = _checked_steps(chain)
+    endless = (end_components(chain) >= 0).any()
+    bound = None if endless else _proved_value(chain, 0, gain=1.0, greatest=True)
+    return np.inf if bound is None else bound
+
+
+def _proved_value(
+    chain: IntervalChain, start: int, *, gain: float = 0.0, yes: float = 0.0, greatest: bool
+) -> float | None:
+    """Return V ± δ·w of a place, as above, rounded outward; None if nothing can be proved."""
+    values, steps = _extreme(chain, gain=gain, yes=yes, greatest=greatest), _checked_steps(chain)
     if steps is None or not np.isfinite(values).all():
-        return np.inf
-    ends = np.append(values + 1, [0.0, 0.0])
-    change = float((chain.best(ends, greatest=True)[0] - values).max()) + chain.error(ends)
-    return _up(values[0] + max(change, 0.0) * steps[0])
+        return None
+    worth, sign = np.append(values + gain, [yes, 0.0]), 1.0 if greatest else -1.0
+    further = sign * (chain.best(worth, greatest=greatest)[0] - values)
+    change = max(0.0, float(further.max()) + chain.error(worth))
+    value = values[start] + sign * change * steps[start]
+    return _up(value) if greatest else _down(value)
 
 
 def least_steps(chain: IntervalChain) -> float:
