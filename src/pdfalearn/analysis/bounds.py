@@ -163,7 +163,7 @@ def probability_bounds(
     boxes = Boxes.of(claim.pdfa, claim.equivalence)
     dfa = language_dfa(language, claim.pdfa.alphabet)
     if given is None:
-        low, high = _widened(_reach(claim.pdfa, boxes, dfa), claim.epsilon)
+        low, high = _reach(claim, boxes, dfa)
     else:
         low, high = _given(claim, boxes, dfa, given)
     says_nothing = (low <= _NEARLY or high >= 1 - _NEARLY) and high - low >= _FAR
@@ -207,35 +207,39 @@ def length_bounds(
             "any length; ask for the probability of a length with probability_bounds"
         )
     boxes = Boxes.of(claim.pdfa, claim.equivalence)
-    chain = _whole_chain(claim.pdfa, boxes)[0]
+    chain = _chain_of(claim.pdfa, boxes)[0]
     low, high = least_steps(chain), greatest_steps(chain)
     blamed = _blamed(claim.pdfa, boxes) if high == inf else ()
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 
-def _reach(pdfa: PDFA, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
-    """Return the least and the greatest probability of a language; 0 if it has no words."""
+def _chain_of(pdfa: PDFA, boxes: Boxes, dfa: DFA | None = None) -> tuple[IntervalChain, Product]:
+    """Return the chain of a language's words, or of all of them, and the product that it is of."""
     if dfa is None:
-        return 0.0, 0.0
+        dfa = language_dfa(HasLength(), pdfa.alphabet)
     product = Product.of(pdfa, dfa, followed=boxes.highs[:, 1:] > 0)
-    chain = interval_chain(product, boxes)
-    return least_reach(chain), greatest_reach(chain)
+    return interval_chain(product, boxes), product
 
 
-def _widened(bounds: tuple[float, float], epsilon: float) -> tuple[float, float]:
-    """Allow for a share of words about which nothing is known.
+def _reach(claim: Claim, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
+    """Return the least and the greatest probability of a language, None for one without words.
 
-    Up to such words, the model draws as one that the classes allow (a coupling of the two).
+    A share ε of words is allowed for about which nothing is known: up to such words, the model
+    draws as one that the classes allow (a coupling of the two).
     """
-    return max(0.0, bounds[0] - epsilon), min(1.0, bounds[1] + epsilon)
+    low = high = 0.0
+    if dfa is not None:
+        chain, _ = _chain_of(claim.pdfa, boxes, dfa)
+        low, high = least_reach(chain), greatest_reach(chain)
+    return max(0.0, low - claim.epsilon), min(1.0, high + claim.epsilon)
 
 
 def _given(claim: Claim, boxes: Boxes, dfa: DFA, given: LanguageLike) -> tuple[float, float]:
     """Bound a/(a + b), a of the words in both languages and b of those in the condition alone."""
     condition = language_dfa(given, claim.pdfa.alphabet)
     both, alone = intersection(dfa, condition), intersection(complement(dfa), condition)
-    least, greatest = _widened(_reach(claim.pdfa, boxes, both), claim.epsilon)
-    other_least, other_greatest = _widened(_reach(claim.pdfa, boxes, alone), claim.epsilon)
+    least, greatest = _reach(claim, boxes, both)
+    other_least, other_greatest = _reach(claim, boxes, alone)
     if not greatest + other_greatest:
         raise InputError(
             f"the condition {described(given)} has probability 0 for {claim.statement}; take "
@@ -252,15 +256,9 @@ def _share(part: float, other: float) -> tuple[float, float]:
     return max(0.0, share * (1 - 2.0**-50)), min(1.0, share * (1 + 2.0**-50))
 
 
-def _whole_chain(pdfa: PDFA, boxes: Boxes) -> tuple[IntervalChain, Product]:
-    """Return the chain of all words."""
-    everything = language_dfa(HasLength(), pdfa.alphabet)
-    product = Product.of(pdfa, everything, followed=boxes.highs[:, 1:] > 0)
-    return interval_chain(product, boxes), product
-
-
 def _blamed(pdfa: PDFA, boxes: Boxes) -> tuple[int, ...]:
-    chain, product = _whole_chain(pdfa, boxes)
+    """Return the states that may go on for ever, or else those whose classes are widest."""
+    chain, product = _chain_of(pdfa, boxes)
     states = product.walk.lefts
     endless = states[end_components(chain) >= 0]
     if not len(endless):

@@ -19,8 +19,6 @@ from pdfalearn.typing import Floats
 
 _MARGIN = 2.0**-49
 """More than the shift by 2⁻⁵⁰ and all rounding can move a probability across a boundary."""
-_PART = 2**14
-"""Rows are added up in parts of this many pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,12 @@ class Boxes:
         lows, highs = np.clip(lows, 0.0, 1.0), np.clip(highs, 0.0, 1.0)
         highs[:, 1:][pdfa.transitions < 0] = 0.0
         lows[:, 1:][pdfa.transitions < 0] = 0.0
-        _check_not_empty(lows, highs, equivalence)
+        empty = (lows.sum(axis=1) > 1 + 1e-12) | (highs.sum(axis=1) < 1 - 1e-12)
+        if empty.any():
+            raise InputError(
+                f"state {int(empty.argmax())}: no distribution that sums to 1 is in its class by "
+                f"{equivalence!r}, as its own row does not; divide the rows by their sums"
+            )
         return cls(lows, highs)
 
     @property
@@ -80,15 +83,6 @@ def _box(rows: Floats, equivalence: Relation, margin: float = _MARGIN) -> tuple[
     )
 
 
-def _check_not_empty(lows: Floats, highs: Floats, equivalence: Relation) -> None:
-    empty = (lows.sum(axis=1) > 1 + 1e-12) | (highs.sum(axis=1) < 1 - 1e-12)
-    if empty.any():
-        raise InputError(
-            f"state {int(empty.argmax())}: no distribution that sums to 1 is in its class by "
-            f"{equivalence!r}, as its own row does not; divide the rows by their sums"
-        )
-
-
 def interval_chain(product: Product, boxes: Boxes) -> IntervalChain:
     """Return the chain of a product: words of the language end in ``yes``, others in ``no``.
 
@@ -104,7 +98,7 @@ def interval_chain(product: Product, boxes: Boxes) -> IntervalChain:
     lefts = walk.lefts[walk.sources]
     lows, highs = (
         np.concatenate(
-            (table[lefts, walk.symbols + 1], table[walk.lefts, 0], _sum_lost(product, table))
+            (table[lefts, walk.symbols + 1], table[walk.lefts, 0], product.sum_lost(table))
         )
         for table in (boxes.lows, boxes.highs)
     )
@@ -113,18 +107,6 @@ def interval_chain(product: Product, boxes: Boxes) -> IntervalChain:
     targets = np.concatenate((walk.successors, ends_in, np.full(size, size + 1)))
     rounding = boxes.lows.shape[1] * 2.0**-51
     return IntervalChain.of_cells(size, sources, targets, lows, highs, rounding)
-
-
-def _sum_lost(product: Product, table: Floats) -> Floats:
-    """Add up what goes with symbols that lead out of the language for good, for every pair."""
-    lost, walk = np.zeros(len(product)), product.walk
-    ways = product.dfa.table >= 0
-    if not ways[:-1].all():
-        for begin in range(0, len(product), _PART):
-            part = slice(begin, begin + _PART)
-            here = table[walk.lefts[part], 1:]
-            lost[part] = np.where(ways[walk.rights[part]], 0.0, here).sum(axis=1)
-    return lost
 
 
 def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, equivalence: Relation) -> None:

@@ -14,6 +14,7 @@ from pdfalearn.chains import WordGraph, heaviest_words
 from pdfalearn.checks import checked_integer
 from pdfalearn.languages import HasLength, LanguageLike, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.typing import Floats
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def most_likely(
     pdfa = checked_pdfa(pdfa, "pdfa")
     everything = HasLength() if language is None else language
     product = Product.of(pdfa, language_dfa(everything, pdfa.alphabet))
-    return _found(pdfa, word_graph(product), count)
+    return _find_words(product, product.successes, count)
 
 
 def most_likely_prefixes(pdfa: PDFA, length: int, count: int | None = None) -> Iterator[LikelyWord]:
@@ -91,22 +92,15 @@ def most_likely_prefixes(pdfa: PDFA, length: int, count: int | None = None) -> I
     pdfa = checked_pdfa(pdfa, "pdfa")
     length = checked_integer(length, "length", 0)
     product = Product.of(pdfa, language_dfa(HasLength(length, length), pdfa.alphabet))
-    walk, ends = product.walk, product.accepting.astype(np.float64)
-    graph = WordGraph(walk.sources, walk.symbols, walk.successors, product.weights, ends)
-    return _found(pdfa, graph, count)
+    return _find_words(product, product.accepting.astype(np.float64), count)
 
 
-def word_graph(product: Product) -> WordGraph:
-    """Return the graph whose ways to an end are the words of a product."""
-    walk = product.walk
-    return WordGraph(
-        walk.sources, walk.symbols, walk.successors, product.weights, product.successes
-    )
-
-
-def _found(pdfa: PDFA, graph: WordGraph, count: int | None) -> Iterator[LikelyWord]:
+def _find_words(product: Product, ends: Floats, count: int | None) -> Iterator[LikelyWord]:
+    """Search for the heaviest ways to an end, of which some have these weights."""
     most = None if count is None else checked_integer(count, "count", 0)
+    walk, alphabet = product.walk, product.pdfa.alphabet
+    graph = WordGraph(walk.sources, walk.symbols, walk.successors, product.weights, ends)
     return (
-        LikelyWord(pdfa.alphabet.decode(way.codes), way.weight, 0.0 - way.cost)
+        LikelyWord(alphabet.decode(way.codes), way.weight, 0.0 - way.cost)
         for way in islice(heaviest_words(graph), most)
     )

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pdfalearn.chains import MOST_PAIRS, Flow, PairWalk, normalise_rows, walk_pairs
+from pdfalearn.chains import Flow, PairWalk, normalise_rows, walk_pairs
 from pdfalearn.languages import DFA
 from pdfalearn.pdfa import PDFA
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Flags, Floats
 
 _PART = 2**14
 """Rows are added up in parts of this many pairs."""
@@ -32,14 +31,7 @@ class Product:
     """``lefts`` are states of the PDFA, ``rights`` those of the DFA."""
 
     @classmethod
-    def of(
-        cls,
-        pdfa: PDFA,
-        dfa: DFA,
-        *,
-        followed: NDArray[np.bool_] | None = None,
-        most: int = MOST_PAIRS,
-    ) -> Product:
+    def of(cls, pdfa: PDFA, dfa: DFA, *, followed: Flags | None = None) -> Product:
         """Walk through the pairs of states.
 
         Parameters
@@ -51,13 +43,11 @@ class Product:
         followed : array of bool, shape (states, symbols), optional
             The PDFA's transitions to follow, all of them defined; if not given, those with a
             positive probability.
-        most : int
-            More pairs are refused.
 
         Examples
         --------
         >>> from pdfalearn.datasets import figure_1
-        >>> from pdfalearn.languages.kinds import language_dfa
+        >>> from pdfalearn.languages import language_dfa
         >>> pdfa = figure_1()
         >>> len(Product.of(pdfa, language_dfa(["a", "aa"], pdfa.alphabet)))
         3
@@ -69,7 +59,6 @@ class Product:
             (pdfa.table, pdfa.initial),
             (dfa.table, dfa.initial),
             lambda states, places: followed[states] & ways[places],
-            most=most,
             remedy="ask about a language of fewer states",
         )
         return cls(pdfa, dfa, walk)
@@ -83,7 +72,7 @@ class Product:
         return np.asarray(self._rows[self.walk.lefts[self.walk.sources], self.walk.symbols + 1])
 
     @cached_property
-    def accepting(self) -> NDArray[np.bool_]:
+    def accepting(self) -> Flags:
         """Whether a word that ends in a pair is in the language."""
         return np.asarray(self.dfa.accepting[self.walk.rights])
 
@@ -97,23 +86,20 @@ class Product:
         """The probability that a word ends in a pair at once and is in the language."""
         return np.where(self.accepting, self.endings, 0.0)
 
-    @cached_property
-    def losses(self) -> Floats:
-        """The probability that a word ends in a pair outside of the language, or is lost there."""
-        lost = np.where(self.accepting, 0.0, self.endings)
-        ways = self.dfa.table >= 0
+    def sum_lost(self, table: Floats) -> Floats:
+        """Add up what rows give to symbols that lead out of the language for good, by pair."""
+        lost, ways = np.zeros(len(self)), self.dfa.table >= 0
         if not ways[:-1].all():
-            rows = self._rows[:, 1:]
             for begin in range(0, len(self), _PART):
                 part = slice(begin, begin + _PART)
-                here = rows[self.walk.lefts[part]]
-                lost[part] += np.where(ways[self.walk.rights[part]], 0.0, here).sum(axis=1)
+                rows = table[self.walk.lefts[part], 1:]
+                lost[part] = np.where(ways[self.walk.rights[part]], 0.0, rows).sum(axis=1)
         return lost
 
     @cached_property
     def flow(self) -> Flow:
         """The flow between the pairs; words leave when they end, or are lost."""
-        leaving = self.successes + self.losses
+        leaving = self.endings + self.sum_lost(self._rows)
         return Flow(self.walk.sources, self.walk.successors, self.weights, leaving)
 
     @cached_property
