@@ -229,21 +229,23 @@ class Pairs(PairWalk):
             gaps = roots[lefts] - others[rights]
             return np.asarray(0.5 * np.einsum("ij,ij->i", gaps, gaps))
 
-        return self._measure(distances)
+        return self.measure(distances)
 
     def row_divergences(self) -> Floats:
         """Return the divergence of the two rows of every pair; infinite if one is undefined."""
         rows, others = self.first.rows, self.second.rows
-        terms = self._measure(lambda p, q: rel_entr(rows[p], others[q]).sum(axis=1))
+        terms = self.measure(lambda p, q: rel_entr(rows[p], others[q]).sum(axis=1))
         return np.maximum(terms, 0.0)
 
-    def _measure(self, measure: Callable[[Integers, Integers], Floats]) -> Floats:
-        """Measure the states of all pairs, a part of them at a time."""
-        values = np.empty(len(self))
+    def measure(
+        self, measure: Callable[[Integers, Integers], Floats], others: Integers | None = None
+    ) -> Floats:
+        """Measure the states of all pairs, or the left ones and others, a part at a time."""
+        values, rights = np.empty(len(self)), self.rights if others is None else others
         size = max(1, _NUMBERS_AT_ONCE // self.first.rows.shape[1])
         for begin in range(0, len(self), size):
             part = slice(begin, begin + size)
-            values[part] = measure(self.lefts[part], self.rights[part])
+            values[part] = measure(self.lefts[part], rights[part])
         return values
 
     def word(self, pair: int) -> list[int]:

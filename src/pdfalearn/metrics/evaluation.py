@@ -7,17 +7,17 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.special import xlogy
 
-from pdfalearn.alphabet import Alphabet, Word, shortened
+from pdfalearn.alphabet import Word, shortened
 from pdfalearn.chains import Pairs
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence import Equivalence, Exact, Tolerance, over_union
 from pdfalearn.errors import InputError
-from pdfalearn.metrics._along_words import Asked, Rows, Run, Tally, asking, check_model
+from pdfalearn.metrics._along_words import asking, check_model, sum_logs, tally_pairs
 from pdfalearn.metrics.distributions import average_figures, checked_places, figures_of
 from pdfalearn.models import LanguageModel
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Evaluation
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
 EXACT = Exact()
@@ -74,18 +74,26 @@ def evaluate(
     for model in (target, candidate):
         check_model(model)
     codes = target.alphabet.positions_in(candidate.alphabet)
-    places = checked_places(k, len(codes))
+    places, cut = checked_places(k, len(codes)), 0
     with asking(target) as asked:
         if words is None:
-            batch, cut = _draw_words(asked, count, seed, max_length)
+            most = checked_integer(max_length, "max_length", 0)
+            count = checked_integer(count, "count", 1)
+            batch = asked.draw_words(count, most, checked_generator(seed))
+            cut = int((batch.lengths == most).sum())
         else:
-            batch, cut = _encode_given(target.alphabet, words), 0
+            batch = target.alphabet.encode_words(words)
+            if not len(batch):
+                raise InputError("there are no words to evaluate on; give one or more")
         numbers = asked.numbers_along(batch)
     with asking(candidate) as other:
         others = other.numbers_along(Words(codes[batch.symbols], batch.offsets))
-    tally = Tally(Rows(asked.rows), Rows(other.rows, codes))
-    logs, other_logs = tally.add_all(batch, numbers, others)
-    figures = tally.figures(equivalence, places)
+    rows, other_rows = asked.rows, other.rows
+    if (codes != np.arange(len(codes))).any():
+        other_rows = other_rows.take([0, *codes + 1], axis=1)
+    tally = tally_pairs(batch, numbers, others)
+    figures = figures_of((rows, tally.numbers), (other_rows, tally.others), equivalence, places)
+    logs, other_logs = sum_logs(batch, rows, numbers), sum_logs(batch, other_rows, others)
     return Evaluation(
         words=len(batch),
         cut_words=cut,
@@ -99,20 +107,6 @@ def evaluate(
         target_perplexity=_perplexity(logs, len(numbers)),
         perplexity=_perplexity(other_logs, len(numbers)),
     )
-
-
-def _draw_words(asked: Run | Asked, count: int, seed: int, max_length: int) -> tuple[Words, int]:
-    count = checked_integer(count, "count", 1)
-    max_length = checked_integer(max_length, "max_length", 0)
-    words = asked.draw_words(count, max_length, checked_generator(seed))
-    return words, int((words.lengths == max_length).sum())
-
-
-def _encode_given(alphabet: Alphabet, words: Iterable[Word]) -> Words:
-    batch = alphabet.encode_words(words)
-    if not len(batch):
-        raise InputError("there are no words to evaluate on; give one or more")
-    return batch
 
 
 def _log_errors(logs: Floats, others: Floats) -> Floats:
@@ -175,11 +169,10 @@ def evaluate_exactly(
             f"after the word {word} the target never ends; draw words of a maximal length instead"
         )
     visits = flow.visits(flow.start)
-    shares = pairs.first.rows[pairs.lefts]
-    # As they are in the automata: dividing rows by their sums could change their classes.
-    rows, others = target.probabilities[pairs.lefts], candidate.probabilities[pairs.rights]
-    others[pairs.rights < 0] = np.nan
-    figures = figures_of(rows, others, equivalence, places)
+    # Rows as they are in the automata: dividing them by their sums could change their classes.
+    rows, others = target.probabilities, candidate.probabilities
+    figures = figures_of((rows, pairs.lefts), (others, pairs.rights), equivalence, places)
+    padded = np.concatenate((others, np.zeros((1, others.shape[1]))))  # undefined is impossible
     return Evaluation(
         words=None,
         cut_words=0,
@@ -187,26 +180,27 @@ def evaluate_exactly(
         equivalence=equivalence,
         k=places,
         over_prefixes=average_figures(figures, visits),
-        over_words=average_figures(figures, visits * shares[:, 0]),
+        over_words=average_figures(figures, visits * pairs.endings()[0]),
         log_probability_error=None,
-        one_sided_words=_impossible_share(pairs, shares),
-        target_perplexity=_expected_perplexity(shares, rows, visits),
-        perplexity=_expected_perplexity(shares, others, visits),
+        one_sided_words=_impossible_share(pairs),
+        target_perplexity=_expected_perplexity(pairs, rows, pairs.lefts, visits),
+        perplexity=_expected_perplexity(pairs, padded, pairs.rights, visits),
     )
 
 
-def _impossible_share(pairs: Pairs, shares: Floats) -> float:
+def _impossible_share(pairs: Pairs) -> float:
     """Return the probability that a word drawn from the target is impossible in the candidate."""
-    possible = pairs.second.rows[pairs.rights] > 0
-    lost = np.where(possible, 0.0, shares).sum(axis=1)
+    shares, possible = pairs.first.rows, pairs.second.rows > 0
+    lost = pairs.measure(lambda p, q: np.where(possible[q], 0.0, shares[p]).sum(axis=1))
     if not lost.any():
         return 0.0
-    flow = pairs.flow.keep_edges(possible[pairs.sources, pairs.symbols + 1])
+    flow = pairs.flow.keep_edges(possible[pairs.rights[pairs.sources], pairs.symbols + 1])
     return float(flow.visits(flow.start) @ lost)
 
 
-def _expected_perplexity(shares: Floats, rows: Floats, visits: Floats) -> float:
-    """Return exp of the mean cross entropy of visited pairs; undefined is impossible."""
+def _expected_perplexity(pairs: Pairs, rows: Floats, numbers: Integers, visits: Floats) -> float:
+    """Return exp of the mean cross entropy of the rows that visited pairs have by their numbers."""
+    shares = pairs.first.rows
+    crossed = pairs.measure(lambda p, q: xlogy(shares[p], rows[q]).sum(axis=1), others=numbers)
     visited = visits > 0
-    crossed = xlogy(shares[visited], np.nan_to_num(rows[visited])).sum(axis=1)
-    return float(np.exp(-(crossed @ visits[visited]) / visits.sum()))
+    return float(np.exp(-(crossed[visited] @ visits[visited]) / visits.sum()))
