@@ -202,43 +202,29 @@ class Monitor:
 
     def reset(self) -> None:
         """Begin again in the initial state, with nothing observed."""
-        self._state: int | None = self._pdfa.initial
-        self._observed = 0
-        self._surprisal = self._expected = self._variance = 0.0
-
-    @property
-    def state(self) -> int | None:
+        self.state: int | None = self._pdfa.initial
         """The state that the sequence has led to; None if it is lost."""
-        return self._state
+        self.observed = 0
+        """How many symbols were observed, terminals counted."""
+        self.surprisal = 0.0
+        """The sum of all surprises, in nats."""
+        self.expected = 0.0
+        """The sum of what was expected of them."""
+        self._variance = 0.0
 
     @property
     def is_lost(self) -> bool:
         """Whether something impossible was observed; only `reset` helps."""
-        return self._state is None
-
-    @property
-    def observed(self) -> int:
-        """How many symbols were observed, terminals counted."""
-        return self._observed
-
-    @property
-    def surprisal(self) -> float:
-        """The sum of all surprises, in nats."""
-        return self._surprisal
-
-    @property
-    def expected(self) -> float:
-        """The sum of what was expected of them."""
-        return self._expected
+        return self.state is None
 
     @property
     def deviation(self) -> float:
         """By how many standard deviations the sequence is more surprising than expected."""
-        if self._surprisal == inf:
+        if self.surprisal == inf:
             return inf
         if self._variance == 0:
             return 0.0
-        return (self._surprisal - self._expected) / sqrt(self._variance)
+        return (self.surprisal - self.expected) / sqrt(self._variance)
 
     def observe(self, symbol: Symbol) -> float:
         """Take the next symbol, or the terminal, and return its surprise.
@@ -250,15 +236,15 @@ class Monitor:
         """
         pdfa = self._pdfa
         column = 0 if symbol == pdfa.terminal else pdfa.alphabet.index(symbol) + 1
-        self._observed += 1
-        if self._state is None:
+        self.observed += 1
+        if self.state is None:
             return inf
-        state, cost = self._state, float(self._costs[self._state, column])
-        self._surprisal += cost
-        self._expected += float(self._means[state])
+        state, cost = self.state, float(self._costs[self.state, column])
+        self.surprisal += cost
+        self.expected += float(self._means[state])
         self._variance += float(self._variances[state])
         if cost == inf:
-            self._state = None
+            self.state = None
         else:
-            self._state = pdfa.initial if column == 0 else int(pdfa.transitions[state, column - 1])
+            self.state = pdfa.initial if column == 0 else int(pdfa.transitions[state, column - 1])
         return cost

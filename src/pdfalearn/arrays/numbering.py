@@ -288,18 +288,14 @@ def numbered_rows(rows: NDArray[np.generic]) -> Integers:
     two different rows ever share one, the rows themselves are sorted.
     """
     words = as_words(rows)
-    hashes = row_hashes(words)
-    order = np.argsort(hashes)
-    ordered = hashes[order]
-    opens = np.ones(len(rows), dtype=bool)
-    opens[1:] = ordered[1:] != ordered[:-1]
+    uniques, numbers = np.unique(row_hashes(words), return_inverse=True)
     if words.shape[1] > 1:
-        follows, leads = order[1:][~opens[1:]], order[:-1][~opens[1:]]
-        if (words[follows] != words[leads]).any():
+        # Any row of each number will do: all others have to be equal to it.
+        samples = np.empty(len(uniques), dtype=np.int64)
+        samples[numbers] = np.arange(len(words))
+        if (words[samples[numbers]] != words).any():
             whole = words.view(np.dtype((np.void, words.shape[1] * 8))).reshape(-1)
-            return np.unique(whole, return_inverse=True)[1]
-    numbers = np.empty(len(rows), dtype=np.int64)
-    numbers[order] = np.cumsum(opens) - 1
+            numbers = np.unique(whole, return_inverse=True)[1]
     return numbers
 
 

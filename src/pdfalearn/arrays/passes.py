@@ -66,17 +66,19 @@ def spelled(
     (array([4, 5, 4], dtype=int32), array([0, 2, 2, 3]))
     """
     parent_of, symbol_of = parents.data, symbols.data
+
+    def climb(node: int) -> list[int]:
+        backwards = []
+        while node > 0:
+            backwards.append(symbol_of[node])
+            node = parent_of[node]
+        return backwards[::-1]
+
     if len(nodes) < _FEW:
-        codes: list[int] = []
-        ends = [0]
-        for node in nodes.tolist():
-            backwards = []
-            while node > 0:
-                backwards.append(symbol_of[node])
-                node = parent_of[node]
-            codes += reversed(backwards)
-            ends.append(len(codes))
-        return np.array(codes, dtype=np.int32), np.array(ends)
+        words = [climb(node) for node in nodes.tolist()]
+        ends = np.cumsum([0, *map(len, words)])
+        return np.array([code for word in words for code in word], dtype=np.int32), ends
+    # All words lose their last symbols together, as long as that many are left ...
     lengths = np.zeros(len(nodes), dtype=np.int64)
     active = nodes.nonzero()[0]
     here = nodes[active]
@@ -88,21 +90,15 @@ def spelled(
             onwards = here > 0
             lengths[active[~onwards]] = len(steps)
             active, here = active[onwards], here[onwards]
-    tails: list[list[int]] = []
-    for place, node in zip(active.tolist(), here.tolist(), strict=True):
-        tail = []
-        while node > 0:
-            tail.append(symbol_of[node])
-            node = parent_of[node]
-        lengths[place] = len(steps) + len(tail)
-        tails.append(tail[::-1])
-    offsets = np.zeros(len(nodes) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    # ... and the beginnings of the few longest words are read one by one.
+    beginnings = [climb(node) for node in here.tolist()]
+    lengths[active] = [len(steps) + len(codes) for codes in beginnings]
+    offsets = np.append(0, np.cumsum(lengths))
     spelt = np.empty(offsets[-1], dtype=np.int32)
     for distance, (places, last) in enumerate(steps, 1):
         spelt[offsets[places + 1] - distance] = last
-    for place, tail in zip(active.tolist(), tails, strict=True):
-        spelt[offsets[place] : offsets[place] + len(tail)] = tail
+    for begin, codes in zip(offsets[active].tolist(), beginnings, strict=True):
+        spelt[begin : begin + len(codes)] = codes
     return spelt, offsets
 
 

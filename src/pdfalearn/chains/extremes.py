@@ -10,7 +10,6 @@ max xᵀ(V + δw) ≤ V + δ + δ(w - 1), as w ≥ 1 + max xᵀw.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from pdfalearn.chains.flows import sums_by
 from pdfalearn.chains.intervals import (
@@ -27,8 +26,6 @@ _MOST_ROUNDS = 50
 _ENOUGH = 2.0**-50
 """Choices that gain no more than this share are not worth another round."""
 _HARDLY = 2.0**-40
-_MOST_PASSES = 2000
-_SAME = 2.0**-51
 _ROUGHLY = 0.1
 """Numbers of steps need no more accuracy than this, as a half is allowed for."""
 
@@ -147,7 +144,7 @@ def _extreme(
         weights = chain.best(nothing, greatest=greatest)[1]
     values = np.zeros(chain.size)
     for _ in range(_MOST_ROUNDS):
-        values = _evaluate_choice(chain, weights, (gain, yes), values, accuracy)
+        values = _evaluate_choice(chain, weights, gain, yes)
         if not np.isfinite(values).all():
             break
         worth = np.append(values + gain, [yes, 0.0])
@@ -158,31 +155,12 @@ def _extreme(
     return values
 
 
-def _evaluate_choice(
-    chain: IntervalChain,
-    weights: Floats,
-    gain_and_yes: tuple[float, float],
-    start: Floats,
-    accuracy: float,
-) -> Floats:
-    """Return what is expected from every place on if these probabilities are always chosen.
-
-    Values are passed back from a start; only where ways are long, a system is solved.
-    """
-    gain, yes = gain_and_yes
+def _evaluate_choice(chain: IntervalChain, weights: Floats, gain: float, yes: float) -> Floats:
+    """Return what is expected from every place on if these probabilities are always chosen."""
     worth = np.append(np.full(chain.size, gain), [yes, 0.0])
     gains = sums_by(chain.sources, weights * worth[chain.targets], chain.size)
-    flow = chain.flow(weights)
-    moves = csr_array(
-        (flow.weights, (flow.sources, flow.successors)), shape=(chain.size, chain.size)
-    )
-    values = start
-    for _ in range(_MOST_PASSES):
-        before, values = values, np.asarray(gains + moves @ values)
-        if np.abs(values - before).max() <= max(accuracy, _SAME * values.max()):
-            return values
     try:
-        return flow.values(gains)
+        return chain.flow(weights).values(gains)
     except InputError:  # ways are too long to be solved for
         return np.full(chain.size, np.inf)
 

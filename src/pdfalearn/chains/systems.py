@@ -30,7 +30,7 @@ _ROUND = 8
 _FEW_ROUNDS = 64
 _MOST_ROUNDS = 4096
 _ROUNDING = 2.0**-51
-_SLOWEST, _SLOWEST_OF_FEW = 0.999, 0.9
+_SLOWEST, _SLOWEST_OF_FEW = 0.999, 0.95
 """Passes that shrink changes by no more than this are not worth while."""
 _TINY = 100
 """Systems of at most this many unknowns are eliminated without a single pass."""

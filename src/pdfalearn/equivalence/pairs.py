@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.arrays import spelled
 from pdfalearn.pdfa import PDFA, States
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.words import Words, offsets_of
+from pdfalearn.words import Words
 
 _FEW = 16
 """Below this many words, one after the other is faster than array passes."""
@@ -158,16 +159,7 @@ class Walk:
         if len(codes) < _FEW:
             return Words.of([self.word(code) for code in codes.tolist()])
         origins = np.frombuffer(self._origins, dtype=np.int64)
-        lengths = np.zeros(len(codes), dtype=np.int64)
-        last_first: list[tuple[Integers, Integers]] = []
-        active, here = np.arange(len(codes)), codes
-        while len(active := active[here >= 0]):
-            places, symbols = np.divmod(here[here >= 0], self._symbols)
-            last_first.append((active, symbols))
-            lengths[active] += 1
-            here = origins[places]
-        offsets = offsets_of(lengths)
-        flat = np.empty(offsets[-1], dtype=np.int32)
-        for distance, (active, symbols) in enumerate(last_first, 1):
-            flat[offsets[active + 1] - distance] = symbols
-        return Words(flat, offsets)
+        places, last = np.divmod(codes, self._symbols)
+        parents, symbols = np.divmod(origins, self._symbols)
+        before, offsets = spelled(parents, symbols.astype(np.int32), places)
+        return Words(np.insert(before, offsets[1:], last), offsets + np.arange(len(offsets)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,17 +66,18 @@ class DFA(Frozen):
         self.__dict__["initial"] = checked_integer(initial, "initial state", 0, len(self) - 1)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.alphabet, self.transitions, self.accepting, self.initial)
+        names = ("alphabet", "transitions", "accepting", "initial")
+        return partial(DFA, **{name: getattr(self, name) for name in names}), ()
 
     def __len__(self) -> int:
         return len(self.transitions)
 
     def __repr__(self) -> str:
-        sizes = [
+        states, symbols = (
             f"{size} {name}{'' if size == 1 else 's'}"
             for size, name in ((len(self), "state"), (len(self.alphabet), "symbol"))
-        ]
-        return f"DFA({', '.join(sizes)}, initial={self.initial})"
+        )
+        return f"DFA({states}, {symbols}, initial={self.initial})"
 
     def accepts(self, word: Word) -> bool:
         """Return whether a word is allowed."""
@@ -101,15 +103,6 @@ def _check_length(transitions: ArrayLike, accepting: NDArray[np.bool_]) -> None:
             f"transitions have {rows} rows and accepting {len(accepting)} values; "
             "both need one for each state"
         )
-
-
-def _rebuilt(
-    alphabet: Alphabet,
-    transitions: NDArray[np.int32],
-    accepting: NDArray[np.bool_],
-    initial: int,
-) -> DFA:
-    return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting, initial=initial)
 
 
 def over_alphabet(dfa: DFA, alphabet: Alphabet, name: str, owner: str) -> DFA:
@@ -140,24 +133,8 @@ def over_alphabet(dfa: DFA, alphabet: Alphabet, name: str, owner: str) -> DFA:
             )
     transitions = np.full((len(dfa), len(alphabet)), -1)
     transitions[:, [alphabet.index(symbol) for symbol in dfa.alphabet]] = dfa.transitions
-    return DFA(
-        alphabet=alphabet,
-        transitions=transitions,
-        accepting=dfa.accepting,
-        initial=dfa.initial,
-    )
-
-
-def completing_states(dfa: DFA) -> NDArray[np.bool_]:
-    """Return the states from which an accepting state can be reached, by a search backwards.
-
-    Examples
-    --------
-    >>> completing_states(DFA(alphabet="a", transitions=[[1], [1]], accepting=[True, False]))
-    array([ True, False])
-    """
-    sources, columns = (dfa.transitions >= 0).nonzero()
-    return reaching(sources, dfa.transitions[sources, columns], dfa.accepting)
+    ends, initial = dfa.accepting, dfa.initial
+    return DFA(alphabet=alphabet, transitions=transitions, accepting=ends, initial=initial)
 
 
 def trim_dfa(dfa: DFA) -> DFA | None:
@@ -168,17 +145,15 @@ def trim_dfa(dfa: DFA) -> DFA | None:
     >>> trim_dfa(DFA(alphabet="a", transitions=[[1], [1]], accepting=[True, False]))
     DFA(1 state, 1 symbol, initial=0)
     """
-    useful = completing_states(dfa)
+    sources, columns = (dfa.transitions >= 0).nonzero()
+    useful = reaching(sources, dfa.transitions[sources, columns], dfa.accepting)
     if not useful[dfa.initial]:
         return None
     transitions = np.where(np.append(useful, False)[dfa.transitions], dfa.transitions, -1)
     part = reachable_in(transitions.astype(np.int32), dfa.initial)
     numbers = np.append(part.numbers(len(dfa)), np.int32(-1))
-    return DFA(
-        alphabet=dfa.alphabet,
-        transitions=numbers[transitions[part.states]],
-        accepting=dfa.accepting[part.states],
-    )
+    table = numbers[transitions[part.states]]
+    return DFA(alphabet=dfa.alphabet, transitions=table, accepting=dfa.accepting[part.states])
 
 
 def complement(dfa: DFA) -> DFA:
@@ -191,10 +166,6 @@ def complement(dfa: DFA) -> DFA:
     (False, True)
     """
     nowhere = len(dfa)
-    transitions = np.where(dfa.table < 0, nowhere, dfa.table)  # its last row is the new state's
-    return DFA(
-        alphabet=dfa.alphabet,
-        transitions=transitions,
-        accepting=np.append(~dfa.accepting, True),
-        initial=dfa.initial,
-    )
+    table = np.where(dfa.table < 0, nowhere, dfa.table)  # its last row is the new state's
+    ends = np.append(~dfa.accepting, True)
+    return DFA(alphabet=dfa.alphabet, transitions=table, accepting=ends, initial=dfa.initial)
