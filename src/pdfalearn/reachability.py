@@ -119,14 +119,7 @@ def reachable_part(pdfa: PDFA) -> PDFA:
 def pdfa_of_arrays(alphabet: Alphabet, table: States, probabilities: Floats) -> PDFA:
     """Make a PDFA of arrays that are right and that nobody else uses, without copying them.
 
-    Parameters
-    ----------
-    alphabet : Alphabet
-        The symbols.
-    table : array of int32, shape (states + 1, symbols)
-        The transitions, and a last row of -1.
-    probabilities : array of float, shape (states, symbols + 1)
-        Distributions.
+    The table of transitions has a last row of -1.
     """
     probabilities += 0.0  # no -0.0
     for array in (table, probabilities):

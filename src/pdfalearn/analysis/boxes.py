@@ -84,15 +84,7 @@ def _box(rows: Floats, equivalence: Relation, margin: float = _MARGIN) -> tuple[
 
 
 def interval_chain(product: Product, boxes: Boxes) -> IntervalChain:
-    """Return the chain of a product: words of the language end in ``yes``, others in ``no``.
-
-    Parameters
-    ----------
-    product : Product
-        Pairs of states, along all symbols that may have a probability.
-    boxes : Boxes
-        Those of the PDFA.
-    """
+    """Return the chain of a product: words of the language end in ``yes``, others in ``no``."""
     walk, size = product.walk, len(product)
     places = np.arange(size)
     lefts = walk.lefts[walk.sources]

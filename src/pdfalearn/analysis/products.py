@@ -32,17 +32,7 @@ class Product:
 
     @classmethod
     def of(cls, pdfa: PDFA, dfa: DFA, *, followed: Flags | None = None) -> Product:
-        """Walk through the pairs of states.
-
-        Parameters
-        ----------
-        pdfa : PDFA
-            The automaton.
-        dfa : DFA
-            A language over the same symbols in the same order.
-        followed : array of bool, shape (states, symbols), optional
-            The PDFA's transitions to follow, all of them defined; if not given, those with a
-            positive probability.
+        """Walk through the pairs of states, along symbols of a positive probability or those given.
 
         Examples
         --------
@@ -56,8 +46,8 @@ class Product:
             followed = pdfa.probabilities[:, 1:] > 0
         ways = dfa.table >= 0
         walk = walk_pairs(
-            (pdfa.table, pdfa.initial),
-            (dfa.table, dfa.initial),
+            pdfa,
+            dfa,
             lambda states, places: followed[states] & ways[places],
             remedy="ask about a language of fewer states",
         )

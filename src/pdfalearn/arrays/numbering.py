@@ -289,7 +289,7 @@ def numbered_rows(rows: NDArray[np.generic]) -> Integers:
     """
     words = as_words(rows)
     uniques, numbers = np.unique(row_hashes(words), return_inverse=True)
-    if 1 < words.shape[1] and len(uniques) < len(words):
+    if words.shape[1] > 1 and len(uniques) < len(words):
         # Any row of each number will do: all others have to be equal to it.
         samples = np.empty(len(uniques), dtype=np.int64)
         samples[numbers] = np.arange(len(words))

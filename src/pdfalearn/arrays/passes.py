@@ -29,12 +29,7 @@ def grown(table: NDArray[Any], size: int, fill: int = -1) -> NDArray[Any]:
 def firsts(table: NDArray[Any], keys: NDArray[np.integer]) -> Integers:
     """Return the place of the first of each key.
 
-    Parameters
-    ----------
-    table : array of signed int
-        As long as keys are large; at the keys it is overwritten with numbers below -1.
-    keys : array of int
-        The keys.
+    The table is as long as keys are large; at the keys it is overwritten with numbers below -1.
 
     Examples
     --------
@@ -52,12 +47,7 @@ def spelled(
 ) -> tuple[NDArray[np.int32], Integers]:
     """Return the symbols of nodes' words, one word after the other, and where each word begins.
 
-    Parameters
-    ----------
-    parents, symbols : array of int
-        Of every node the node before its last symbol, and that symbol. Node 0 is the empty word.
-    nodes : array of int
-        The nodes to spell.
+    Every node has a parent and the symbol after it; node 0 is the empty word.
 
     Examples
     --------
@@ -105,14 +95,7 @@ def spelled(
 def reaching(
     sources: NDArray[np.integer], successors: NDArray[np.integer], targets: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which nodes reach one of the targets, which they may be themselves.
-
-    Parameters
-    ----------
-    sources, successors : array of int
-        The nodes where each edge begins and ends.
-    targets : array of bool, one entry a node
-        The nodes to reach.
+    """Return which nodes reach one of the targets, or are one of them.
 
     Examples
     --------

@@ -122,22 +122,10 @@ def _extreme(
     weights: Floats | None = None,
     accuracy: float = 0.0,
 ) -> Floats:
-    """Return the extreme values of all places, but for rounding.
+    """Return the extreme values of all places, but for rounding, by Howard's policy iteration.
 
-    Parameters
-    ----------
-    chain : IntervalChain
-        A chain in which no choice goes round for ever, or no such choice is worth while.
-    gain : float
-        What a step to another place brings.
-    yes : float
-        What ending in ``yes`` brings.
-    greatest : bool
-        Whether the greatest values are wanted, or the least.
-    weights : array of float, optional
-        The first choice.
-    accuracy : float
-        What one step more may change; no more than rounding if it is 0.
+    A step to another place brings ``gain``, and ending in ``yes`` as much as it says. No choice may
+    go round for ever, or none where that is worth while, from the first one, ``weights``, on.
     """
     if weights is None:
         nothing = np.append(np.full(chain.size, gain), [yes, 0.0])

@@ -38,16 +38,10 @@ class Flow:
     def values(self, gains: Floats) -> Floats:
         """Return what is expected to be gained from every place on; infinite where it never ends.
 
-        Parameters
-        ----------
-        gains : array of float
-            What each visit of a place brings, times the sum of the place's weights; none negative.
-
-        Notes
-        -----
-        The values solve dᵢxᵢ = gᵢ + Σ wᵢⱼxⱼ over j ≠ i, where dᵢ is the sum of what leads to
-        other places or leaves. It is added up and not subtracted from 1, so that loops near 1
-        cost no digits; the solution is refined with residuals in extended precision.
+        ``gains`` is what each visit brings, times the sum of the place's weights; none is negative.
+        The values solve dᵢxᵢ = gᵢ + Σ wᵢⱼxⱼ over j ≠ i, where dᵢ is the sum of what leads to other
+        places or leaves. It is added up and not subtracted from 1, so that loops near 1 cost no
+        digits; the solution is refined with residuals in extended precision.
         """
         if (self.leaving > 0).all():
             return self._system.solution(gains)
@@ -100,12 +94,8 @@ class Flow:
     def scaled_values(self, gains: Floats, costs: Floats) -> Floats:
         """Return the values times exp(costs), where they themselves might be too small to write.
 
-        Parameters
-        ----------
-        gains : array of float
-            As for ``values``, times exp(costs). Every place reaches one where something is gained.
-        costs : array of float
-            Of no place more than those of a successor, minus the logarithm of the weight.
+        The gains are those of ``values``, times exp(costs). Every place reaches one where something
+        is gained, and has no greater cost than a successor, minus the logarithm of the weight.
         """
         return self._system.scale(costs).solution(gains)
 

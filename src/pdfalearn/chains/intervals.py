@@ -91,22 +91,8 @@ class IntervalChain:
     def best(self, values: Floats, *, greatest: bool) -> tuple[Floats, Floats]:
         """Choose the probabilities that make the expected value of the next target extreme.
 
-        Parameters
-        ----------
-        values : array of float, shape (size + 2,)
-            What every target is worth.
-        greatest : bool
-            Whether the greatest expectation is wanted, or the least.
-
-        Returns
-        -------
-        expectations, weights : arrays of float
-            What each place can expect, and the probability of each cell.
-
-        Notes
-        -----
-        Each cell first gets what it must have. The rest goes to the best targets until they have
-        as much as they may.
+        Returns what each place can expect, and the probability of each cell. Each cell first gets
+        what it must have; the rest goes to the best targets until they have as much as they may.
         """
         sign = -1.0 if greatest else 1.0
         worth = np.append(sign * values[self.targets], np.inf)  # the last one for missing cells
@@ -168,11 +154,8 @@ def end_components(chain: IntervalChain) -> Integers:
     """Return the number of each place's maximal end component; -1 for places in none.
 
     Once in an end component, a way can be kept in it for ever, and led to each of its places.
-
-    Notes
-    -----
-    Places that cannot stay within their strongly connected component are left out, and what is
-    left falls into smaller components, until all places can stay.
+    Places that cannot stay within their strongly connected component are left out, and what is left
+    falls into smaller components, until all places can stay.
     """
     active, inner = np.ones(chain.size, dtype=bool), chain.targets < chain.size
     targets = np.where(inner, chain.targets, 0)

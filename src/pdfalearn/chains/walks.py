@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,13 @@ _NUMBERS_AT_ONCE = 2**20
 """Rows are compared in parts of about this many numbers."""
 
 
+class Automaton(Protocol):
+    """A PDFA or a DFA: its table has a last row of -1, for where it is undefined."""
+
+    table: NDArray[np.int32]
+    initial: int
+
+
 @dataclass(frozen=True, eq=False)
 class PairWalk:
     """The pairs of states that words reach, and the transitions between them.
@@ -43,44 +51,30 @@ class PairWalk:
 
 
 def walk_pairs(
-    first: tuple[NDArray[np.int32], int],
-    second: tuple[NDArray[np.int32], int],
-    followed: Callable[[Integers, Integers], NDArray[np.bool_]],
+    first: Automaton,
+    second: Automaton,
+    followed: Callable[[Integers, Integers], Flags],
     *,
     most: int | None = None,
     remedy: str = "draw words instead",
 ) -> PairWalk:
-    """Walk through all pairs that words reach together.
+    """Walk through all pairs of states that words reach together in two automata.
 
-    Parameters
-    ----------
-    first, second : tuple of array and int
-        The tables of the two automata, with a last row of -1, the symbols in the same order; and
-        their initial states.
-    followed : function of two arrays of states
-        Which symbols are followed from pairs of states: an array of bool, shape (pairs, symbols).
-        A state is -1 after a transition that is undefined.
-    most : int, optional
-        The greatest number of pairs; four million if not given.
-    remedy : str
-        What to do if there are more pairs, for the error.
-
-    Raises
-    ------
-    InputError
-        If there are more than ``most`` pairs.
+    ``followed`` says which symbols are followed from pairs of states, as an array of bool of shape
+    (pairs, symbols); a state is -1 after a transition that is undefined. More pairs than ``most``,
+    four million if not given, are refused with a remedy.
 
     Examples
     --------
-    >>> table = np.array([[0, 1], [1, 0], [-1, -1]], dtype=np.int32)
-    >>> walk_pairs((table, 0), (table, 1), lambda lefts, rights: table[lefts] >= 0).rights
-    array([1, 0])
+    >>> even = PDFA(alphabet="a", transitions=[[1], [0]], probabilities=[[0.5, 0.5]] * 2)
+    >>> walk_pairs(even, even, lambda lefts, rights: even.table[lefts] >= 0).rights
+    array([0, 1])
     """
-    (lefts_to, left), (rights_to, right) = first, second
+    lefts_to, rights_to = first.table, second.table
     most, width = most or MOST_PAIRS, len(rights_to)
     cells = (len(lefts_to) + 1) * width
     numbers = _Numbers(cells) if cells <= _MOST_CELLS else IntMap()
-    lefts, rights = np.array([left]), np.array([right])
+    lefts, rights = np.array([first.initial]), np.array([second.initial])
     # The key of a pair; both states are -1 at least.
     numbers.get_or_add((lefts + 1) * width + rights + 1)
     pairs, edges = [(lefts, rights)], []
@@ -191,8 +185,7 @@ class Pairs(PairWalk):
         most: int | None,
         remedy: str = "compare drawn words instead, or allow more with most_pairs",
     ) -> Pairs:
-        tables = ((side.pdfa.table, side.pdfa.initial) for side in (first, second))
-        walk = walk_pairs(*tables, followed, most=most, remedy=remedy)
+        walk = walk_pairs(first.pdfa, second.pdfa, followed, most=most, remedy=remedy)
         return cls(*vars(walk).values(), first, second)
 
     def __len__(self) -> int:

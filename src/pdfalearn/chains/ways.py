@@ -23,21 +23,10 @@ _END = -1
 
 
 def least_costs(sources: Integers, successors: Integers, steps: Floats, ends: Floats) -> Floats:
-    """Return the least cost of a way to an end, from every place.
+    """Return the least cost of a way to an end, from every place; infinite where none is reached.
 
-    Parameters
-    ----------
-    sources, successors : array of int
-        The edges, in the order of their sources.
-    steps : array of float
-        The cost of every edge, none negative.
-    ends : array of float
-        The cost of ending in each place; infinite where no way ends.
-
-    Returns
-    -------
-    array of float
-        Infinite where no end is reached.
+    ``steps`` are the costs of the edges, which stand in the order of their sources, and ``ends``
+    those of ending in each place; none is negative.
 
     Examples
     --------

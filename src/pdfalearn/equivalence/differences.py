@@ -78,14 +78,9 @@ def distinguish(
 class Merging(Judge):
     """Hopcroft-Karp: a pair is followed only if it merges two classes of states.
 
-    A left state that was not met before is in no class yet: the first right state that it is met
-    with becomes its partner. Only where it is met with another one, classes of right states merge.
-
-    Parameters
-    ----------
-    lefts, rights : array of int, shape (states + 1,)
-        The class of the distribution of every state of the first automaton, and of the second; the
-        last one is -1, for undefined.
+    Given are the classes of the states' distributions, and a last one of -1, for undefined. A left
+    state that was not met before is in no class yet: the first right state that it is met with
+    becomes its partner. Only where it is met with another one, classes of right states merge.
     """
 
     def __init__(self, lefts: Integers, rights: Integers) -> None:
@@ -137,15 +132,7 @@ class Merging(Judge):
 
 
 class Visiting(Judge):
-    """Similarity: every pair of states is followed once.
-
-    Parameters
-    ----------
-    lefts, rights : array of float, shape (states, symbols + 1)
-        The distribution of every state of the first automaton, and of the second.
-    equivalence : Tolerance
-        When two distributions are similar.
-    """
+    """Similarity of the states' distributions: every pair of states is followed once."""
 
     def __init__(self, lefts: Floats, rights: Floats, equivalence: Tolerance) -> None:
         self._lefts = lefts

@@ -83,14 +83,8 @@ class Judge(ABC):
 class Walk:
     """A breadth-first walk from a pair of states through all pairs that words reach together.
 
-    Pairs that differ are given out, level by level, and not followed further.
-
-    Parameters
-    ----------
-    first, second : array of int, shape (states + 1, symbols)
-        The tables of the two automata, with the symbols in the same order.
-    judge : Judge
-        Decides about pairs.
+    Pairs that differ are given out, level by level, and not followed further. The tables of the two
+    automata have the symbols in the same order.
     """
 
     def __init__(self, first: States, second: States, judge: Judge) -> None:

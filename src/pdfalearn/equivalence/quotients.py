@@ -23,14 +23,9 @@ _ROUNDS = 16
 
 
 def refined(transitions: NDArray[np.int32], classes: Integers) -> Integers:
-    """Return the coarsest refinement of a partition that transitions respect.
+    """Return the coarsest refinement of a partition, of classes 0, 1, …, that transitions respect.
 
-    Parameters
-    ----------
-    transitions : array of int, shape (states, symbols)
-        Successors, all of them defined.
-    classes : array of int, shape (states,)
-        The number of every state's class, 0, 1, … without gaps.
+    All transitions are defined.
     """
     classes = classes.copy()
     count = int(classes.max()) + 1
@@ -153,15 +148,7 @@ class _Hopcroft:
 
 
 def state_classes(pdfa: PDFA, *, equivalence: Equivalence) -> NDArray[np.int64]:
-    """Number the classes of a PDFA's states: equal numbers iff the states are equivalent.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton; states that no word reaches count too.
-    equivalence : Equivalence
-        When two distributions are the same.
-    """
+    """Number the classes of all states, reached or not: equal numbers iff they are equivalent."""
     pdfa = checked_pdfa(pdfa, "pdfa")
     classes = check_equivalence(equivalence).classes(pdfa.probabilities)
     transitions = pdfa.transitions

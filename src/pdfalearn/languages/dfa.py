@@ -108,14 +108,7 @@ def _check_length(transitions: ArrayLike, accepting: NDArray[np.bool_]) -> None:
 def over_alphabet(dfa: DFA, alphabet: Alphabet, name: str, owner: str) -> DFA:
     """Put a DFA's columns into the order of an alphabet; symbols that it lacks lead nowhere.
 
-    Parameters
-    ----------
-    dfa : DFA
-        Its symbols have to be in the alphabet.
-    alphabet : Alphabet
-        The symbols of the result.
-    name, owner : str
-        What the DFA is, and whose alphabet it is, for the error.
+    The error about a symbol that is not there names the DFA, and whose alphabet it is.
 
     Examples
     --------

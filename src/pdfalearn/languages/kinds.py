@@ -154,26 +154,11 @@ class Not(Language):
 
 
 def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
-    """Return the DFA of a language over an alphabet.
+    """Return the DFA of a language, in any of the forms that a user may give, over an alphabet.
 
-    Parameters
-    ----------
-    language : str, DFA, Language, or iterable of words
-        A regular expression that whole words match (needs the extra ``regex``), an automaton, a
-        description such as ``BeginsWith("ab")``, or the words themselves.
-    alphabet : Alphabet
-        The symbols of the result, in this order.
-
-    Returns
-    -------
-    DFA
-        Every state is reached by a word and reaches an accepting state; the first one is initial.
-
-    Raises
-    ------
-    InputError
-        If no word is in the language, if it has a symbol that is not in the alphabet, if an
-        expression does not parse or grows too large, or if it is not a language at all.
+    Every state is reached by a word and reaches an accepting state; the first one is initial. A
+    language is refused if it has no words, a symbol that is not in the alphabet, or an expression
+    that does not parse or grows too large.
 
     Examples
     --------
@@ -192,12 +177,7 @@ def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
 
 
 def intersection(first: DFA, second: DFA) -> DFA | None:
-    """Return a DFA of the words that two accept, as `language_dfa` does; None if there is none.
-
-    Parameters
-    ----------
-    first, second : DFA
-        Over the same symbols in the same order.
+    """Return a DFA of the words that two over the same symbols accept; None if there is none.
 
     Examples
     --------
@@ -208,8 +188,8 @@ def intersection(first: DFA, second: DFA) -> DFA | None:
     """
     ways, others = first.table >= 0, second.table >= 0
     walk = walk_pairs(
-        (first.table, first.initial),
-        (second.table, second.initial),
+        first,
+        second,
         lambda lefts, rights: ways[lefts] & others[rights],
         remedy="ask about languages of fewer states",
     )

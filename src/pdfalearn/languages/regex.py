@@ -151,12 +151,8 @@ class _TooLargeError(ValueError):
 class _Network:
     """Nodes that read a character and go on, or read nothing and jump to other nodes.
 
-    Parameters
-    ----------
-    expression : interegular.Pattern
-        What was parsed. Its parts are told apart by their attributes, as their types are private.
-    characters : iterable of str
-        The characters that occur in words.
+    The parts of what interegular has parsed are told apart by their attributes, as their types are
+    private.
     """
 
     def __init__(self, expression: Any, characters: Iterable[str]) -> None:

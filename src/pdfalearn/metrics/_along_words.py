@@ -120,15 +120,7 @@ class Tally(NamedTuple):
 
 
 def tally_pairs(words: Words, numbers: Codes, others: Codes) -> Tally:
-    """Count the pairs of distributions after all prefixes of words.
-
-    Parameters
-    ----------
-    words : Words
-        The words.
-    numbers, others : array of int
-        The number of the distribution after every prefix; each word's begin at ``offsets[i] + i``.
-    """
+    """Count the pairs of distributions after all prefixes of words, given the numbers of both."""
     base, seen = int(others.max()) + 2, IntMap()
     codes_of: Integers = np.empty(0, dtype=np.int64)
     counts: Floats = np.zeros((2, 0))

@@ -228,17 +228,9 @@ def figures_of(
 ) -> Floats:
     """Measure pairs of distributions: one column for each field of an `Agreement`, in order.
 
-    NDCG stands there as what it lacks to 1: so a perfect candidate's mean is 1 without rounding.
-
-    Parameters
-    ----------
-    target, candidate : tuple of two arrays
-        Distributions that were checked, and the number of one of them for each pair; -1 where it
-        is undefined.
-    equivalence : Equivalence or Tolerance
-        When two distributions are the same, or similar.
-    k : int
-        How many places count for NDCG.
+    Target and candidate are tables of distributions that were checked, and the number of one of
+    them for each pair, -1 where it is undefined. NDCG stands there as what it lacks to 1: so a
+    perfect candidate's mean is 1 without rounding.
     """
     measures = (_ERROR, _ndcg(k), _difference(equivalence), _L1, _KL)
     count, part = len(target[1]), max(1, _NUMBERS_AT_ONCE // target[0].shape[1])
