@@ -109,7 +109,8 @@ def score(pdfa: PDFA, words: str | os.PathLike[str] | Iterable[Word]) -> Score:
     pdfa = checked_pdfa(pdfa, "pdfa")
     costs, names = minus_logs(Side(pdfa).rows), (pdfa.terminal, *pdfa.alphabet.symbols)
     count = symbols = impossible = positions = 0
-    surprisal, shown = 0.0, []
+    surprisal = 0.0
+    shown: list[ImpossibleWord] = []
     for batch in _batches(words, pdfa.alphabet):
         if not len(batch):
             continue

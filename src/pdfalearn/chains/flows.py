@@ -72,12 +72,12 @@ class Flow:
     @cached_property
     def start(self) -> Floats:
         """All words in place 0."""
-        return np.eye(1, len(self))[0]
+        return np.asarray(np.arange(len(self)) == 0, dtype=np.float64)
 
     def keep_edges(self, kept: Flags) -> Flow:
         """Return the flow along some edges; what takes others leaves."""
         left = sums_by(self.sources[~kept], self.weights[~kept], len(self))
-        edges = (array[kept] for array in (self.sources, self.successors, self.weights))
+        edges = self.sources[kept], self.successors[kept], self.weights[kept]
         return Flow(*edges, self.leaving + left)
 
     def restrict_to(self, places: Flags) -> Flow:

@@ -186,7 +186,7 @@ class Pairs(PairWalk):
         remedy: str = "compare drawn words instead, or allow more with most_pairs",
     ) -> Pairs:
         walk = walk_pairs(first.pdfa, second.pdfa, followed, most=most, remedy=remedy)
-        return cls(*vars(walk).values(), first, second)
+        return cls(first=first, second=second, **vars(walk))
 
     def __len__(self) -> int:
         return len(self.lefts)

@@ -154,31 +154,19 @@ class _Node:
     Nodes are ordered as the words are that they stand for: by cost, length and symbols.
     """
 
-    __slots__ = (
-        "cost",
-        "depth",
-        "length",
-        "parent",
-        "rank",
-        "so_far",
-        "steps",
-        "successor",
-        "symbol",
-        "weight",
-    )
-
     def __init__(self, steps: _Steps, parent: _Node | None, rank: int) -> None:
         self.steps, self.parent, self.rank = steps, parent, rank
-        depth, so_far, weight = 0, 0.0, 1.0
-        if parent is not None:
-            depth, so_far, weight = parent.depth + 1, parent.so_far, parent.weight
+        self.depth: int = parent.depth + 1 if parent else 0
+        self.so_far: float = parent.so_far if parent else 0.0
+        self.weight: float = parent.weight if parent else 1.0
         cost, length, self.symbol, own_cost, own_weight, self.successor = steps[rank]
-        self.depth, self.cost, self.length = depth, so_far + cost, depth + length
-        self.so_far, self.weight = so_far + own_cost, weight * own_weight
+        self.cost, self.length = self.so_far + cost, self.depth + length
+        self.so_far += own_cost
+        self.weight *= own_weight
 
     def __lt__(self, other: _Node) -> bool:
         if abs(self.cost - other.cost) > SAME * (1 + abs(self.cost)):
-            return self.cost < other.cost
+            return bool(self.cost < other.cost)
         if self.length != other.length:
             return bool(self.length < other.length)
         # No prefix of a waiting node waits, too: they part in steps after a common parent.
