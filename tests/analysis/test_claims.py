@@ -7,7 +7,7 @@ import pytest
 
 from pdfalearn import PDFA, Budget, FunctionModel, Quantization, Tolerance, distill, learn
 from pdfalearn.analysis import length_bounds, probability, probability_bounds
-from pdfalearn.analysis.boxes import Boxes
+from pdfalearn.analysis.bounds import Boxes
 from pdfalearn.datasets import figure_3, random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.languages.kinds import HasLength

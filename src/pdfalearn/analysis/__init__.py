@@ -7,7 +7,7 @@ from pdfalearn.doors import open_door
 if TYPE_CHECKING:
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
-    from pdfalearn.analysis.boxes import save_intervals as save_intervals
+    from pdfalearn.analysis.bounds import save_intervals as save_intervals
     from pdfalearn.analysis.expectations import Entropy as Entropy
     from pdfalearn.analysis.expectations import Length as Length
     from pdfalearn.analysis.expectations import Visits as Visits

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import entr
 
-from pdfalearn.analysis.products import Product
+from pdfalearn.analysis.probabilities import Product
 from pdfalearn.chains import (
     Flow,
     Reached,

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis.products import Product
+from pdfalearn.analysis.probabilities import Product
 from pdfalearn.chains import WordGraph, heaviest_words
 from pdfalearn.checks import checked_integer
 from pdfalearn.languages import HasLength, LanguageLike, language_dfa

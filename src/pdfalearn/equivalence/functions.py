@@ -7,7 +7,7 @@ from collections import deque
 
 import numpy as np
 
-from pdfalearn.equivalence.pairs import over_union
+from pdfalearn.equivalence.differences import over_union
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
 _LOG_TOLERANCE = 1e-9
