@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import BinaryIO
 
@@ -64,26 +65,17 @@ class Boxes:
             )
         return cls(lows, highs)
 
-    @property
-    def widths(self) -> Floats:
-        """How much each state's box leaves open: the sum over its probabilities."""
-        return np.asarray((self.highs - self.lows).sum(axis=1))
-
 
 def _box(rows: Floats, equivalence: Relation, margin: float = _MARGIN) -> tuple[Floats, Floats]:
     if isinstance(equivalence, Quantization):
-        intervals = equivalence.intervals(rows)
+        kappa, intervals = equivalence.kappa, equivalence.intervals(rows)
         # The last interval has no end, as it takes what rounding leaves above 1.
-        highs = np.where(
-            intervals == equivalence.kappa - 1, 1.0, (intervals + 1) / equivalence.kappa
-        )
-        return intervals / equivalence.kappa - margin, highs + (margin - _MARGIN)
+        highs = np.where(intervals == kappa - 1, 1.0, (intervals + 1) / kappa)
+        return intervals / kappa - margin, highs + (margin - _MARGIN)
     if isinstance(equivalence, Rounded):
-        return _box(
-            np.round(rows, equivalence.decimals),
-            equivalence.equivalence,
-            margin + 0.5 * 10.0**-equivalence.decimals,
-        )
+        decimals = equivalence.decimals
+        margin += 0.5 * 10.0**-decimals
+        return _box(np.round(rows, decimals), equivalence.equivalence, margin)
     if isinstance(equivalence, Tolerance):
         return rows - equivalence.limit - margin, rows + equivalence.limit + margin
     if isinstance(equivalence, Exact):
@@ -169,6 +161,11 @@ class Claim:
     """The share of the model's words about which nothing is known."""
     confidence: float = 1.0
     """The probability that the share is at most ``epsilon``."""
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """The intervals of all probabilities of such models."""
+        return Boxes.of(self.pdfa, self.equivalence)
 
     @classmethod
     def of(cls, automaton: PDFA | Result | Frontier, equivalence: Relation | None) -> Claim:
@@ -285,14 +282,10 @@ def probability_bounds(
     (0.75, 0.8125)
     """
     claim = Claim.of(automaton, equivalence)
-    boxes = Boxes.of(claim.pdfa, claim.equivalence)
     dfa = language_dfa(language, claim.pdfa.alphabet)
-    if given is None:
-        low, high = _reach(claim, boxes, dfa)
-    else:
-        low, high = _given(claim, boxes, dfa, given)
+    low, high = _reach(claim, dfa) if given is None else _given(claim, dfa, given)
     says_nothing = (low <= _NEARLY or high >= 1 - _NEARLY) and high - low >= _FAR
-    blamed = _blamed(claim.pdfa, boxes) if says_nothing else ()
+    blamed = _blamed(claim) if says_nothing else ()
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 
@@ -331,22 +324,21 @@ def length_bounds(
             "nothing is claimed: a PAC certificate leaves a share of words open, which may have "
             "any length; ask for the probability of a length with probability_bounds"
         )
-    boxes = Boxes.of(claim.pdfa, claim.equivalence)
-    chain = _chain_of(claim.pdfa, boxes)[0]
+    chain = _chain_of(claim)[0]
     low, high = least_steps(chain), greatest_steps(chain)
-    blamed = _blamed(claim.pdfa, boxes) if high == inf else ()
+    blamed = _blamed(claim) if high == inf else ()
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 
-def _chain_of(pdfa: PDFA, boxes: Boxes, dfa: DFA | None = None) -> tuple[IntervalChain, Product]:
+def _chain_of(claim: Claim, dfa: DFA | None = None) -> tuple[IntervalChain, Product]:
     """Return the chain of a language's words, or of all of them, and the product that it is of."""
     if dfa is None:
-        dfa = language_dfa(HasLength(), pdfa.alphabet)
-    product = Product.of(pdfa, dfa, followed=boxes.highs[:, 1:] > 0)
-    return interval_chain(product, boxes), product
+        dfa = language_dfa(HasLength(), claim.pdfa.alphabet)
+    product = Product.of(claim.pdfa, dfa, followed=claim.boxes.highs[:, 1:] > 0)
+    return interval_chain(product, claim.boxes), product
 
 
-def _reach(claim: Claim, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
+def _reach(claim: Claim, dfa: DFA | None) -> tuple[float, float]:
     """Return the least and the greatest probability of a language, None for one without words.
 
     A share ε of words is allowed for about which nothing is known: up to such words, the model
@@ -354,17 +346,17 @@ def _reach(claim: Claim, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
     """
     low = high = 0.0
     if dfa is not None:
-        chain, _ = _chain_of(claim.pdfa, boxes, dfa)
+        chain, _ = _chain_of(claim, dfa)
         low, high = least_reach(chain), greatest_reach(chain)
     return max(0.0, low - claim.epsilon), min(1.0, high + claim.epsilon)
 
 
-def _given(claim: Claim, boxes: Boxes, dfa: DFA, given: LanguageLike) -> tuple[float, float]:
+def _given(claim: Claim, dfa: DFA, given: LanguageLike) -> tuple[float, float]:
     """Bound a/(a + b), a of the words in both languages and b of those in the condition alone."""
     condition = language_dfa(given, claim.pdfa.alphabet)
     both, alone = intersection(dfa, condition), intersection(complement(dfa), condition)
-    least, greatest = _reach(claim, boxes, both)
-    other_least, other_greatest = _reach(claim, boxes, alone)
+    least, greatest = _reach(claim, both)
+    other_least, other_greatest = _reach(claim, alone)
     if not greatest + other_greatest:
         raise InputError(
             f"the condition {described(given)} has probability 0 for {claim.statement}; take "
@@ -381,12 +373,12 @@ def _share(part: float, other: float) -> tuple[float, float]:
     return max(0.0, share * (1 - 2.0**-50)), min(1.0, share * (1 + 2.0**-50))
 
 
-def _blamed(pdfa: PDFA, boxes: Boxes) -> tuple[int, ...]:
+def _blamed(claim: Claim) -> tuple[int, ...]:
     """Return the states that may go on for ever, or else those whose classes are widest."""
-    chain, product = _chain_of(pdfa, boxes)
+    chain, product = _chain_of(claim)
     states = product.walk.lefts
     endless = states[end_components(chain) >= 0]
     if not len(endless):
-        widths = boxes.widths[states]
+        widths = (claim.boxes.highs - claim.boxes.lows).sum(axis=1)[states]
         endless = states[widths >= widths.max()]
     return tuple(np.sort(endless).tolist())

@@ -7,7 +7,6 @@ from functools import cached_property
 from math import exp, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.arrays import reaching
 from pdfalearn.chains import (
@@ -163,26 +162,16 @@ def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None =
 
 def _plain(pdfa: PDFA, dfa: DFA) -> float:
     """Walk only while it is open whether a word is in the language; then it only has to end."""
-    settled = _settled(dfa)
-    transitions = np.where(settled[:, None], np.int32(-1), dfa.transitions)
-    cut = DFA(
-        alphabet=dfa.alphabet,
-        transitions=transitions,
-        accepting=dfa.accepting,
-        initial=dfa.initial,
-    )
+    sources, symbols = (dfa.transitions >= 0).nonzero()
+    open_states = ~dfa.accepting | (dfa.transitions < 0).any(axis=1)
+    settled = ~reaching(sources, dfa.transitions[sources, symbols], open_states)
+    table, ends = np.where(settled[:, None], -1, dfa.transitions), dfa.accepting
+    cut = DFA(alphabet=dfa.alphabet, transitions=table, accepting=ends, initial=dfa.initial)
     product = Product.of(pdfa, cut)
     flow, walk = product.flow, product.walk
     ending = flow.leaving * ending_probabilities(pdfa)[walk.lefts]
     gains = np.where(settled[walk.rights], ending, product.successes)
     return min(1.0, float(flow.values(gains)[0]))
-
-
-def _settled(dfa: DFA) -> NDArray[np.bool_]:
-    """Return from which states on a DFA accepts whatever follows."""
-    sources, symbols = (dfa.transitions >= 0).nonzero()
-    open_states = ~dfa.accepting | (dfa.transitions < 0).any(axis=1)
-    return ~reaching(sources, dfa.transitions[sources, symbols], open_states)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.arrays.passes import grown
 from pdfalearn.typing import Integers
 
 Words = NDArray[np.uint64]
@@ -205,7 +206,6 @@ class RowNumbers:
         self.size = 0
         """How many rows have a number."""
         self._small: dict[bytes, int] | None = {}
-        self._stored: Words = np.empty((0, 1), dtype=np.uint64)
 
     def get_or_add(self, rows: NDArray[np.generic]) -> Integers:
         """Return the number of every row; rows that are new get the next numbers."""
@@ -219,7 +219,7 @@ class RowNumbers:
                 self.size = len(known)
                 return np.array(numbers, dtype=np.int64)
             self._leave_dictionary(rows)
-        return self._placed(as_words(rows))
+        return self._find(as_words(rows), add=True)
 
     def get(self, rows: NDArray[np.generic]) -> Integers:
         """Return the number of every row; -1 where it has none."""
@@ -227,58 +227,49 @@ class RowNumbers:
             known, width = self._small, rows.shape[1] * rows.itemsize
             blobs = np.ascontiguousarray(rows).view(f"V{width}").ravel().tolist()
             return np.array([known.get(blob, -1) for blob in blobs], dtype=np.int64)
-        words = as_words(rows)
-        keys = row_hashes(words)
-        numbers = self._map.get(keys)
-        rest = (numbers >= 0).nonzero()[0] if words.shape[1] > 1 else np.arange(0)
-        while len(rest := rest[(self._stored[numbers[rest]] != words[rest]).any(axis=1)]):
-            keys[rest] += 1
-            numbers[rest] = self._map.get(keys[rest])
-            rest = rest[numbers[rest] >= 0]
-        return numbers
+        return self._find(as_words(rows), add=False)
 
     def _leave_dictionary(self, like: NDArray[np.generic]) -> None:
         known, self._small = self._small or {}, None
-        self._map = IntMap()
+        self._stored: Words
+        self._map, self._stored = IntMap(), as_words(like[:0])
         if known:
             rows = np.frombuffer(b"".join(known), dtype=like.dtype).reshape(-1, like.shape[1])
             words = as_words(rows)
-            numbers = [self._placed(part) for part in np.array_split(words, 8)]
+            numbers = [self._find(part, add=True) for part in np.array_split(words, 8)]
             if (np.concatenate(numbers) != np.arange(len(words))).any():
                 # Hashes have collided: one by one the rows keep their numbers all the same.
                 self._map = IntMap()
                 for place in range(len(words)):
-                    self._placed(words[place : place + 1])
+                    self._find(words[place : place + 1], add=True)
 
-    def _placed(self, words: Words) -> Integers:
-        """Return the numbers of rows by the map, after adding those that are new."""
-        keys = row_hashes(words)
-        known = len(self._map)
-        numbers = self._map.get_or_add(keys)
-        if words.shape[1] > 1:
-            self._store(words, numbers, known)
-            differ = self._stored[numbers] != words
-            if differ.any():  # hardly ever: one look at all is far faster than one at every row
-                rest = differ.any(axis=1).nonzero()[0]
-                while len(rest):
-                    keys[rest] += 1
-                    known = len(self._map)
-                    numbers[rest] = self._map.get_or_add(keys[rest])
-                    self._store(words[rest], numbers[rest], known)
-                    rest = rest[(self._stored[numbers[rest]] != words[rest]).any(axis=1)]
+    def _find(self, words: Words, *, add: bool) -> Integers:
+        """Return the numbers of rows by the map; those that are new are added, or have none."""
+        keys, numbers = row_hashes(words), np.empty(len(words), dtype=np.int64)
+        rest: slice | Integers = slice(None)  # at first a view of all rows, without copying
+        while True:
+            known = len(self._map)
+            found = self._map.get_or_add(keys[rest]) if add else self._map.get(keys[rest])
+            numbers[rest] = found
+            if words.shape[1] == 1:
+                break
+            self._store(words[rest], found, known)
+            # A row whose hash another one has goes on to the next key. That is hardly ever so: one
+            # look at all is far faster than one at every row.
+            differ = self._stored[found] != words[rest]
+            differ[found < 0] = False
+            if not differ.any():
+                break
+            rest = np.arange(len(words))[rest][differ.any(axis=1)]
+            keys[rest] += 1
         self.size = len(self._map)
         return numbers
 
     def _store(self, words: Words, numbers: Integers, known: int) -> None:
-        size = len(self._map)
-        if size == known:
-            return
-        if size > len(self._stored):
-            larger = np.empty((2 * size, words.shape[1]), dtype=np.uint64)
-            larger[:known] = self._stored[:known]
-            self._stored = larger
-        new = numbers >= known
-        self._stored[numbers[new]] = words[new]
+        if len(self._map) > known:
+            self._stored = grown(self._stored, len(self._map), fill=0)
+            new = numbers >= known
+            self._stored[numbers[new]] = words[new]
 
 
 def numbered_rows(rows: NDArray[np.generic]) -> Integers:

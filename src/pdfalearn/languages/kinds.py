@@ -63,7 +63,7 @@ class BeginsWith(Language):
         transitions = np.full((size + 1, len(alphabet)), -1)
         transitions[np.arange(size), codes] = np.arange(1, size + 1)
         transitions[size] = size
-        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(size + 1))
+        return _accept_last(alphabet, transitions)
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,7 @@ class EndsWith(Language):
 
     def dfa(self, alphabet: Alphabet) -> DFA:
         """Return the automaton of Knuth, Morris and Pratt."""
-        transitions = _matching(self.word, alphabet)
-        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(len(transitions)))
+        return _accept_last(alphabet, _match_prefixes(self.word, alphabet))
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,9 @@ class Contains(Language):
 
     def dfa(self, alphabet: Alphabet) -> DFA:
         """Return the automaton of Knuth, Morris and Pratt, which stays where it has found it."""
-        transitions = _matching(self.word, alphabet)
+        transitions = _match_prefixes(self.word, alphabet)
         transitions[-1] = len(transitions) - 1
-        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(len(transitions)))
+        return _accept_last(alphabet, transitions)
 
 
 @dataclass(frozen=True)
@@ -232,7 +231,7 @@ def _words_dfa(words: Iterable[Word], alphabet: Alphabet) -> DFA:
     return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting)
 
 
-def _matching(word: Word, alphabet: Alphabet) -> NDArray[np.int64]:
+def _match_prefixes(word: Word, alphabet: Alphabet) -> NDArray[np.int64]:
     """Return where each symbol leads from the longest prefix of the word that was just read."""
     codes = alphabet.encode(word).tolist()
     transitions = np.zeros((len(codes) + 1, len(alphabet)), dtype=np.int64)
@@ -245,5 +244,6 @@ def _matching(word: Word, alphabet: Alphabet) -> NDArray[np.int64]:
     return transitions
 
 
-def _last_of(size: int) -> NDArray[np.bool_]:
-    return np.asarray(np.arange(size) == size - 1)
+def _accept_last(alphabet: Alphabet, transitions: NDArray[np.int64]) -> DFA:
+    accepting = np.arange(len(transitions)) == len(transitions) - 1
+    return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting)
