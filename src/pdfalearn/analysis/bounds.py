@@ -285,7 +285,7 @@ def probability_bounds(
     dfa = language_dfa(language, claim.pdfa.alphabet)
     low, high = _reach(claim, dfa) if given is None else _given(claim, dfa, given)
     says_nothing = (low <= _NEARLY or high >= 1 - _NEARLY) and high - low >= _FAR
-    blamed = _blamed(claim) if says_nothing else ()
+    blamed = _find_culprits(claim) if says_nothing else ()
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 
@@ -326,7 +326,7 @@ def length_bounds(
         )
     chain = _chain_of(claim)[0]
     low, high = least_steps(chain), greatest_steps(chain)
-    blamed = _blamed(claim) if high == inf else ()
+    blamed = _find_culprits(claim) if high == inf else ()
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 
@@ -354,6 +354,7 @@ def _reach(claim: Claim, dfa: DFA | None) -> tuple[float, float]:
 def _given(claim: Claim, dfa: DFA, given: LanguageLike) -> tuple[float, float]:
     """Bound a/(a + b), a of the words in both languages and b of those in the condition alone."""
     condition = language_dfa(given, claim.pdfa.alphabet)
+    # The share grows with a and falls with b: their extremes bound it, if no model has both, too.
     both, alone = intersection(dfa, condition), intersection(complement(dfa), condition)
     least, greatest = _reach(claim, both)
     other_least, other_greatest = _reach(claim, alone)
@@ -373,7 +374,7 @@ def _share(part: float, other: float) -> tuple[float, float]:
     return max(0.0, share * (1 - 2.0**-50)), min(1.0, share * (1 + 2.0**-50))
 
 
-def _blamed(claim: Claim) -> tuple[int, ...]:
+def _find_culprits(claim: Claim) -> tuple[int, ...]:
     """Return the states that may go on for ever, or else those whose classes are widest."""
     chain, product = _chain_of(claim)
     states = product.walk.lefts

@@ -184,6 +184,7 @@ def _steps_until(flow: Flow, bound: float) -> int:
 
 def _leaps_until(moves: Floats, here: Floats, bound: float) -> int:
     """Return how many steps more it takes, by powers of the moves: 1, 2, 4, … steps at once."""
+    # Double the leap until it goes too far, then take every leap that does not.
     powers = [moves]
     while (powers[-1] @ here).sum() > bound:
         powers.append(powers[-1] @ powers[-1])

@@ -152,7 +152,7 @@ def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None =
     if given is None:
         return _plain(pdfa, dfa)
     condition = language_dfa(given, pdfa.alphabet)
-    whole = checked_successes(pdfa, condition, given)
+    whole = check_successes(pdfa, condition, given)
     both = intersection(dfa, condition)
     part = None if both is None else Successes.of(Product.of(pdfa, both))
     if part is None or part.log == -inf:
@@ -193,6 +193,7 @@ class Successes:
         walk = product.walk
         useful = reaching(walk.sources, walk.successors, product.successes > 0)
         values = product.flow.values(product.successes)
+        # Below this, values are too near to underflow: they are found relative to the likeliest.
         if (values[useful] > _SMALL).all():
             return cls(product, np.where(useful, 0.0, inf), values)
         steps, ends = minus_logs(product.weights), minus_logs(product.successes)
@@ -211,7 +212,7 @@ class Successes:
         return float(np.log(self.factors[0]) - self.costs[0]) if self.factors[0] > 0 else -inf
 
 
-def checked_successes(pdfa: PDFA, dfa: DFA, given: LanguageLike) -> Successes:
+def check_successes(pdfa: PDFA, dfa: DFA, given: LanguageLike) -> Successes:
     """Return the probabilities of a condition; refuse one of probability 0."""
     successes = Successes.of(Product.of(pdfa, dfa))
     if successes.log == -inf:
@@ -257,22 +258,23 @@ def condition(pdfa: PDFA, language: LanguageLike) -> PDFA:
     (0.666666666667, 0.333333333333)
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
-    successes = checked_successes(pdfa, language_dfa(language, pdfa.alphabet), language)
+    successes = check_successes(pdfa, language_dfa(language, pdfa.alphabet), language)
     check_fits(len(successes.product), len(pdfa.alphabet))
-    return reachable_part(_weighed(successes))
+    return reachable_part(_weigh_transitions(successes))
 
 
-def _weighed(successes: Successes) -> PDFA:
+def _weigh_transitions(successes: Successes) -> PDFA:
     """Weigh transitions by where they lead; pairs without a completion stay, out of reach."""
     product, walk = successes.product, successes.product.walk
     costs, factors = successes.costs, successes.factors
     ending = product.successes > 0
     rows = np.zeros((len(product), len(product.pdfa.alphabet) + 1))
+    # Products of tiny probabilities with huge inverse ones are formed in the exponent.
     rows[ending, 0] = np.exp(costs[ending] - minus_logs(product.successes[ending]))
-    led = (factors[walk.sources] > 0) & (factors[walk.successors] > 0)
-    sources, symbols, successors = (a[led] for a in (walk.sources, walk.symbols, walk.successors))
+    kept = (factors[walk.sources] > 0) & (factors[walk.successors] > 0)
+    sources, symbols, successors = (a[kept] for a in (walk.sources, walk.symbols, walk.successors))
     scales = np.exp(costs[sources] - costs[successors]) * factors[successors]
-    rows[sources, symbols + 1] = product.weights[led] * scales
+    rows[sources, symbols + 1] = product.weights[kept] * scales
     hopeless = factors <= 0
     rows[hopeless] = 0.0
     rows[hopeless, 0] = 1.0

@@ -197,6 +197,7 @@ class Monitor:
         rows = normalise_rows(pdfa.probabilities)
         self._costs = minus_logs(rows)
         self._means = entr(rows).sum(axis=1)
+        # A state's expected surprise is its entropy; the variance is that of the surprise.
         gaps = np.where(rows > 0, self._costs - self._means[:, None], 0.0)
         self._variances = (rows * gaps**2).sum(axis=1)
         self.reset()

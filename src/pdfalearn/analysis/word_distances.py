@@ -344,6 +344,7 @@ class _WordGaps:
         at_once = np.abs(np.sqrt(self._ends) - np.sqrt(self._other_ends))
         roots = np.sqrt(self._weights), np.sqrt(self._other_weights)
         begins = np.flatnonzero(np.diff(pairs.sources, prepend=-1))
+        # Each round lowers the bounds by those of the successors; it may stop anywhere.
         for _ in range(_ROUNDS if len(begins) else 0):
             self._gaps = gaps
             ways = self._bounds(pairs.successors, *roots)
@@ -363,4 +364,4 @@ def _best_roots(side: Side) -> Floats:
     steps = minus_logs(side.rows[sources, symbols + 1])
     successors = side.pdfa.table[sources, symbols].astype(np.int64)
     costs = least_costs(sources, successors, steps, minus_logs(side.rows[:, 0]))
-    return np.exp(-costs / 2) * (1 + 2.0**-40)
+    return np.exp(-costs / 2) * (1 + 2.0**-40)  # a little more, so that it stays a bound

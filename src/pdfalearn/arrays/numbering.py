@@ -63,7 +63,7 @@ class IntMap:
             numbers = [self.get_or_add_one(key) for key in keys.tolist()]
             return np.array(numbers, dtype=np.int64)
         self._reserve(len(keys))
-        return self._placed(keys)
+        return self._place_keys(keys)
 
     def get(self, keys: Integers) -> Integers:
         """Return the number of every key; -1 where it has none."""
@@ -72,6 +72,7 @@ class IntMap:
             return np.array([known.get(key, -1) for key in keys.tolist()], dtype=np.int64)
         numbers = np.full(len(keys), -1, dtype=np.int64)
         slots, rest = self._slots(keys), np.arange(len(keys))
+        # All keys probe at once; those that met another key go on to the next slot.
         while len(rest):
             here = slots[rest]
             taken = self._values[here] >= 0
@@ -137,17 +138,19 @@ class IntMap:
         """Put different keys into an empty table."""
         slots = self._slots(keys)
         while len(keys):
+            # Several keys may claim one free slot: whose value is there afterwards has got it.
             free = self._values[slots] < 0
             self._values[slots[free]] = values[free]
             self._keys[slots[free]] = keys[free]
-            lost = self._values[slots] != values
-            keys, values, slots = keys[lost], values[lost], slots[lost] + 1 & self._mask
+            others = self._values[slots] != values
+            keys, values, slots = keys[others], values[others], slots[others] + 1 & self._mask
 
     def _slots(self, keys: Integers) -> Integers:
+        # Fibonacci hashing: the uppermost bits of a product with 2⁶⁴ divided by the golden ratio.
         products = keys.view(np.uint64) * np.uint64(_MULTIPLIER)
         return (products >> np.uint64(self._shift)).view(np.int64)
 
-    def _placed(self, keys: Integers) -> Integers:
+    def _place_keys(self, keys: Integers) -> Integers:
         """Find the slot of every key, taking empty ones for new keys; return its number."""
         slots = self._slots(keys)
         known = self._size
@@ -169,6 +172,7 @@ class IntMap:
 
     def _take(self, places: Integers, slots: Integers, keys: Integers) -> Integers:
         """Put the keys at places into empty slots, the first key of each slot; return these."""
+        # Of several writers to a slot the last one stays: backwards, that is the first key.
         self._values[slots[::-1]] = places[::-1]
         first = self._values[slots] == places
         winners: Integers = places[first]

@@ -35,29 +35,29 @@ def greatest_reach(chain: IntervalChain) -> float:
     if not (chain.targets == chain.yes).any():
         return 0.0
     simple, numbers = collapse_components(chain, end_components(chain))
-    bound = _proved_value(simple, int(numbers[0]), yes=1.0, greatest=True)
+    bound = _prove_value(simple, int(numbers[0]), yes=1.0, greatest=True)
     return 1.0 if bound is None else min(1.0, bound)
 
 
 def least_reach(chain: IntervalChain) -> float:
     """Return what the probability of ending in ``yes`` from place 0 on is never below."""
     kept = ~avoiding_places(chain)
-    bound = _proved_value(chain.restrict_to(kept), 0, yes=1.0, greatest=False) if kept[0] else None
+    bound = _prove_value(chain.restrict_to(kept), 0, yes=1.0, greatest=False) if kept[0] else None
     return 0.0 if bound is None else max(0.0, bound)
 
 
 def greatest_steps(chain: IntervalChain) -> float:
     """Return what the expected number of steps between places is never above; may be infinite."""
     endless = (end_components(chain) >= 0).any()
-    bound = None if endless else _proved_value(chain, 0, gain=1.0, greatest=True)
+    bound = None if endless else _prove_value(chain, 0, gain=1.0, greatest=True)
     return np.inf if bound is None else bound
 
 
-def _proved_value(
+def _prove_value(
     chain: IntervalChain, start: int, *, gain: float = 0.0, yes: float = 0.0, greatest: bool
 ) -> float | None:
     """Return V ± δ·w of a place, as above, rounded outward; None if nothing can be proved."""
-    values, steps = _extreme(chain, gain=gain, yes=yes, greatest=greatest), _checked_steps(chain)
+    values, steps = _extreme(chain, gain=gain, yes=yes, greatest=greatest), _bound_steps(chain)
     if steps is None or not np.isfinite(values).all():
         return None
     worth, sign = np.append(values + gain, [yes, 0.0]), 1.0 if greatest else -1.0
@@ -79,7 +79,7 @@ def least_steps(chain: IntervalChain) -> float:
     kept, distances = ending_places(chain)
     if not kept[0]:
         return np.inf
-    simple = chain.within(kept)  # other places cost without end: nobody goes there
+    simple = chain.restrict_to(kept, cut=True)  # other places cost without end: nobody goes there
     near = np.append(distances[kept], [0.0, 0.0])
     values = _extreme(
         simple, gain=1.0, greatest=False, weights=simple.best(near, greatest=False)[1]
@@ -103,7 +103,7 @@ def _least_to_go_on(chain: IntervalChain) -> Floats:
     return np.maximum(goes_on, 1 - stops) - chain.most_cells * 2.0**-50
 
 
-def _checked_steps(chain: IntervalChain) -> Floats | None:
+def _bound_steps(chain: IntervalChain) -> Floats | None:
     """Return w with w ≥ 1 + max xᵀw; None if ways may be too long to prove anything."""
     steps = _extreme(chain, gain=1.0, greatest=True, accuracy=_ROUGHLY)
     if not np.isfinite(steps).all():

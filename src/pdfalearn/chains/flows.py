@@ -118,6 +118,7 @@ class Flow:
         ones = np.ones(len(self.sources), dtype=np.int8)
         graph = csr_array((ones, (self.sources, self.successors)), shape=(len(self), len(self)))
         count, labels = connected_components(graph, connection="strong")
+        # Closed are components without an end in them and without an edge that leaves.
         closed = np.ones(count, dtype=bool)
         closed[labels[self.leaving > 0]] = False
         begins, ends = labels[self.sources], labels[self.successors]

@@ -99,12 +99,13 @@ class IntervalChain:
         lows, slacks = np.append(self.lows, 0.0), np.append(self.highs - self.lows, 0.0)
         expectations, weights = np.empty(self.size), np.zeros(len(worth))
         for places, all_cells in self._groups:
+            # From the best target to the worst, each takes what those before it have left.
             order = np.argsort(worth[all_cells], axis=1, kind="stable")
             cells = np.take_along_axis(all_cells, order, axis=1)
             slack = slacks[cells]
-            room = 1 - lows[cells].sum(axis=1, keepdims=True)
+            free = 1 - lows[cells].sum(axis=1, keepdims=True)
             before = np.cumsum(slack, axis=1) - slack
-            chosen = lows[cells] + np.clip(room - before, 0.0, slack)
+            chosen = lows[cells] + np.clip(free - before, 0.0, slack)
             weights[cells] = chosen
             worths = np.where(cells < 0, 0.0, worth[cells])
             expectations[places] = sign * (chosen * worths).sum(axis=1)
@@ -128,17 +129,11 @@ class IntervalChain:
         edges = self.sources[inner], self.targets[inner], weights[inner]
         return Flow(*edges, leaving=leaving)
 
-    def restrict_to(self, kept: Flags) -> IntervalChain:
-        """Return the chain within some places; what leads to others leads to ``no``."""
-        return self._renumber_places(kept, kept[self.sources])
-
-    def within(self, kept: Flags) -> IntervalChain:
-        """Return the chain within some places; nothing leads to others any more."""
-        targets = np.append(kept, [True, True])[self.targets]
-        return self._renumber_places(kept, kept[self.sources] & targets)
-
-    def _renumber_places(self, kept: Flags, cells: Flags) -> IntervalChain:
-        count = int(kept.sum())
+    def restrict_to(self, kept: Flags, *, cut: bool = False) -> IntervalChain:
+        """Return the chain within some places; what leads to others is cut, or leads to ``no``."""
+        cells, count = kept[self.sources], int(kept.sum())
+        if cut:
+            cells &= np.append(kept, [True, True])[self.targets]
         numbers = np.append(np.where(kept, np.cumsum(kept) - 1, count + 1), [count, count + 1])
         return IntervalChain.of_cells(
             count,
@@ -200,6 +195,7 @@ def collapse_components(
     sources, targets = numbers[chain.sources], np.append(numbers, [size, size + 1])[chain.targets]
     plain = single[chain.sources]
     exits = ~plain & (sources != targets)
+    # Every exit may be taken with any probability, and so may ``no``: to stay for ever.
     never = np.arange(begin, size) * (size + 2) + size + 1
     ways = np.unique(np.concatenate((sources[exits] * (size + 2) + targets[exits], never)))
     cells = (

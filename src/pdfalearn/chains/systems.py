@@ -164,6 +164,7 @@ class System:
             if change < 1e-3 and change > last * slowest**_ROUND:
                 return None
             last = change
+            # Early on the slowest part of the change dominates, and can be guessed to its end.
             if number < _LEAPS:
                 values = _leap(earlier, before, values)
         return None
@@ -226,6 +227,7 @@ def _substitute(system: csr_array[np.float64]) -> Solver:
     count, labels = connected_components(system, connection="strong")
     edges = system.tocoo()
     first, second = labels[edges.coords[0]], labels[edges.coords[1]]
+    # Strong components are numbered in a topological order; which way round is not documented.
     order = np.argsort(labels if (first >= second).all() else -labels)
     if count < size or not ((first >= second).all() or (first <= second).all()):
         return lambda right: np.full(size, np.nan)

@@ -38,6 +38,7 @@ def least_costs(sources: Integers, successors: Integers, steps: Floats, ends: Fl
         return ends
     costs, begins = ends.copy(), np.flatnonzero(np.diff(sources, prepend=-1))
     moving = sources[begins]
+    # The algorithm of Bellman and Ford, all edges at once: a pass for each step of a way.
     for _ in range(_MOST_ROUNDS):
         onwards = np.minimum.reduceat(steps + costs[successors], begins)
         better = onwards < costs[moving]
@@ -97,6 +98,7 @@ class WordGraph:
     @cached_property
     def lengths(self) -> Floats:
         """The length of the shortest of the heaviest ways to an end; infinite if there is none."""
+        # An edge is tight if it is on a cheapest way: only such edges count here, each as one step.
         reach = self.costs + SAME * (1 + self.costs)
         tight = self.steps + self.costs[self.successors] <= reach[self.sources]
         ends = np.where(minus_logs(self.ends) <= reach, 0.0, np.inf)

@@ -84,9 +84,11 @@ class Walk:
         few_lefts, few_rights = [left], [right]
         first, second = self._first.ravel().data, self._second.ravel().data
         width, symbols = self._symbols, range(self._symbols)
+        # A level is a list or a pair of arrays, by its size: chains have levels of few pairs, for
+        # which lists are several times as fast.
         while few_lefts:
             while 0 < len(few_lefts) < _FEW_PAIRS:
-                different, followed = self._judge.sifted(few_lefts, few_rights)
+                different, followed = self._judge.sift_pairs(few_lefts, few_rights)
                 if different:
                     yield np.array(different) + code
                 few_lefts = [few_lefts[place] for place in followed]
@@ -240,7 +242,7 @@ class Merging:
             first = merges.nonzero()[0]
         return np.asarray(new.take(first))
 
-    def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
+    def sift_pairs(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
         """Return the pairs whose classes differ, and those that merge for the first time."""
         left_classes, right_classes = self._lefts.data, self._rights.data
         partners = self._partners.data
@@ -282,7 +284,7 @@ class Visiting:
                 followed.append(place)
         return np.array(followed, dtype=np.intp)
 
-    def sifted(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
+    def sift_pairs(self, lefts: list[int], rights: list[int]) -> tuple[list[int], list[int]]:
         """Return the pairs that are not similar, and the others that were not seen before."""
         pairs = np.array((lefts, rights), dtype=np.int32)
         differing = self.differ(*pairs)

@@ -98,6 +98,7 @@ class _Span:
             return alone is not None and self._fill(self._root(alone)[0])
         left_root, left_potential = self._root(left)
         right_root, right_potential = self._root(right)
+        # What the ratio is against the one that earlier vectors imply.
         difference = ratio - left_potential + right_potential
         if left_root == right_root:
             return abs(difference) > _LOG_TOLERANCE and self._fill(left_root)

@@ -58,7 +58,7 @@ class DFA(Frozen):
     ) -> None:
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet)
-        ends = _checked_accepting(accepting)
+        ends = _check_accepting(accepting)
         _check_length(transitions, ends)
         no_probability = np.broadcast_to(0.0, (len(ends), len(alphabet) + 1))
         table = checked_transitions(transitions, no_probability, alphabet)
@@ -85,7 +85,7 @@ class DFA(Frozen):
         return end >= 0 and bool(self.accepting[end])
 
 
-def _checked_accepting(given: ArrayLike) -> NDArray[np.bool_]:
+def _check_accepting(given: ArrayLike) -> NDArray[np.bool_]:
     ends = np.array(given)
     if ends.ndim != 1 or not len(ends) or ends.dtype.kind != "b":
         raise InputError(f"accepting {given!r} has to be True or False for each state")

@@ -215,6 +215,7 @@ def _dfa_of(language: LanguageLike, alphabet: Alphabet) -> DFA:
 
 def _words_dfa(words: Iterable[Word], alphabet: Alphabet) -> DFA:
     """Return the tree of the words' prefixes."""
+    # Of each node and symbol the next node; node 0 is the empty word.
     nodes: dict[tuple[int, int], int] = {}
     ends = []
     for codes in alphabet.encode_words(words):
@@ -236,6 +237,7 @@ def _match_prefixes(word: Word, alphabet: Alphabet) -> NDArray[np.int64]:
     codes = alphabet.encode(word).tolist()
     transitions = np.zeros((len(codes) + 1, len(alphabet)), dtype=np.int64)
     border = 0
+    # The border is the state of the longest proper suffix: a mismatch goes on as from there.
     for place, code in enumerate(codes):
         transitions[place] = transitions[border] if place else 0
         transitions[place, code] = place + 1

@@ -54,7 +54,7 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
     alphabet : Alphabet
         Strings of any length.
     """
-    texts = [_checked_text(symbol) for symbol in alphabet]
+    texts = [_check_text(symbol) for symbol in alphabet]
     tables = _tables(pattern, {character for text in texts for character in text})
     states = len(tables.accepting)
     check_tables_fit(
@@ -67,7 +67,7 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
     )
 
 
-def _checked_text(symbol: Symbol) -> str:
+def _check_text(symbol: Symbol) -> str:
     if isinstance(symbol, str):
         return symbol
     raise InputError(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import numbered_rows
-from pdfalearn.equivalence import Tolerance, refined
+from pdfalearn.equivalence import Tolerance, refine_classes
 from pdfalearn.errors import MissingExtraError
 from pdfalearn.typing import Floats, Integers
 
@@ -139,7 +139,7 @@ def deterministic(transitions: Integers, clusters: Integers) -> Integers:
     sink = len(transitions)
     table = np.full((sink + 1, transitions.shape[1]), sink, dtype=np.int32)
     table[:-1] = np.where(transitions < 0, sink, transitions)
-    classes = refined(table, np.append(clusters, clusters.max() + 1))[:-1]
+    classes = refine_classes(table, np.append(clusters, clusters.max() + 1))[:-1]
     _, firsts, numbers = np.unique(classes, return_index=True, return_inverse=True)
     ranks = np.empty(len(firsts), dtype=np.int64)
     ranks[np.argsort(firsts)] = np.arange(len(firsts))

@@ -74,6 +74,7 @@ def directed_divergence(first: PDFA, second: PDFA) -> DirectedDivergence:
     pairs = Pairs.visited(first, second)
     values = pairs.row_divergences()
     visits, weights = visits_and_weights(pairs.flow)
+    # An infinite divergence counts as such, however small the weight is: inf · 0 would be NaN.
     finite = np.isfinite(values)
     terms = np.where(finite, weights * np.where(finite, values, 0.0), inf)
     by_state = sums_by(pairs.lefts, terms, len(first))

@@ -103,7 +103,8 @@ def ndcg_scores(target: ArrayLike, candidate: ArrayLike, k: int | None = None) -
 def _ndcg(k: int | None) -> _Measure:
     def scores(rows: Floats, others: Floats) -> Floats:
         width = rows.shape[1]
-        places = checked_places(k, width - 1)
+        places = check_places(k, width - 1)
+        # Places after the first k count nothing.
         discounts = np.zeros(width)
         discounts[:places] = 1 / np.log2(np.arange(2, places + 2))
         best = np.sort(rows, axis=1)[:, ::-1] @ discounts
@@ -112,7 +113,7 @@ def _ndcg(k: int | None) -> _Measure:
     return _Measure(scores, agreed=1.0, apart=0.0)
 
 
-def checked_places(k: int | None, symbols: int) -> int:
+def check_places(k: int | None, symbols: int) -> int:
     """Return the k of NDCG@k: half the symbols, rounded up, if it is not given."""
     return (symbols + 1) // 2 if k is None else checked_integer(k, "k", 1, symbols + 1)
 
@@ -122,6 +123,7 @@ def _gains(rows: Floats, others: Floats) -> Floats:
     order = np.argsort(-others, axis=1, kind="stable")
     gains = np.take_along_axis(rows, order, axis=1)
     ordered = np.take_along_axis(others, order, axis=1)
+    # Where a run of tied symbols begins; runs never go on into the next row.
     opens = np.ones(rows.shape, dtype=bool)
     opens[:, 1:] = ordered[:, :-1] - ordered[:, 1:] > _ROUNDING
     begins = opens.ravel().nonzero()[0]
@@ -191,7 +193,7 @@ def _difference(equivalence: Equivalence | Tolerance) -> _Measure:
 
 
 def _measure_checked(target: ArrayLike, candidate: ArrayLike, measure: _Measure) -> Floats:
-    rows, others = _checked_rows(target, "target"), _checked_rows(candidate, "candidate")
+    rows, others = _check_rows(target, "target"), _check_rows(candidate, "candidate")
     if rows.shape != others.shape:
         raise InputError(
             f"the target's rows have shape {rows.shape} and the candidate's {others.shape}; "
@@ -200,7 +202,7 @@ def _measure_checked(target: ArrayLike, candidate: ArrayLike, measure: _Measure)
     return measure(rows, others)
 
 
-def _checked_rows(given: ArrayLike, name: str) -> Floats:
+def _check_rows(given: ArrayLike, name: str) -> Floats:
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "iuf" or array.shape[1] < 2:
         raise InputError(

@@ -15,7 +15,7 @@ from pdfalearn.chains import Pairs, minus_logs
 from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence import Equivalence, Exact, Tolerance, over_union
 from pdfalearn.errors import InputError
-from pdfalearn.metrics.distributions import average_figures, checked_places, figures_of
+from pdfalearn.metrics.distributions import average_figures, check_places, figures_of
 from pdfalearn.models import AutomatonModel, LanguageModel
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, checked_pdfa, pdfa_remedy
@@ -130,6 +130,7 @@ def tally_pairs(words: Words, numbers: Codes, others: Codes) -> Tally:
     codes_of: Integers = np.empty(0, dtype=np.int64)
     counts: Floats = np.zeros((2, 0))
     for begin, end, here in _parts_of(words):
+        # A pair of numbers, each -1 at least, is one key.
         codes = (numbers[here].astype(np.int64) + 1) * base + others[here] + 1
         places = seen.get_or_add(codes)
         new = len(seen) - len(codes_of)
@@ -212,7 +213,7 @@ def evaluate(
     for model in (target, candidate):
         check_model(model)
     codes = target.alphabet.positions_in(candidate.alphabet)
-    places, cut = checked_places(k, len(codes)), 0
+    places, cut = check_places(k, len(codes)), 0
     with asking(target) as asked:
         if words is None:
             most = checked_integer(max_length, "max_length", 0)
@@ -296,7 +297,7 @@ def evaluate_exactly(
     (2.0, 0.3333333333333333, 0.5)
     """
     target, candidate = checked_pdfa(target, "target"), checked_pdfa(candidate, "candidate")
-    places = checked_places(k, len(target.alphabet))
+    places = check_places(k, len(target.alphabet))
     target.alphabet.positions_in(candidate.alphabet)  # refuses other symbols
     target, candidate = over_union(target, candidate)
     pairs = Pairs.visited(target, candidate)
@@ -321,8 +322,8 @@ def evaluate_exactly(
         over_words=average_figures(figures, visits * pairs.endings()[0]),
         log_probability_error=None,
         one_sided_words=_impossible_share(pairs),
-        target_perplexity=_expected_perplexity(pairs, rows, pairs.lefts, visits),
-        perplexity=_expected_perplexity(pairs, padded, pairs.rights, visits),
+        target_perplexity=_mean_perplexity(pairs, rows, pairs.lefts, visits),
+        perplexity=_mean_perplexity(pairs, padded, pairs.rights, visits),
     )
 
 
@@ -336,7 +337,7 @@ def _impossible_share(pairs: Pairs) -> float:
     return float(flow.visits(flow.start) @ lost)
 
 
-def _expected_perplexity(pairs: Pairs, rows: Floats, numbers: Integers, visits: Floats) -> float:
+def _mean_perplexity(pairs: Pairs, rows: Floats, numbers: Integers, visits: Floats) -> float:
     """Return exp of the mean cross entropy of the rows that visited pairs have by their numbers."""
     shares = pairs.first.rows
     crossed = pairs.measure(lambda p, q: xlogy(shares[p], rows[q]).sum(axis=1), others=numbers)
