@@ -14,6 +14,7 @@ from pdfalearn.checks import checked_integer, checked_transitions
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.reachability import reachable_in
+from pdfalearn.text import count_text
 from pdfalearn.words import visited_states
 
 
@@ -58,7 +59,10 @@ class DFA(Frozen):
     ) -> None:
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet)
-        ends = _check_accepting(accepting)
+        ends = np.array(accepting)
+        if ends.ndim != 1 or not len(ends) or ends.dtype.kind != "b":
+            raise InputError(f"accepting {accepting!r} has to be True or False for each state")
+        ends.setflags(write=False)
         _check_length(transitions, ends)
         no_probability = np.broadcast_to(0.0, (len(ends), len(alphabet) + 1))
         table = checked_transitions(transitions, no_probability, alphabet)
@@ -73,24 +77,13 @@ class DFA(Frozen):
         return len(self.transitions)
 
     def __repr__(self) -> str:
-        states, symbols = (
-            f"{size} {name}{'' if size == 1 else 's'}"
-            for size, name in ((len(self), "state"), (len(self.alphabet), "symbol"))
-        )
-        return f"DFA({states}, {symbols}, initial={self.initial})"
+        sizes = count_text(len(self), "states"), count_text(len(self.alphabet), "symbols")
+        return f"DFA({', '.join(sizes)}, initial={self.initial})"
 
     def accepts(self, word: Word) -> bool:
         """Return whether a word is allowed."""
         end = int(visited_states(self.table, self.initial, self.alphabet.encode_words([word]))[-1])
         return end >= 0 and bool(self.accepting[end])
-
-
-def _check_accepting(given: ArrayLike) -> NDArray[np.bool_]:
-    ends = np.array(given)
-    if ends.ndim != 1 or not len(ends) or ends.dtype.kind != "b":
-        raise InputError(f"accepting {given!r} has to be True or False for each state")
-    ends.setflags(write=False)
-    return ends
 
 
 def _check_length(transitions: ArrayLike, accepting: NDArray[np.bool_]) -> None:

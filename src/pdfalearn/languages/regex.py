@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_tables_fit
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.languages.dfa import DFA
@@ -54,7 +54,13 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
     alphabet : Alphabet
         Strings of any length.
     """
-    texts = [_check_text(symbol) for symbol in alphabet]
+    for symbol in alphabet:
+        if not isinstance(symbol, str):
+            raise InputError(
+                f"symbol {symbol!r} is not text, and a regular expression is about symbols that "
+                "are strings; give a DFA instead"
+            )
+    texts = [str(symbol) for symbol in alphabet]
     tables = _tables(pattern, {character for text in texts for character in text})
     states = len(tables.accepting)
     check_tables_fit(
@@ -62,29 +68,14 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
         f"the {states:,} states of {shortened(repr(pattern), 200)} and {len(alphabet):,} symbols",
         "use a simpler regular expression or fewer symbols",
     )
-    return DFA(
-        alphabet=alphabet, transitions=_transitions(tables, texts), accepting=tables.accepting
-    )
-
-
-def _check_text(symbol: Symbol) -> str:
-    if isinstance(symbol, str):
-        return symbol
-    raise InputError(
-        f"symbol {symbol!r} is not text, and a regular expression is about symbols that are "
-        "strings; give a DFA instead"
-    )
-
-
-def _transitions(tables: _Tables, texts: list[str]) -> NDArray[np.int32]:
-    """Run every text from every state at once."""
-    transitions = np.empty((len(tables.accepting), len(texts)), dtype=np.int32)
+    transitions = np.empty((states, len(texts)), dtype=np.int32)
     for column, text in enumerate(texts):
-        reached = np.arange(len(transitions), dtype=np.int32)
+        # Run the symbol's text from all states at once.
+        reached = np.arange(states, dtype=np.int32)
         for character in text:
             reached = tables.successors[tables.kind_of[character]][reached]
         transitions[:, column] = reached
-    return transitions
+    return DFA(alphabet=alphabet, transitions=transitions, accepting=tables.accepting)
 
 
 def _tables(pattern: str, characters: set[str]) -> _Tables:

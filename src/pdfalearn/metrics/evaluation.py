@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -36,17 +36,13 @@ class Run:
 
     def __init__(self, pdfa: PDFA) -> None:
         self._pdfa = pdfa
-
-    @property
-    def rows(self) -> Floats:
+        self.rows = pdfa.probabilities
         """The distributions, by their numbers."""
-        return self._pdfa.probabilities
 
     def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
         """Draw words; those that do not end are cut at the length."""
-        pdfa = self._pdfa
-        rows, start = pdfa.probabilities, pdfa.initial
-        return sampled_words(pdfa.table, rows, start, count, max_length, random)[0]
+        table, start = self._pdfa.table, self._pdfa.initial
+        return sampled_words(table, self.rows, start, count, max_length, random)[0]
 
     def numbers_along(self, words: Words) -> Codes:
         """Return the number of the distribution after every prefix of every word.
@@ -60,11 +56,11 @@ class Run:
 class Asked:
     """A language model and all that it has said so far.
 
-    An observation tree asks it, which checks its answers and keeps to its room.
+    An observation tree asks it, which checks its answers and keeps to its bounds.
     """
 
-    def __init__(self, model: LanguageModel) -> None:
-        self._tree = ObservationTree(model, Exact())
+    def __init__(self, tree: ObservationTree) -> None:
+        self._tree = tree
 
     @property
     def rows(self) -> Floats:
@@ -82,10 +78,6 @@ class Asked:
         is_defined = self._tree.nodes.classes[nodes] >= 0
         return np.where(is_defined, self._tree.nodes.rows[nodes], np.int32(-1))
 
-    def close(self) -> None:
-        """End the conversation with the model."""
-        self._tree.close()
-
 
 @contextmanager
 def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
@@ -95,11 +87,8 @@ def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
     if isinstance(model, PDFA):
         yield Run(model)
         return
-    asked = Asked(model)
-    try:
-        yield asked
-    finally:
-        asked.close()
+    with closing(ObservationTree(model, Exact())) as tree:
+        yield Asked(tree)
 
 
 def check_model(model: object) -> None:
