@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.expectations import expected_count as expected_count
     from pdfalearn.analysis.expectations import expected_visits as expected_visits
     from pdfalearn.analysis.expectations import length as length
-    from pdfalearn.analysis.likeliest import LikelyWord as LikelyWord
-    from pdfalearn.analysis.likeliest import most_likely as most_likely
-    from pdfalearn.analysis.likeliest import most_likely_prefixes as most_likely_prefixes
+    from pdfalearn.analysis.probabilities import LikelyWord as LikelyWord
     from pdfalearn.analysis.probabilities import condition as condition
+    from pdfalearn.analysis.probabilities import most_likely as most_likely
+    from pdfalearn.analysis.probabilities import most_likely_prefixes as most_likely_prefixes
     from pdfalearn.analysis.probabilities import probability as probability
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
     from pdfalearn.analysis.scoring import Monitor as Monitor

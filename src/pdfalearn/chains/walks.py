@@ -206,13 +206,15 @@ class Pairs(PairWalk):
     @cached_property
     def flow(self) -> Flow:
         """The flow of the words of the first automaton."""
-        return Flow(self.sources, self.successors, self.edge_weights()[0], self.endings()[0])
+        rows, lefts = self.first.rows, self.lefts
+        weights = rows[lefts[self.sources], self.symbols + 1]
+        return Flow(self.sources, self.successors, weights, rows[lefts, 0])
 
     @property
     def moves(self) -> csr_array[np.float64]:
         """The matrix Pᵀ that passes probability of the first automaton on by one symbol."""
         places = (self.successors, self.sources)
-        return csr_array((self.edge_weights()[0], places), shape=(len(self), len(self)))
+        return csr_array((self.flow.weights, places), shape=(len(self), len(self)))
 
     def row_distances(self) -> Floats:
         """Return the squared Hellinger distance of the two rows of every pair."""
