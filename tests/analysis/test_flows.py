@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA
-from pdfalearn.analysis import length
+from pdfalearn.analysis import length, reachable_part
 from pdfalearn.chains import systems
 from pdfalearn.chains.flows import Flow
 from pdfalearn.datasets import random_pdfa
@@ -50,3 +50,20 @@ def test_several_blocks_of_a_large_automaton() -> None:
 def test_nothing_gained_is_nothing() -> None:
     flow = edges_of(random_pdfa(20, 2, seed=1))
     assert not flow.values(np.zeros(len(flow))).any()
+
+
+@pytest.mark.parametrize("ending", [1.0, 1e-3, 1e-6])
+@pytest.mark.parametrize("size", [300, 4000])
+def test_visits_add_up_to_the_positions_of_a_word(
+    ending: float, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(systems, "_DIRECT", 0)
+    monkeypatch.setattr(systems, "_MOST_DIRECT", 0)  # nothing is eliminated
+    pdfa = reachable_part(random_pdfa(size, 2, seed=5))
+    rows = pdfa.probabilities * [ending, 1.0, 1.0]
+    rows /= rows.sum(axis=1, keepdims=True)
+    flow = edges_of(PDFA(alphabet="01", transitions=pdfa.transitions, probabilities=rows))
+    visits = flow.visits(flow.start)
+    assert visits.sum() == pytest.approx(flow.values(flow.sums)[0], rel=1e-10)
+    passed_on = np.bincount(flow.successors, flow.weights * visits[flow.sources], len(flow))
+    assert visits == pytest.approx(flow.start + passed_on, rel=1e-9)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import bicgstab, gmres, splu, spsolve_triangular
+from scipy.sparse.linalg import bicgstab, splu, spsolve_triangular
 
 from pdfalearn.errors import InputError
 from pdfalearn.typing import Floats, Integers
@@ -77,18 +77,23 @@ class System:
         """Solve for the values, none of which is negative, as no gain is."""
         if not gains.any():
             return np.zeros(len(gains))
-        passed = None if len(gains) <= _TINY else self._pass_until_steady(gains, _FEW_ROUNDS)
-        if passed is not None:
-            return passed
-        found = solver_of(self._matrix(), gains)
+        values, is_steady = np.zeros(len(gains)), False
+        if len(gains) > _TINY:
+            values, is_steady = self._pass_until_steady(gains, _FEW_ROUNDS)
+        if is_steady:
+            return values
+        # What passes have left is smooth: approximations of it do not break down, as they do where
+        # all is gained in one place.
+        left = self.residual(values, gains).astype(np.float64)
+        found = solver_of(self._matrix(), left)
         if found is None:
-            passed = self._pass_until_steady(gains, _MOST_ROUNDS)
-            if passed is None:
+            values, is_steady = self._pass_until_steady(gains, _MOST_ROUNDS)
+            if not is_steady:
                 raise InputError("words are too long for an exact answer; draw words instead")
-            return passed
-        solve, values = found
+            return values
+        solve, change = found
         # Residuals in extended precision bring back the digits that elimination has cost.
-        refined = values.astype(np.longdouble)
+        refined = values.astype(np.longdouble) + change
         for _ in range(_MOST_REFINEMENTS):
             change = solve(self.residual(refined, gains).astype(np.float64))
             refined += change
@@ -143,8 +148,8 @@ class System:
         is_forward = 2 * np.count_nonzero(self.successors > self.sources) > len(self.sources)
         return blocks[::-1] if is_forward else blocks
 
-    def _pass_until_steady(self, gains: Floats, rounds: int) -> Floats | None:
-        """Pass values back until they change no more; None if that takes too long.
+    def _pass_until_steady(self, gains: Floats, rounds: int) -> tuple[Floats, bool]:
+        """Pass values back until they change no more, or that takes too long; return which.
 
         As in the iteration of Gauss and Seidel, blocks already see what others have come to.
         """
@@ -160,14 +165,14 @@ class System:
             with np.errstate(invalid="ignore", divide="ignore"):
                 change = float(np.nan_to_num(np.abs((values - before) / values), nan=0.0).max())
             if change <= _ROUNDING:
-                return values
+                return values, True
             if change < 1e-3 and change > last * slowest**_ROUND:
-                return None
+                break
             last = change
             # Early on the slowest part of the change dominates, and can be guessed to its end.
             if number < _LEAPS:
                 values = _leap(earlier, before, values)
-        return None
+        return values, False
 
     def _pass(self, values: Floats, at_once: Floats, times: int = 1) -> None:
         for _ in range(times):
@@ -191,8 +196,8 @@ def solver_of(system: csr_array[np.float64], right: Floats) -> tuple[Solver, Flo
     """Return a way to solve a system that is accurate for one right side, and the solution of it.
 
     The same elimination serves all right sides. Systems of more than 3,000 unknowns are solved by
-    substitution where no unknown depends on itself; others are approximated by BiCGSTAB or else by
-    GMRES, and if both fail, and up to 15,000, eliminated.
+    substitution where no unknown depends on itself; others are approximated by BiCGSTAB, and if
+    that fails, and up to 15,000, eliminated.
 
     Examples
     --------
@@ -201,7 +206,7 @@ def solver_of(system: csr_array[np.float64], right: Floats) -> tuple[Solver, Flo
     """
     makers = [_eliminate]
     if len(right) > _DIRECT:
-        makers = [_substitute, _approximate, _approximate_slowly]
+        makers = [_substitute, _approximate]
     if _DIRECT < len(right) <= _MOST_DIRECT:
         makers.append(_eliminate)
     for maker in makers:
@@ -244,10 +249,4 @@ def _substitute(system: csr_array[np.float64]) -> Solver:
 def _approximate(system: csr_array[np.float64]) -> Solver:
     return lambda right: np.asarray(
         bicgstab(system, right, rtol=_ACCURACY, atol=0.0, maxiter=300)[0]
-    )
-
-
-def _approximate_slowly(system: csr_array[np.float64]) -> Solver:
-    return lambda right: np.asarray(
-        gmres(system, right, rtol=_ACCURACY / 100, atol=0.0, restart=100, maxiter=2)[0]
     )
