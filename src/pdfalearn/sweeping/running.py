@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pdfalearn.budgets import Budget, Purse
+from pdfalearn.budgets import Budget, SharedBudget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
 from pdfalearn.distilling import checked_sampler
@@ -216,7 +216,7 @@ class _Run:
     ) -> None:
         self._model = model
         self._store, self._model_id = place
-        self._purse = Purse(budget)
+        self._budget = SharedBudget(budget)
         self._runs = len(relations)
         self._report = report
         self._measure: Measure
@@ -228,7 +228,7 @@ class _Run:
         if isinstance(self._model, PDFA):
             self._measure = ExactMeasure(self._model)
             return
-        budget = self._purse.share_for(_WORDS_SHARE)
+        budget = self._budget.share_for(_WORDS_SHARE)
         if not budget.bounds_questions:
             budget = _WORDS_BUDGET
         budget = Budget(budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
@@ -246,7 +246,7 @@ class _Run:
         interrupts.check()
         measure = self._measure
         words_asked = measure.questions + measure.audited
-        self._purse.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
+        self._budget.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
 
     def learn(
         self, equivalence: Relation, oracle: EquivalenceOracle, audit: int, seed: int
@@ -258,7 +258,7 @@ class _Run:
                 equivalence=equivalence,
                 oracle=oracle,
                 learner=LEARNERS[type(equivalence)],
-                budget=self._purse.share_for(self._runs - len(self.rows)),
+                budget=self._budget.share_for(self._runs - len(self.rows)),
                 store=self._store,
                 model_id=self._model_id,
                 progress=None
@@ -276,7 +276,7 @@ class _Run:
     def _add(self, equivalence: Relation, result: Result) -> None:
         statistics, distance = result.statistics, self._measure.distance(result.pdfa)
         words = statistics.words + statistics.audited_words
-        self._purse.spend(words=words, symbols=statistics.symbols, cost=statistics.cost)
+        self._budget.spend(words=words, symbols=statistics.symbols, cost=statistics.cost)
         figures = distance.divergence, distance.low, distance.high, distance.infinite_share
         self._distances.append(distance)
         self.rows.append(SweepRow(equivalence, result, *figures))
