@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdfalearn.errors import InputError
-from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, experiments_named
+from pdfalearn.experiments.plans import EXPERIMENTS, SCALES, experiments_named
 
 
 def test_settings_are_the_papers() -> None:

@@ -16,8 +16,7 @@ from pdfalearn import save
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments import run_experiments, write_report
-from pdfalearn.experiments.definitions import EXPERIMENTS
-from pdfalearn.experiments.plans import LEARNER_NAMES
+from pdfalearn.experiments.plans import EXPERIMENTS, LEARNER_NAMES
 from pdfalearn.experiments.runs import Run
 from tests.experiments.small import RUNS_OF_A_VALUE, change_row, rows_of, run_small, untimed
 from tests.support import need_module, paper_data
@@ -199,7 +198,7 @@ def test_a_corrupted_row_is_named_and_the_rest_kept(
         ({"learning_seconds": 0, "equivalence_seconds": 0}, "seconds 0.0 is not more than 0"),
         ({"learning_seconds": "inf"}, "learning_seconds inf is not finite"),
         ({"structure_size": 0}, "structure_size 0 is not more than 0"),
-        ({"run": 7}, "run 7 is not one of 2"),
+        ({"run": 7}, "do not ask for run 7"),
         ({"experiment": 4}, "do not ask for experiment 4"),
         ({"learner": "lpstar"}, "do not ask for lpstar"),
         ({"target": "n5-3"}, "do not ask for a target n5-3"),

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.errors import MissingExtraError
-from pdfalearn.experiments.definitions import EXPERIMENTS
 from pdfalearn.experiments.observations import (
     AUTHORS,
     LABELS,
@@ -25,6 +21,8 @@ from pdfalearn.experiments.observations import (
     medians,
     speed_ups,
 )
+from pdfalearn.experiments.plans import EXPERIMENTS
+from pdfalearn.extras import import_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +35,10 @@ class Style(NamedTuple):
 
     colour: str
     marker: str
-    line: str | tuple[int, tuple[int, ...]]
-    """As Matplotlib takes it: a name, or an offset and the lengths of dashes and gaps."""
+    line: str | tuple[int, tuple[int, ...]]  # a name, or an offset and lengths of dashes and gaps
 
 
+# How each learner is drawn; they differ in black and white, too.
 STYLES = {
     "quant": Style("#0072B2", "o", "-"),
     "quant-classes": Style("#56B4E9", "v", (0, (5, 1))),
@@ -48,29 +46,25 @@ STYLES = {
     "lpstar": Style("#D55E00", "^", "-."),
     "wlstar": Style("#009E73", "D", ":"),
 }
-"""How each learner is drawn; they are told apart in black and white, too."""
-
 X_LABELS = {
     "states": "states of the target (actual size)",
     "symbols": "alphabet size m",
     "kappa": "quantization parameter κ",
     "distributions": "number of distributions d",
 }
+# What is drawn: its name in files, in captions and at the axis.
 QUANTITIES = {
     "seconds": ("time", "execution time", "median time, s"),
     "structure_size": ("structure", "structure size", "table cells or tree nodes"),
     SPEED_UP: (SPEED_UP, "speed-up of QuaNT", "time of the other / time of QuaNT"),
 }
-"""What is drawn: its name in files, in captions and at the axis."""
 
 
-@dataclass(frozen=True)
-class Drawing:
+class Drawing(NamedTuple):
     """A figure: one quantity over the axis of an experiment."""
 
     experiment: int
-    y: str
-    """A quantity of observations, or the speed-up."""
+    y: str  # a quantity of observations, or the speed-up
 
     @property
     def name(self) -> str:
@@ -88,10 +82,7 @@ class Drawing:
         return self.y != SPEED_UP and self.varies != "distributions"
 
     def caption(self, disturbed: bool) -> str:
-        """Say what is to be seen; times are marked if other runs were beside those that took them.
-
-        It is the description for those who cannot see the figure as well.
-        """
+        """Return a description, also for those who cannot see the figure; disturbed times get †."""
         text = f"Experiment {self.experiment}: {QUANTITIES[self.y][1]} over {X_LABELS[self.varies]}"
         if self.y == SPEED_UP:
             return f"{text}."
@@ -100,15 +91,27 @@ class Drawing:
         return f"{text}. {axes} logarithmic.{mark}"
 
 
+# The paper's figures, and structure sizes where it has none.
 DRAWINGS = [
     Drawing(number, y) for number in EXPERIMENTS for y in QUANTITIES if y != SPEED_UP or number == 1
 ]
-"""The paper's figures, and structure sizes where it has none."""
 
+_LOOK = {
+    "font.size": 11,
+    "axes.grid": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 6,
+    "svg.hashsalt": "pdfalearn",  # the same picture for the same runs
+    "figure.constrained_layout.use": True,
+}
 _MATHEMATICAL = {"L_p*": "$L_p^*$", "WL*": "$WL^*$"}
 
 
-def draw(drawing: Drawing, observations: Sequence[Observation]) -> dict[str, bytes]:
+def draw_figure(drawing: Drawing, observations: Sequence[Observation]) -> dict[str, bytes]:
     """Draw a figure as SVG and as PNG; nothing if there is nothing to draw."""
     chosen = [one for one in observations if one.experiment == drawing.experiment]
     # Targets' actual sizes are on the axis, if it is sizes.
@@ -117,10 +120,8 @@ def draw(drawing: Drawing, observations: Sequence[Observation]) -> dict[str, byt
     points = speed_ups(chosen, x) if is_speed_up else medians(chosen, x, drawing.y)
     if not points:
         return {}
-    with _settings():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.4, 4.6))
+    with import_matplotlib("style").context(_LOOK):
+        figure = import_matplotlib("figure").Figure(figsize=(6.4, 4.6))
         axes = figure.add_subplot()
         for series in sorted(points, key=_order):
             _draw_series(axes, drawing, series, points[series])
@@ -136,28 +137,6 @@ def draw(drawing: Drawing, observations: Sequence[Observation]) -> dict[str, byt
             figure.savefig(stream, format=kind, dpi=160, metadata={undated: None})
             files[kind] = stream.getvalue()
         return files
-
-
-def _settings() -> AbstractContextManager[None]:
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        raise MissingExtraError("figures need matplotlib: pip install matplotlib") from error
-    settings: AbstractContextManager[None] = mpl.rc_context(
-        {
-            "font.size": 11,
-            "axes.grid": True,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "grid.color": "#dddddd",
-            "grid.linewidth": 0.6,
-            "lines.linewidth": 1.5,
-            "lines.markersize": 6,
-            "svg.hashsalt": "pdfalearn",  # the same picture for the same runs
-            "figure.constrained_layout.use": True,
-        }
-    )
-    return settings
 
 
 def _order(series: Series) -> tuple[bool, int]:
@@ -191,10 +170,10 @@ def _draw_series(axes: Axes, drawing: Drawing, series: Series, points: Points) -
     first, second = trend
     ends = _ends(points[0])  # two places are enough: the trend is straight on its axes
     if drawing.y == SPEED_UP:
-        axes.plot(ends, first + second * ends, label=f"{label}: slope {second:.2g}", **look)
+        values, label = first + second * ends, f"{label}: slope {second:.2g}"
     else:
-        text = f"{label}: ∝ n$^{{{second:.2f}}}$"
-        axes.plot(ends, first * ends**second, label=text, **look)
+        values, label = first * ends**second, f"{label}: ∝ n$^{{{second:.2f}}}$"
+    axes.plot(ends, values, label=label, **look)
 
 
 def _ends(sizes: Sequence[int]) -> NDArray[np.float64]:

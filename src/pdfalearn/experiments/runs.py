@@ -1,4 +1,4 @@
-"""One run of a learner on a target, the row that comes out, and the table of rows."""
+"""One run of a learner on a target, and what a folder keeps of runs: a table, and failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,18 +19,17 @@ from pdfalearn.alphabet import Word
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence import Quantization, Tolerance, distinguish
 from pdfalearn.errors import FileFormatError
-from pdfalearn.experiments.definitions import EXPERIMENTS, Setting
-from pdfalearn.experiments.plans import LEARNER_NAMES, Key, Plan, Task
+from pdfalearn.experiments.plans import EXPERIMENTS, LEARNER_NAMES, Key, Plan, Setting, Task
 from pdfalearn.files import replacing
 from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
 from pdfalearn.pdfa import PDFA
 
-WORDS = 1000
-LONGEST_WORD = 50
-"""Symbols and lengths are uniform: words of the target's own would end early and see little."""
+# Symbols and lengths of the words that learners are evaluated on are uniform: words drawn from the
+# target itself would end early and see little of it.
+WORDS, LONGEST_WORD = 1000, 50
+# The executors whose timings are not disturbed by other runs.
 UNDISTURBED = ("in process", "1 process")
-"""The executors whose timings are not disturbed by runs beside them."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,8 @@ class Measures:
     word_error_rate: float
     ndcg: float
     log_probability_error: float | None
-    other_class: float
-    """The share of distributions in another class at κ."""
-    out_of_tolerance: float
-    """The share of distributions that differ by more than t."""
+    other_class: float  # the share of distributions in another class at κ
+    out_of_tolerance: float  # the share of distributions that differ by more than t
     l1: float
     kl: float
     target_perplexity: float
@@ -54,8 +51,7 @@ class Measures:
 class Costs:
     """What a run has cost, as the statistics of learning have it."""
 
-    states: int
-    """Of the learnt automaton."""
+    states: int  # of the learnt automaton
     words: int
     symbols: int
     equivalence_queries: int
@@ -84,8 +80,7 @@ class Origin:
     experiment: int
     target: str
     nominal_states: int
-    target_states: int
-    """The target's actual size."""
+    target_states: int  # the target's actual size
     alphabet_size: int
     distributions: int | None
     kappa: int
@@ -97,31 +92,37 @@ class Origin:
 
     @property
     def key(self) -> Key:
-        """What the run is known by."""
+        """What identifies the run."""
         return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
+
+    @property
+    def setting(self) -> Setting:
+        """How its target was drawn and compared."""
+        sizes = (self.nominal_states, self.alphabet_size, self.distributions)
+        return Setting(*sizes, self.kappa, self.tolerance)
 
 
 @dataclass(frozen=True)
 class Run(Measures, Costs, Origin):
-    """A run that was done: a row of the results, whose columns begin with the last base."""
+    """A run that was done: a row of the results, whose columns begin with those of `Origin`."""
 
     certificate: str
-    executor: str
-    """Where it ran."""
-    load: float | None
-    """The load of the machine when it began, for each of its processors."""
+    executor: str  # where it ran
+    load: float | None  # of the machine when the run began, for each of its processors
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether other runs may have been beside it."""
+        """Whether other runs may have slowed it."""
         return self.executor not in UNDISTURBED
 
 
 def perform(task: Task, executor: str) -> Run:
-    """Learn a target, measure what came out, and return the row."""
+    """Learn a target, measure the automaton that was learnt, and return the row."""
     target, setting = task.target.pdfa(), task.target.setting
     _warm_up(task.learner)
-    load = machine_load()
+    load = None  # where the system does not tell
+    if hasattr(os, "getloadavg"):
+        load = round(os.getloadavg()[0] / (os.cpu_count() or 1), 3)
     relation = _relation(task.learner, setting)
     result = learn(target, equivalence=relation, learner=task.learner, audit=0)
     return Run(
@@ -145,13 +146,6 @@ def perform(task: Task, executor: str) -> Run:
     )
 
 
-def machine_load() -> float | None:
-    """Return the load of the last minute per processor; None where the system does not tell."""
-    if not hasattr(os, "getloadavg"):
-        return None
-    return round(os.getloadavg()[0] / (os.cpu_count() or 1), 3)
-
-
 def _relation(learner: str, setting: Setting) -> Quantization | Tolerance:
     if learner in SIMILARITY_LEARNERS:
         return Tolerance(setting.tolerance)
@@ -169,15 +163,23 @@ def _warm_up(learner: str) -> None:
 @lru_cache(maxsize=8)  # the runs of a learner on a target give the same automaton
 def measures(target: PDFA, learnt: PDFA, setting: Setting, seed: int) -> Measures:
     """Measure a learnt automaton against its target, over all prefixes of random words."""
-    words = _words(target, seed)
+    random, symbols = np.random.default_rng(seed), target.alphabet.symbols
+    lengths = random.integers(LONGEST_WORD + 1, size=WORDS)
+    codes = (random.integers(len(symbols), size=length).tolist() for length in lengths)
+    words: list[Word] = [tuple(symbols[code] for code in word) for word in codes]
     by_class = evaluate(target, learnt, words, equivalence=Quantization(setting.kappa))
+    out_of_tolerance, similar = 0.0, Tolerance(setting.tolerance)
+    # What is similar after all words is so after these.
+    if distinguish(target, learnt, equivalence=similar) is not None:
+        by_tolerance = evaluate(target, learnt, words, equivalence=similar)
+        out_of_tolerance = by_tolerance.over_prefixes.difference
     over = by_class.over_prefixes
     return Measures(
         word_error_rate=over.word_error_rate,
         ndcg=over.ndcg,
         log_probability_error=by_class.log_probability_error,
         other_class=over.difference,
-        out_of_tolerance=_out_of_tolerance(target, learnt, words, setting.tolerance),
+        out_of_tolerance=out_of_tolerance,
         l1=over.l1,
         kl=over.kl,
         target_perplexity=by_class.target_perplexity,
@@ -185,23 +187,11 @@ def measures(target: PDFA, learnt: PDFA, setting: Setting, seed: int) -> Measure
     )
 
 
-def _out_of_tolerance(target: PDFA, learnt: PDFA, words: list[Word], t: float) -> float:
-    equivalence = Tolerance(t)
-    if distinguish(target, learnt, equivalence=equivalence) is None:
-        return 0.0  # similar after all words, so after these
-    return evaluate(target, learnt, words, equivalence=equivalence).over_prefixes.difference
-
-
-def _words(target: PDFA, seed: int) -> list[Word]:
-    random, symbols = np.random.default_rng(seed), target.alphabet.symbols
-    lengths = random.integers(LONGEST_WORD + 1, size=WORDS)
-    codes = (random.integers(len(symbols), size=length).tolist() for length in lengths)
-    return [tuple(symbols[code] for code in word) for word in codes]
-
-
 COLUMNS = tuple(field.name for field in fields(Run))
+FAILURES = "failures.json"
 
 _MAY_BE_INFINITE = ("log_probability_error", "kl", "target_perplexity", "perplexity")
+# What is divided by or drawn on a logarithmic axis.
 _POSITIVE = (
     *("target_states", "states", "words", "structure_size", "seconds"),
     *("target_perplexity", "perplexity"),
@@ -215,14 +205,12 @@ _PARSERS: dict[str, Callable[[str], object]] = {
 }
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """The runs that a file holds, and what is wrong with its other lines."""
 
     runs: dict[Key, Run]
     complaints: tuple[str, ...] = ()
-    is_torn: bool = False
-    """Whether the last line breaks off, as that of a run which was killed."""
+    is_torn: bool = False  # whether the last line breaks off, as that of a run which was killed
 
 
 def read_table(path: Path, plans: Mapping[int, Plan] | None = None) -> Table:
@@ -239,6 +227,7 @@ def read_table(path: Path, plans: Mapping[int, Plan] | None = None) -> Table:
         text = path.read_bytes().decode("utf-8", "backslashreplace")
     except FileNotFoundError:
         return Table({})
+    # Not one text for csv: a quote that is not closed would swallow all lines after it.
     *lines, rest = text.replace("\r\n", "\n").split("\n")
     if lines and tuple(lines[0].split(",")) != COLUMNS:
         raise FileFormatError(f"{path}, line 1: these are not the columns of a table of runs")
@@ -299,44 +288,33 @@ def _read_row(line: str) -> Run:
     run = Run(**parsed)
     if run.experiment not in EXPERIMENTS or run.learner not in LEARNER_NAMES:
         raise ValueError(f"there is no {run.learner} in experiment {run.experiment}")
-    for name in _POSITIVE:  # what could not be divided by or drawn
+    for name in _POSITIVE:
         if not getattr(run, name) > 0:
             raise ValueError(f"{name} {getattr(run, name)} is not more than 0")
     return run
 
 
 def _check_planned(run: Run, plan: Plan | None) -> None:
-    """Raise a ValueError that says why a run is none of a plan."""
+    """Raise a ValueError that says what of a run is not planned."""
     if plan is None:
         raise ValueError(f"the parameters do not ask for experiment {run.experiment}")
-    setting = Setting(
-        run.nominal_states, run.alphabet_size, run.distributions, run.kappa, run.tolerance
-    )
-    if setting not in plan.settings:
-        raise ValueError(f"the parameters do not ask for {setting}")
-    if run.learner not in plan.learners:
-        raise ValueError(f"the parameters do not ask for {run.learner}")
-    if not 1 <= run.run <= plan.scale.runs:
-        raise ValueError(f"run {run.run} is not one of {plan.scale.runs}")
     if plan.digest is None:
-        is_known = (run.target, run.target_seed, run.words_seed) in plan.drawn
-    else:
-        is_known = run.target.startswith(f"{plan.experiment.family(setting)}-")
-    if not is_known:
-        raise ValueError(f"the parameters do not ask for a target {run.target} of its seeds")
-
-
-FAILURES = "failures.json"
+        is_target = (run.target, run.target_seed, run.words_seed) in plan.seeds
+    else:  # given targets are not at hand for a report
+        is_target = run.target.startswith(f"{plan.experiment.family(run.setting)}-")
+    parts = {
+        str(run.setting): run.setting in plan.settings,
+        run.learner: run.learner in plan.learners,
+        f"run {run.run}": 1 <= run.run <= plan.scale.runs,
+        f"a target {run.target} of its seeds": is_target,
+    }
+    for name, is_planned in parts.items():
+        if not is_planned:
+            raise ValueError(f"the parameters do not ask for {name}")
 
 
 def read_failures(folder: Path) -> dict[Key, str]:
-    """Read which runs have failed at some time, and why.
-
-    Raises
-    ------
-    FileFormatError
-        If the file holds something else.
-    """
+    """Read which runs have failed at some time, and why."""
     path = folder / FAILURES
     try:
         content = json.loads(path.read_bytes())
@@ -351,7 +329,7 @@ def read_failures(folder: Path) -> dict[Key, str]:
 
 
 def note_failure(folder: Path, key: Key, reason: str) -> None:
-    """Write down that a run has failed; a row in the table says that it was done since."""
+    """Note that a run has failed; a row in the table says that it was done since."""
     failures = read_failures(folder) | {key: reason}
     with replacing(folder / FAILURES) as stream:
         content = [[*one, why] for one, why in failures.items()]
