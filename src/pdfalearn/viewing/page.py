@@ -146,8 +146,7 @@ class Page:
 
 def make_page(title: str, parts: Iterable[Part]) -> Page:
     """Build a page of its parts, from top to bottom; all texts in them are untrusted."""
-    script = f"(() => {{\n{_join_assets('js', SCRIPTS)}}})();\n"  # so that no name is global
-    style, shown = _join_assets("css", STYLES), escaped(title)
+    script, style, shown = page_script(), _join_assets("css", STYLES), escaped(title)
     data = embed_json([part._asdict() for part in parts])
     html = document(
         shown,
@@ -174,6 +173,11 @@ def embed_json(data: object) -> Markup:
     """
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return Markup(text.translate(_JSON_ESCAPES))
+
+
+def page_script() -> str:
+    """Return all scripts as one function, so that no name is global."""
+    return f'(() => {{\n"use strict";\n{_join_assets("js", SCRIPTS)}}})();\n'
 
 
 @cache
