@@ -23,10 +23,10 @@ from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import FileFormatError, InputError, MissingExtraError
 from pdfalearn.experiments import run_experiments, write_report
 from pdfalearn.experiments.figures import STYLES
-from pdfalearn.experiments.observations import LABELS, OURS, Observation, findings
+from pdfalearn.experiments.observations import LABELS, Observation, findings
 from pdfalearn.experiments.plans import LEARNER_NAMES
 from pdfalearn.experiments.report import perplexity_ratio
-from pdfalearn.experiments.runs import read_table, write_table
+from pdfalearn.experiments.runs import AUTHORS, OURS, read_table, write_table
 from tests.experiments.small import change_row, rows_of, run_small
 from tests.support import need_module, paper_data
 
@@ -345,7 +345,7 @@ def test_published_medians_stand_beside_ours(tmp_path: Path) -> None:
 
 
 def test_the_authors_medians_are_those_that_they_have_published() -> None:
-    from pdfalearn.experiments.observations import AUTHORS, medians, read_published
+    from pdfalearn.experiments.observations import medians, read_published
 
     rows = read_published(paper_data() / "paper-results")
     found = {

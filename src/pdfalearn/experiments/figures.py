@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.experiments.observations import (
-    AUTHORS,
     LABELS,
     PAPER_SLOPE,
-    Observation,
+    AnyRun,
     Points,
     Series,
     fit_line,
@@ -22,6 +21,7 @@ from pdfalearn.experiments.observations import (
     speed_ups,
 )
 from pdfalearn.experiments.plans import EXPERIMENTS
+from pdfalearn.experiments.runs import AUTHORS
 from pdfalearn.extras import import_matplotlib
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ STYLES = {
     "wlstar": Style("#009E73", "D", ":"),
 }
 X_LABELS = {
-    "states": "states of the target (actual size)",
-    "symbols": "alphabet size m",
+    "nominal_states": "states of the target (actual size)",
+    "alphabet_size": "alphabet size m",
     "kappa": "quantization parameter κ",
     "distributions": "number of distributions d",
 }
@@ -111,11 +111,11 @@ _LOOK = {
 _MATHEMATICAL = {"L_p*": "$L_p^*$", "WL*": "$WL^*$"}
 
 
-def draw_figure(drawing: Drawing, observations: Sequence[Observation]) -> dict[str, bytes]:
+def draw_figure(drawing: Drawing, observations: Sequence[AnyRun]) -> dict[str, bytes]:
     """Draw a figure as SVG and as PNG; nothing if there is nothing to draw."""
     chosen = [one for one in observations if one.experiment == drawing.experiment]
     # Targets' actual sizes are on the axis, if it is sizes.
-    x = "states" if drawing.varies == "states" else "value"
+    x = "target_states" if drawing.varies == "nominal_states" else "value"
     is_speed_up = drawing.y == SPEED_UP
     points = speed_ups(chosen, x) if is_speed_up else medians(chosen, x, drawing.y)
     if not points:
@@ -157,7 +157,7 @@ def _draw_series(axes: Axes, drawing: Drawing, series: Series, points: Points) -
     }
     name = LABELS[learner]
     label = _MATHEMATICAL.get(name, name) + (" (authors)" if theirs else "")
-    if drawing.varies != "states":
+    if drawing.varies != "nominal_states":
         axes.plot(*points, linestyle=style.line, label=label, **look)
         return
     fit = fit_line if drawing.y == SPEED_UP else fit_power

@@ -15,9 +15,8 @@ import numpy as np
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments.plans import EXPERIMENTS, Key, Plan
-from pdfalearn.experiments.runs import FAILURES, Run
+from pdfalearn.experiments.runs import AUTHORS, FAILURES, OURS, Run
 
-OURS, AUTHORS = "ours", "authors"
 # The learners as people call them.
 LABELS = {
     "quant": "QuaNT",
@@ -50,13 +49,13 @@ Points = tuple[list[int], list[float]]  # places on an axis, and a value at each
 
 @dataclass(frozen=True)
 class Observation:
-    """A run as far as figures and tables need it."""
+    """A published run, by the names that a `Run` has for the same."""
 
     source: str
     experiment: int
     value: int  # on the experiment's axis
     learner: str
-    states: int  # the target's actual size
+    target_states: int  # the target's actual size
     seconds: float
     equivalence_queries: int
     structure_size: int | None
@@ -64,27 +63,16 @@ class Observation:
     is_disturbed: bool = False  # whether other runs may have slowed it
 
 
-def observe(run: Run) -> Observation:
-    """Return what figures and tables need of a run."""
-    return Observation(
-        *(OURS, run.experiment, value_of(run), run.learner, run.target_states, run.seconds),
-        *(run.equivalence_queries, run.structure_size, run.target, run.is_disturbed),
-    )
+AnyRun = Run | Observation
 
 
-def value_of(run: Run) -> int:
-    """Return a run's value on its experiment's axis."""
-    value: int = getattr(run.setting, EXPERIMENTS[run.experiment].varies)
-    return value
-
-
-def medians(observations: Iterable[Observation], x: str, y: str) -> dict[Series, Points]:
+def medians(observations: Iterable[AnyRun], x: str, y: str) -> dict[Series, Points]:
     """Return for each series the median of one quantity at every value of another."""
     found = {series: _medians(g, x, y) for series, g in _group_by_series(observations).items()}
     return {series: ([*at], [*at.values()]) for series, at in found.items() if at}
 
 
-def _medians(observations: Iterable[Observation], x: str, y: str) -> dict[int, float]:
+def _medians(observations: Iterable[AnyRun], x: str, y: str) -> dict[int, float]:
     groups: dict[int, list[float]] = {}
     for one in observations:
         if getattr(one, y) is not None:
@@ -92,14 +80,14 @@ def _medians(observations: Iterable[Observation], x: str, y: str) -> dict[int, f
     return {place: median(groups[place]) for place in sorted(groups)}
 
 
-def _group_by_series(observations: Iterable[Observation]) -> dict[Series, list[Observation]]:
-    groups: dict[Series, list[Observation]] = {}
+def _group_by_series(observations: Iterable[AnyRun]) -> dict[Series, list[AnyRun]]:
+    groups: dict[Series, list[AnyRun]] = {}
     for one in observations:
         groups.setdefault((one.source, one.learner), []).append(one)
     return groups
 
 
-def speed_ups(observations: Iterable[Observation], x: str) -> dict[Series, Points]:
+def speed_ups(observations: Iterable[AnyRun], x: str) -> dict[Series, Points]:
     """Return how many times faster QuaNT is than each rival, on targets that both have learnt."""
     found = {}
     groups = _group_by_series(one for one in observations if not one.is_disturbed)
@@ -218,7 +206,7 @@ def format_number(value: float) -> str:
 
 
 def findings(
-    runs: Sequence[Run], observations: Sequence[Observation], failures: Mapping[Key, str]
+    runs: Sequence[Run], observations: Sequence[AnyRun], failures: Mapping[Key, str]
 ) -> Iterator[str]:
     """Yield what the experiment has shown, a sentence each."""
     bad = sum(not _is_perfect(run) for run in runs)
@@ -234,7 +222,7 @@ def findings(
         )
     yield from _compare_speeds(observations)
     calm = [one for one in _select(observations, 4, OURS) if not one.is_disturbed]
-    for (_, learner), (sizes, seconds) in medians(calm, "states", "seconds").items():
+    for (_, learner), (sizes, seconds) in medians(calm, "target_states", "seconds").items():
         trend = fit_power(sizes, seconds)
         if trend is not None:
             grows = "grows" if trend[1] > 0 else "does not grow; it goes"
@@ -244,12 +232,14 @@ def findings(
             )
 
 
-def _compare_speeds(observations: Sequence[Observation]) -> Iterator[str]:
+def _compare_speeds(observations: Sequence[AnyRun]) -> Iterator[str]:
     """Yield by which slope the speed-up over L_p* grows, and the speed-ups of each experiment."""
     sources = {OURS: "", AUTHORS: " by the authors' runs"}
     slopes = {}
     for source in sources:
-        points = speed_ups(_select(observations, 1, source), "states").get((source, "lpstar"))
+        points = speed_ups(_select(observations, 1, source), "target_states").get(
+            (source, "lpstar")
+        )
         trend = points and fit_line(*points)
         if trend:
             slopes[source] = trend[1]
@@ -271,7 +261,7 @@ def _compare_speeds(observations: Sequence[Observation]) -> Iterator[str]:
             yield f"Experiment {number}, over all {experiment.axis}: QuaNT is {'; '.join(texts)}."
 
 
-def _select(observations: Sequence[Observation], number: int, source: str) -> list[Observation]:
+def _select(observations: Sequence[AnyRun], number: int, source: str) -> list[AnyRun]:
     return [one for one in observations if (one.experiment, one.source) == (number, source)]
 
 
@@ -312,8 +302,8 @@ def describe_plan(plan: Plan) -> str:
     values = [getattr(setting, experiment.varies) for setting in plan.settings]
     tolerances = dict.fromkeys((one.kappa, one.tolerance) for one in plan.settings)
     shown = {
-        "states": f"n = {experiment.states} states",
-        "symbols": "m = 2 symbols",
+        "nominal_states": f"n = {experiment.states} states",
+        "alphabet_size": "m = 2 symbols",
         "kappa": "κ = 1,000",
         experiment.varies: f"{experiment.axis} = {', '.join(f'{value:,}' for value in values)}",
         "tolerances": f"t = {', '.join(f'{t:.3g}' for _, t in tolerances)}",
@@ -321,5 +311,5 @@ def describe_plan(plan: Plan) -> str:
     drawn = f"{scale.targets} random targets for each value (seed {plan.seed})"
     given = f"Up to {scale.targets} given targets for each value"
     repeated = f"{scale.runs} runs of each learner on each"
-    targets = drawn if plan.digest is None else given
+    targets = drawn if plan.given is None else given
     return f"{targets}, {repeated}: {', '.join(shown.values())}."

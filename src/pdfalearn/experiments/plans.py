@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -31,15 +30,15 @@ LEARNER_NAMES = (*LEARNERS, *SIMILARITY_LEARNERS)
 PARAMETERS, TABLE = "parameters.json", "runs.csv"
 _FORMAT = "pdfalearn experiments"
 # What the paper calls the fields of a setting that the experiments vary.
-_SYMBOLS = {"states": "n", "symbols": "m", "kappa": "κ", "distributions": "d"}
+_SYMBOLS = {"nominal_states": "n", "alphabet_size": "m", "kappa": "κ", "distributions": "d"}
 
 
 @dataclass(frozen=True)
 class Setting:
     """How targets are drawn and compared at one value on an experiment's axis."""
 
-    states: int  # the nominal size
-    symbols: int
+    nominal_states: int
+    alphabet_size: int
     distributions: int | None  # how many different ones there are; None for one a state
     kappa: int
     tolerance: float
@@ -68,13 +67,13 @@ class Experiment:
         """Return a setting for each value, the paper's if not given; t is 1/κ if not given.
 
         >>> EXPERIMENTS[3].settings([10, 20])[1]
-        Setting(states=300, symbols=2, distributions=None, kappa=20, tolerance=0.05)
+        Setting(nominal_states=300, alphabet_size=2, distributions=None, kappa=20, tolerance=0.05)
         """
         chosen = self.values if values is None else values
         given = [checked_integer(value, self.axis, 1) for value in chosen]
         if not given or len(set(given)) < len(given):
             raise InputError(f"{self.axis} {given} have to be one or more different values")
-        common = Setting(self.states, symbols=2, distributions=None, kappa=1000, tolerance=0.0)
+        common = Setting(self.states, 2, distributions=None, kappa=1000, tolerance=0.0)
         settings = [replace(common, **{self.varies: value}) for value in given]
         kappas = list(dict.fromkeys(setting.kappa for setting in settings))
         if tolerances is None:
@@ -107,12 +106,12 @@ _KAPPAS, _DISTRIBUTIONS = (10, 100, 500, 1000, 2000, 3000), (2, 4, 6, 8, 10, 12,
 EXPERIMENTS = {
     experiment.number: experiment
     for experiment in (
-        Experiment(1, "QuaNT and L_p* as targets grow", "states", (100, 200, 300)),
-        Experiment(2, "Alphabets that grow", "symbols", (2, 4, 8, 16, 32), states=100),
+        Experiment(1, "QuaNT and L_p* as targets grow", "nominal_states", (100, 200, 300)),
+        Experiment(2, "Alphabets that grow", "alphabet_size", (2, 4, 8, 16, 32), states=100),
         Experiment(
-            3, "Quantization parameters and tolerances", "kappa", _KAPPAS, named_by="states"
+            3, "Quantization parameters and tolerances", "kappa", _KAPPAS, named_by="nominal_states"
         ),
-        Experiment(4, "QuaNT on larger targets", "states", (1000, 2000, 5000), ("quant",)),
+        Experiment(4, "QuaNT on larger targets", "nominal_states", (1000, 2000, 5000), ("quant",)),
         Experiment(5, "Targets whose states share distributions", "distributions", _DISTRIBUTIONS),
     )
 }
@@ -140,24 +139,21 @@ class Target:
 
     def pdfa(self) -> PDFA:
         """Return the automaton."""
-        if self.given is not None:
-            return self.given
-        assert self.seed is not None  # noqa: S101 (for the type: only given targets have none)
-        return _draw(self.setting, self.seed)
+        return self.given or _draw(self.setting, self.seed or 0)  # only given ones have no seed
 
 
 @lru_cache(maxsize=2)  # a target is learnt many times in a row, and may be large
 def _draw(setting: Setting, seed: int) -> PDFA:
-    size = (setting.states, setting.symbols)
+    size = (setting.nominal_states, setting.alphabet_size)
     return random_pdfa(*size, distributions=setting.distributions, seed=seed)
 
 
 def _draw_targets(experiment: Experiment, setting: Setting, count: int, seed: int) -> list[Target]:
     """Name the targets to draw for a setting; those of several κ are the same."""
-    place = (experiment.number, setting.states, setting.symbols, setting.distributions or 0)
+    sizes = (setting.nominal_states, setting.alphabet_size, setting.distributions or 0)
+    family, place = experiment.family(setting), (experiment.number, *sizes)
     return [
-        Target(f"{experiment.family(setting)}-{index}", setting, *_seeds(seed, *place, index))
-        for index in range(count)
+        Target(f"{family}-{index}", setting, *_seeds(seed, *place, index)) for index in range(count)
     ]
 
 
@@ -181,10 +177,10 @@ def _read_targets(
     targets = []
     for index, path in enumerate(found[:count]):
         pdfa = load_pdfa(path)
-        if len(pdfa.alphabet) != setting.symbols:
+        if len(pdfa.alphabet) != setting.alphabet_size:
             raise InputError(
                 f"{path}: its alphabet has {len(pdfa.alphabet)} symbols, and experiment "
-                f"{experiment.number} needs {setting.symbols} there"
+                f"{experiment.number} needs {setting.alphabet_size} there"
             )
         words_seed = _seeds(seed, experiment.number, index)[1]
         targets.append(Target(names[index], setting, None, words_seed, pdfa))
@@ -239,8 +235,7 @@ class Plan:
     scale_name: str
     seed: int
     targets: tuple[Target, ...]  # empty if they were given and the files are not at hand
-    digest: str | None = None  # of the content of given targets; None if targets are drawn
-    given: int | None = None  # how many targets are given
+    given: tuple[str, ...] | None = None  # names and fingerprints of given targets
 
     @property
     def scale(self) -> Scale:
@@ -250,13 +245,15 @@ class Plan:
     @property
     def runs(self) -> int:
         """How many runs are planned."""
-        targets = len(self.targets) if self.given is None else self.given
-        return targets * self.scale.runs * len(self.learners)
+        targets = self.targets if self.given is None else self.given
+        return len(targets) * self.scale.runs * len(self.learners)
 
     @cached_property
-    def seeds(self) -> set[tuple[str, int | None, int]]:
-        """The names and seeds of the targets."""
-        return {(target.name, target.seed, target.words_seed) for target in self.targets}
+    def seeds(self) -> dict[str, tuple[int | None, int] | None]:
+        """The targets' names with their seeds; None for the seeds of given targets."""
+        if self.given is None:
+            return {target.name: (target.seed, target.words_seed) for target in self.targets}
+        return dict.fromkeys(line.partition(" ")[0] for line in self.given)
 
     def tasks(self) -> Iterator[Task]:
         """Yield the runs; learners take turns, so that a busy hour slows all of them alike."""
@@ -273,8 +270,7 @@ class Plan:
             "learners": list(self.learners),
             "scale": self.scale_name,
             "seed": self.seed,
-            "given targets": self.digest,
-            "number of given targets": self.given,
+            "given targets": self.given and list(self.given),
         }
 
 
@@ -288,7 +284,7 @@ def plan_experiment(
     seed: int,
     folder: str | os.PathLike[str] | None = None,
 ) -> Plan:
-    """Plan an experiment; what is None is as in the paper, and targets are drawn without a folder."""
+    """Plan an experiment; None is as in the paper, and targets are drawn without a folder."""
     checked_integer(seed, "seed", 0)
     if scale not in SCALES:
         raise InputError(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
@@ -299,16 +295,14 @@ def plan_experiment(
             raise InputError(f"there is no learner {learner!r}; there are {names}")
     if not chosen or len({*chosen}) < len(chosen):
         raise InputError(f"learners {list(chosen)} have to be one or more, each once")
-    settings, targets, digest, given = experiment.settings(values, tolerances), [], None, None
+    settings, targets, given = experiment.settings(values, tolerances), [], None
     for setting in settings:
         at = (experiment, setting, SCALES[scale].targets, seed)
         targets += _draw_targets(*at) if folder is None else _read_targets(*at, Path(folder))
     if folder is not None:
-        # The digest depends on what the targets are, and not on where their files lie.
-        lines = [f"{one.name} {AutomatonModel(one.pdfa()).fingerprint}" for one in targets]
-        digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-        given = len(targets)
-    return Plan(experiment, tuple(settings), chosen, scale, seed, tuple(targets), digest, given)
+        # What the targets are counts, and not where their files lie.
+        given = tuple(f"{one.name} {AutomatonModel(one.pdfa()).fingerprint}" for one in targets)
+    return Plan(experiment, tuple(settings), chosen, scale, seed, tuple(targets), given)
 
 
 class Parameters(NamedTuple):
@@ -364,11 +358,8 @@ def _read_plan(number: str, parameters: dict[str, Any]) -> Plan:
             tolerances=list(parameters["tolerances"]),
             seed=parameters["seed"],
         )
-        digest, given = parameters["given targets"], parameters["number of given targets"]
-        if digest is None:
-            return plan
-        count = checked_integer(given, "number of given targets", 1)
-        return replace(plan, targets=(), digest=str(digest), given=count)
+        given = parameters["given targets"]
+        return plan if given is None else replace(plan, targets=(), given=tuple(map(str, given)))
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"not the parameters of experiment {number}: {error}") from error
 

@@ -13,21 +13,18 @@ from statistics import median
 from pdfalearn.errors import InputError
 from pdfalearn.experiments.figures import DRAWINGS, draw_figure
 from pdfalearn.experiments.observations import (
-    AUTHORS,
     LABELS,
     PERFECT,
-    Observation,
+    AnyRun,
     describe_plan,
     findings,
     format_number,
-    observe,
     read_published,
-    value_of,
     warnings,
     worst_of,
 )
 from pdfalearn.experiments.plans import EXPERIMENTS, TABLE, Key, Parameters, read_parameters
-from pdfalearn.experiments.runs import Run, read_failures, read_table
+from pdfalearn.experiments.runs import AUTHORS, Run, read_failures, read_table
 from pdfalearn.files import replacing
 from pdfalearn.viewing import Markup, document, element, escape_text, image
 
@@ -134,7 +131,8 @@ def write_report(
     failures = {key: why for key, why in read_failures(place).items() if key not in table.runs}
     theirs = [] if published is None else read_published(published)
     numbers = {run.experiment for run in runs}
-    observations = [*map(observe, runs), *(one for one in theirs if one.experiment in numbers)]
+    observations: list[AnyRun] = [*runs]
+    observations += (one for one in theirs if one.experiment in numbers)
     pictures = {one.name: draw_figure(one, observations) for one in DRAWINGS}
     figures = {
         place / f"{name}.{kind}": data
@@ -153,7 +151,7 @@ def write_report(
 def _make_parts(
     runs: Sequence[Run],
     failures: Mapping[Key, str],
-    observations: Sequence[Observation],
+    observations: Sequence[AnyRun],
     parameters: Parameters,
     svgs: Mapping[str, bytes],
 ) -> Iterator[Markup]:
@@ -230,13 +228,13 @@ def _group_runs(runs: Iterable[Run]) -> dict[tuple[int, str], list[Run]]:
     """Sort the runs of an experiment by value and learner, in the order of both."""
     groups: dict[tuple[int, str], list[Run]] = {}
     order = list(LABELS)
-    for run in sorted(runs, key=lambda run: (value_of(run), order.index(run.learner))):
-        groups.setdefault((value_of(run), run.learner), []).append(run)
+    for run in sorted(runs, key=lambda run: (run.value, order.index(run.learner))):
+        groups.setdefault((run.value, run.learner), []).append(run)
     return groups
 
 
 def _cost_table(
-    axis: str, runs: Iterable[Run], published: Sequence[Observation]
+    axis: str, runs: Iterable[Run], published: Sequence[AnyRun]
 ) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows: medians of what learning has cost, beside the authors'."""
     header = [axis, "learner", "actual sizes", "targets, runs"]
@@ -256,7 +254,7 @@ def _cost_table(
     return [*header, "learnt states"], rows
 
 
-def _show_median(group: Sequence[Run] | Sequence[Observation], quantity: str) -> str:
+def _show_median(group: Sequence[AnyRun], quantity: str) -> str:
     values = [getattr(one, quantity) for one in group]
     known = [value for value in values if value is not None]
     return format_number(median(known)) if known else "–"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
 from pdfalearn.pdfa import PDFA
 
+OURS, AUTHORS = "ours", "authors"
 # Symbols and lengths of the words that learners are evaluated on are uniform: words drawn from the
 # target itself would end early and see little of it.
 WORDS, LONGEST_WORD = 1000, 50
@@ -79,16 +80,22 @@ class Origin:
 
     experiment: int
     target: str
-    nominal_states: int
     target_states: int  # the target's actual size
-    alphabet_size: int
-    distributions: int | None
-    kappa: int
-    tolerance: float
     learner: str
     run: int
     target_seed: int | None
     words_seed: int
+
+
+@dataclass(frozen=True)
+class Run(Measures, Costs, Setting, Origin):
+    """A run that was done: a row of the results, whose columns begin with those of `Origin`."""
+
+    source: ClassVar[str] = OURS
+
+    certificate: str
+    executor: str  # where it ran
+    load: float | None  # of the machine when the run began, for each of its processors
 
     @property
     def key(self) -> Key:
@@ -96,19 +103,10 @@ class Origin:
         return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
 
     @property
-    def setting(self) -> Setting:
-        """How its target was drawn and compared."""
-        sizes = (self.nominal_states, self.alphabet_size, self.distributions)
-        return Setting(*sizes, self.kappa, self.tolerance)
-
-
-@dataclass(frozen=True)
-class Run(Measures, Costs, Origin):
-    """A run that was done: a row of the results, whose columns begin with those of `Origin`."""
-
-    certificate: str
-    executor: str  # where it ran
-    load: float | None  # of the machine when the run began, for each of its processors
+    def value(self) -> int:
+        """Its value on the experiment's axis."""
+        value: int = getattr(self, EXPERIMENTS[self.experiment].varies)
+        return value
 
     @property
     def is_disturbed(self) -> bool:
@@ -128,16 +126,12 @@ def perform(task: Task, executor: str) -> Run:
     return Run(
         experiment=task.experiment,
         target=task.target.name,
-        nominal_states=setting.states,
         target_states=len(target),
-        alphabet_size=setting.symbols,
-        distributions=setting.distributions,
-        kappa=setting.kappa,
-        tolerance=setting.tolerance,
         learner=task.learner,
         run=task.run,
         target_seed=task.target.seed,
         words_seed=task.target.words_seed,
+        **vars(setting),
         **{one.name: getattr(result.statistics, one.name) for one in fields(Costs)},
         **vars(measures(target, result.pdfa, setting, task.target.words_seed)),
         certificate=result.certificate.kind,
@@ -155,8 +149,8 @@ def _relation(learner: str, setting: Setting) -> Quantization | Tolerance:
 @cache
 def _warm_up(learner: str) -> None:
     """Learn something, so that a process's first run does not pay for imports and cold caches."""
-    setting = Setting(states=100, symbols=2, distributions=4, kappa=1000, tolerance=0.001)
-    target = random_pdfa(setting.states, distributions=setting.distributions, seed=0)
+    setting = Setting(100, 2, distributions=4, kappa=1000, tolerance=0.001)
+    target = random_pdfa(100, distributions=4, seed=0)
     learn(target, equivalence=_relation(learner, setting), learner=learner)
 
 
@@ -298,15 +292,13 @@ def _check_planned(run: Run, plan: Plan | None) -> None:
     """Raise a ValueError that says what of a run is not planned."""
     if plan is None:
         raise ValueError(f"the parameters do not ask for experiment {run.experiment}")
-    if plan.digest is None:
-        is_target = (run.target, run.target_seed, run.words_seed) in plan.seeds
-    else:  # given targets are not at hand for a report
-        is_target = run.target.startswith(f"{plan.experiment.family(run.setting)}-")
+    setting = Setting(*(getattr(run, field.name) for field in fields(Setting)))
+    seeds = plan.seeds.get(run.target, ())
     parts = {
-        str(run.setting): run.setting in plan.settings,
+        str(setting): setting in plan.settings,
         run.learner: run.learner in plan.learners,
         f"run {run.run}": 1 <= run.run <= plan.scale.runs,
-        f"a target {run.target} of its seeds": is_target,
+        f"a target {run.target} of its seeds": seeds in (None, (run.target_seed, run.words_seed)),
     }
     for name, is_planned in parts.items():
         if not is_planned:

@@ -253,7 +253,8 @@ def choose_part(
 ) -> Chosen:
     """Choose states and edges for a picture that can be read.
 
-    ``most_states`` and ``least`` are as in `draw`. The states of ``always`` and the edges between the pairs of ``way`` are drawn in any case.
+    ``most_states`` and ``least`` are as in `draw`. The states of ``always`` and the edges between
+    the pairs of ``way`` are drawn in any case.
     """
     visits = cut_visits(pdfa)
     shares = visits.states / visits.states.sum()
