@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,14 +18,6 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments.plans import EXPERIMENTS, Key, Plan
 from pdfalearn.experiments.runs import AUTHORS, FAILURES, OURS, Run
 
-# The learners as people call them.
-LABELS = {
-    "quant": "QuaNT",
-    "quant-classes": "QuaNT, classes",
-    "quant-paper": "plain QuaNT",
-    "lpstar": "L_p*",
-    "wlstar": "WL*",
-}
 # The paper: QuaNT's speed-up over L_p* is about 0.2 n.
 PAPER_SLOPE = 0.2
 _MOST_NAMED = 20
@@ -43,6 +36,24 @@ _ROUNDING = 1e-9
 # What the authors' program calls the learners.
 _LEARNERS = {"QuantNaryTreeLearner": "quant", "WLStarLearner": "lpstar"}
 
+
+class Style(NamedTuple):
+    """How people call a learner; a colour of Okabe and Ito's palette, a marker and a line."""
+
+    label: str
+    colour: str
+    marker: str
+    line: str | tuple[int, tuple[int, ...]]  # a name, or an offset and lengths of dashes and gaps
+
+
+# How each learner is named and drawn; they differ in black and white, too.
+STYLES = {
+    "quant": Style("QuaNT", "#0072B2", "o", "-"),
+    "quant-classes": Style("QuaNT, classes", "#56B4E9", "v", (0, (5, 1))),
+    "quant-paper": Style("plain QuaNT", "#CC79A7", "s", "--"),
+    "lpstar": Style("L_p*", "#D55E00", "^", "-."),
+    "wlstar": Style("WL*", "#009E73", "D", ":"),
+}
 Series = tuple[str, str]  # a source and a learner
 Points = tuple[list[int], list[float]]  # places on an axis, and a value at each
 
@@ -94,10 +105,9 @@ def speed_ups(observations: Iterable[AnyRun], x: str) -> dict[Series, Points]:
     for (source, learner), rival in groups.items():
         pair = (groups.get((source, "quant"), []), rival)
         ours, theirs = ({(one.value, one.target) for one in runs} for runs in pair)
+        shared = ours & theirs
         fast, slow = (
-            _medians(
-                [one for one in runs if (one.value, one.target) in ours & theirs], x, "seconds"
-            )
+            _medians([one for one in runs if (one.value, one.target) in shared], x, "seconds")
             for runs in pair
         )
         places = [place for place in slow if place in fast]
@@ -228,7 +238,7 @@ def findings(
             grows = "grows" if trend[1] > 0 else "does not grow; it goes"
             yield (
                 f"Experiment 4: from {sizes[0]:,} to {sizes[-1]:,} states the time of "
-                f"{LABELS[learner]} {grows} like n^{trend[1]:.2f}."
+                f"{STYLES[learner].label} {grows} like n^{trend[1]:.2f}."
             )
 
 
@@ -237,9 +247,8 @@ def _compare_speeds(observations: Sequence[AnyRun]) -> Iterator[str]:
     sources = {OURS: "", AUTHORS: " by the authors' runs"}
     slopes = {}
     for source in sources:
-        points = speed_ups(_select(observations, 1, source), "target_states").get(
-            (source, "lpstar")
-        )
+        factors = speed_ups(_select(observations, 1, source), "target_states")
+        points = factors.get((source, "lpstar"))
         trend = points and fit_line(*points)
         if trend:
             slopes[source] = trend[1]
@@ -254,9 +263,9 @@ def _compare_speeds(observations: Sequence[AnyRun]) -> Iterator[str]:
         texts = []
         for source, whose in sources.items():
             found = speed_ups(_select(observations, number, source), "value")
-            for (_, learner), (_, factors) in found.items():
-                ends = dict.fromkeys(map(format_number, (min(factors), max(factors))))
-                texts.append(f"{' to '.join(ends)} times as fast as {LABELS[learner]}{whose}")
+            for (_, learner), (_, speeds) in found.items():
+                ends = dict.fromkeys(map(format_number, (min(speeds), max(speeds))))
+                texts.append(f"{' to '.join(ends)} times as fast as {STYLES[learner].label}{whose}")
         if texts:
             yield f"Experiment {number}, over all {experiment.axis}: QuaNT is {'; '.join(texts)}."
 

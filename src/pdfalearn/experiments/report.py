@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import median
 
 from pdfalearn.errors import InputError
-from pdfalearn.experiments.figures import DRAWINGS, draw_figure
+from pdfalearn.experiments.figures import FIGURES, caption, draw_figure, figure_name
 from pdfalearn.experiments.observations import (
-    LABELS,
     PERFECT,
+    STYLES,
     AnyRun,
     describe_plan,
     findings,
@@ -133,13 +133,13 @@ def write_report(
     numbers = {run.experiment for run in runs}
     observations: list[AnyRun] = [*runs]
     observations += (one for one in theirs if one.experiment in numbers)
-    pictures = {one.name: draw_figure(one, observations) for one in DRAWINGS}
+    pictures = {figure: draw_figure(*figure, observations) for figure in FIGURES}
     figures = {
-        place / f"{name}.{kind}": data
-        for name, kinds in pictures.items()
+        place / f"{figure_name(*figure)}.{kind}": data
+        for figure, kinds in pictures.items()
         for kind, data in kinds.items()
     }
-    svgs = {name: kinds["svg"] for name, kinds in pictures.items() if kinds}
+    svgs = {figure: kinds["svg"] for figure, kinds in pictures.items() if kinds}
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = document(_TITLE, style, *_make_parts(runs, failures, observations, parameters, svgs))
     for path, data in (*figures.items(), (place / PAGE, page.encode())):
@@ -153,7 +153,7 @@ def _make_parts(
     failures: Mapping[Key, str],
     observations: Sequence[AnyRun],
     parameters: Parameters,
-    svgs: Mapping[str, bytes],
+    svgs: Mapping[tuple[int, str], bytes],
 ) -> Iterator[Markup]:
     """Yield the parts of the page in their order."""
     yield _write("h1", _TITLE)
@@ -175,16 +175,12 @@ def _make_parts(
         if number in parameters.plans:
             yield _write("p", describe_plan(parameters.plans[number]))
         is_disturbed = any(run.is_disturbed for run in chosen)
-        drawn = [one for one in DRAWINGS if one.experiment == number and one.name in svgs]
-        captions = {one.name: one.caption(is_disturbed) for one in drawn}
-        yield element(
-            "div",
-            *(
-                element("figure", image(svgs[name], caption), _write("figcaption", caption))
-                for name, caption in captions.items()
-            ),
-            class_="figures",
-        )
+        figures = []
+        for drawn, svg in svgs.items():
+            if drawn[0] == number:
+                text = caption(*drawn, is_disturbed=is_disturbed)
+                figures.append(element("figure", image(svg, text), _write("figcaption", text)))
+        yield element("div", *figures, class_="figures")
         yield element("h3", "Costs: medians, times in seconds")
         yield _make_table(*_cost_table(experiment.axis, chosen, theirs), text_columns=2)
     yield element("h2", "All metrics", id="metrics")
@@ -227,7 +223,7 @@ def _make_table(
 def _group_runs(runs: Iterable[Run]) -> dict[tuple[int, str], list[Run]]:
     """Sort the runs of an experiment by value and learner, in the order of both."""
     groups: dict[tuple[int, str], list[Run]] = {}
-    order = list(LABELS)
+    order = list(STYLES)
     for run in sorted(runs, key=lambda run: (run.value, order.index(run.learner))):
         groups.setdefault((run.value, run.learner), []).append(run)
     return groups
@@ -244,7 +240,7 @@ def _cost_table(
     for (value, learner), group in _group_runs(runs).items():
         theirs = [one for one in published if (one.value, one.learner) == (value, learner)]
         mark = "†" if any(run.is_disturbed for run in group) else ""
-        row = [f"{value:,}", LABELS[learner], _show_range(run.target_states for run in group)]
+        row = [f"{value:,}", STYLES[learner].label, _show_range(run.target_states for run in group)]
         row.append(f"{len({run.target for run in group})}, {len(group)}{mark}")
         for _, quantity, authors_name in _COSTS:
             row.append(_show_median(group, quantity))
@@ -272,7 +268,7 @@ def _metric_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
         for (value, learner), group in _group_runs(mine).items():
             worst = [worst_of(group, name) for name in PERFECT]
             worst.append(max(map(perplexity_ratio, group)))
-            begin = [str(number), f"{experiment.axis} = {value:,}", LABELS[learner]]
+            begin = [str(number), f"{experiment.axis} = {value:,}", STYLES[learner].label]
             certificates = ", ".join(sorted({run.certificate for run in group}))
             yield [*begin, str(len(group)), *map(format_number, worst), certificates]
 
