@@ -292,7 +292,7 @@ def test_a_row_without_its_value_is_left_out(results: Path, tmp_path: Path) -> N
     (index, *_) = (i for i, row in enumerate(rows_of(folder)) if row["experiment"] == "5")
     change_row(folder, index, distributions="")
     (told,) = write_report(folder).complaints
-    assert f"line {index + 2}: the parameters do not ask for Setting(" in told
+    assert f"line {index + 2}: the parameters do not ask for distributions=None of " in told
 
 
 PUBLISHED: dict[str, list[dict[str, object]]] = {

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.experiments.plans import EXPERIMENTS, Key, Plan
+from pdfalearn.experiments.plans import EXPERIMENTS, SCALES, Key, Plan
 from pdfalearn.experiments.runs import AUTHORS, FAILURES, OURS, Run
 
 # The paper: QuaNT's speed-up over L_p* is about 0.2 n.
@@ -208,11 +208,9 @@ def _is_perfect(run: Run) -> bool:
 
 def format_number(value: float) -> str:
     """Write a number with three significant digits, or whole if it is."""
-    if math.isinf(value) or math.isnan(value):
-        return "∞" if value > 0 else str(value)
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if value == int(value) or value >= 1000 else f"{value:.3g}"
 
 
 def findings(
@@ -280,8 +278,8 @@ def warnings(
     """Yield which runs are missing or have failed, and which timings others have disturbed."""
     for number, plan in plans.items():
         done = sum(run.experiment == number for run in runs)
-        if done < plan.runs:
-            yield f"Of experiment {number}, {done:,} of {plan.runs:,} runs are there."
+        if done < len(plan.tasks):
+            yield f"Of experiment {number}, {done:,} of {len(plan.tasks):,} runs are there."
     if failures:
         texts = [f"{key} ({reason})" for key, reason in failures.items()]
         shown = "; ".join(texts[:_MOST_NAMED])
@@ -307,7 +305,7 @@ def warnings(
 
 def describe_plan(plan: Plan) -> str:
     """Return a sentence on how an experiment was run."""
-    experiment, scale = plan.experiment, plan.scale
+    experiment, scale = plan.experiment, SCALES[plan.scale]
     values = [getattr(setting, experiment.varies) for setting in plan.settings]
     tolerances = dict.fromkeys((one.kappa, one.tolerance) for one in plan.settings)
     shown = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,72 +127,6 @@ def experiments_named(name: str) -> list[Experiment]:
     )
 
 
-@dataclass(frozen=True)
-class Target:
-    """A target that another process can have, too: drawn there from its seed, or sent along."""
-
-    name: str
-    setting: Setting
-    seed: int | None  # None for a given target
-    words_seed: int  # of the words that all learners are evaluated on
-    given: PDFA | None = None
-
-    def pdfa(self) -> PDFA:
-        """Return the automaton."""
-        return self.given or _draw(self.setting, self.seed or 0)  # only given ones have no seed
-
-
-@lru_cache(maxsize=2)  # a target is learnt many times in a row, and may be large
-def _draw(setting: Setting, seed: int) -> PDFA:
-    size = (setting.nominal_states, setting.alphabet_size)
-    return random_pdfa(*size, distributions=setting.distributions, seed=seed)
-
-
-def _draw_targets(experiment: Experiment, setting: Setting, count: int, seed: int) -> list[Target]:
-    """Name the targets to draw for a setting; those of several κ are the same."""
-    sizes = (setting.nominal_states, setting.alphabet_size, setting.distributions or 0)
-    family, place = experiment.family(setting), (experiment.number, *sizes)
-    return [
-        Target(f"{family}-{index}", setting, *_seeds(seed, *place, index)) for index in range(count)
-    ]
-
-
-def _read_targets(
-    experiment: Experiment, setting: Setting, count: int, seed: int, folder: Path
-) -> list[Target]:
-    """Read the targets of a setting from a folder, such as exp1/n100-0.json.gz and so on."""
-    family, place = experiment.family(setting), folder / f"exp{experiment.number}"
-
-    def number_and_name(path: Path) -> tuple[int, str]:  # n100-10 comes after n100-9
-        number = path.name.partition(".")[0].rpartition("-")[2]
-        return (int(number) if number.isdecimal() else 0, path.name)
-
-    found = sorted(place.glob(f"{family}-*"), key=number_and_name)
-    names = [path.name.partition(".")[0] for path in found]
-    if not found:
-        raise InputError(f"{place} holds no targets {family}-0.json.gz, {family}-1.json.gz, …")
-    for (first, name), (second, other) in pairwise(zip(found, names, strict=True)):
-        if name == other:
-            raise InputError(f"{first} and {second} are two targets of one name; keep one of them")
-    targets = []
-    for index, path in enumerate(found[:count]):
-        pdfa = load_pdfa(path)
-        if len(pdfa.alphabet) != setting.alphabet_size:
-            raise InputError(
-                f"{path}: its alphabet has {len(pdfa.alphabet)} symbols, and experiment "
-                f"{experiment.number} needs {setting.alphabet_size} there"
-            )
-        words_seed = _seeds(seed, experiment.number, index)[1]
-        targets.append(Target(names[index], setting, None, words_seed, pdfa))
-    return targets
-
-
-def _seeds(*numbers: int) -> tuple[int, int]:
-    """Derive the seeds of a target and of its words from its place in the experiments."""
-    first, second = np.random.SeedSequence(numbers).generate_state(2).tolist()
-    return first, second
-
-
 class Key(NamedTuple):
     """What identifies a run in an experiment's results."""
 
@@ -210,19 +144,49 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
-    """A run that is to be done."""
+class Origin:
+    """Which run of which learner it is, on which target."""
 
     experiment: int
-    target: Target
+    target: str
     learner: str
     run: int
+    target_seed: int | None  # None for a given target
+    words_seed: int  # of the words that all learners are evaluated on
+
+
+@dataclass(frozen=True)
+class Case(Setting, Origin):
+    """All that a run depends on but the content of a given target."""
 
     @property
     def key(self) -> Key:
         """What identifies the run."""
-        kappa = self.target.setting.kappa
-        return Key(self.experiment, self.target.name, kappa, self.learner, self.run)
+        return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
+
+    @property
+    def setting(self) -> Setting:
+        """How its target is drawn and compared."""
+        return Setting(*(getattr(self, field.name) for field in fields(Setting)))
+
+
+@dataclass(frozen=True)
+class Task(Case):
+    """A run that is to be done; another process draws its target, or it is sent along."""
+
+    given: PDFA | None = None
+
+    def pdfa(self) -> PDFA:
+        """Return the target."""
+        if self.given is not None:
+            return self.given
+        sizes = (self.nominal_states, self.alphabet_size)
+        return _draw(*sizes, self.distributions, self.target_seed or 0)
+
+
+@lru_cache(maxsize=2)  # a target is learnt many times in a row, and may be large
+def _draw(states: int, symbols: int, distributions: int | None, seed: int) -> PDFA:
+    return random_pdfa(states, symbols, distributions=distributions, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -232,35 +196,15 @@ class Plan:
     experiment: Experiment
     settings: tuple[Setting, ...]
     learners: tuple[str, ...]
-    scale_name: str
+    scale: str
     seed: int
-    targets: tuple[Target, ...]  # empty if they were given and the files are not at hand
-    given: tuple[str, ...] | None = None  # names and fingerprints of given targets
-
-    @property
-    def scale(self) -> Scale:
-        """How often everything is repeated."""
-        return SCALES[self.scale_name]
-
-    @property
-    def runs(self) -> int:
-        """How many runs are planned."""
-        targets = self.targets if self.given is None else self.given
-        return len(targets) * self.scale.runs * len(self.learners)
+    given: dict[str, str] | None  # the fingerprints of given targets by their names
+    tasks: tuple[Task, ...]
 
     @cached_property
-    def seeds(self) -> dict[str, tuple[int | None, int] | None]:
-        """The targets' names with their seeds; None for the seeds of given targets."""
-        if self.given is None:
-            return {target.name: (target.seed, target.words_seed) for target in self.targets}
-        return dict.fromkeys(line.partition(" ")[0] for line in self.given)
-
-    def tasks(self) -> Iterator[Task]:
-        """Yield the runs; learners take turns, so that a busy hour slows all of them alike."""
-        for target in self.targets:
-            for run in range(1, self.scale.runs + 1):
-                for learner in self.learners:
-                    yield Task(self.experiment.number, target, learner, run)
+    def cases(self) -> dict[Key, Task]:
+        """The runs by what identifies them."""
+        return {task.key: task for task in self.tasks}
 
     def parameters(self) -> dict[str, object]:
         """Return what is written to the file of parameters."""
@@ -268,9 +212,9 @@ class Plan:
             self.experiment.axis: [getattr(one, self.experiment.varies) for one in self.settings],
             "tolerances": [*{one.kappa: one.tolerance for one in self.settings}.values()],
             "learners": list(self.learners),
-            "scale": self.scale_name,
+            "scale": self.scale,
             "seed": self.seed,
-            "given targets": self.given and list(self.given),
+            "given targets": self.given,
         }
 
 
@@ -283,8 +227,12 @@ def plan_experiment(
     tolerances: Sequence[float] | None,
     seed: int,
     folder: str | os.PathLike[str] | None = None,
+    given: dict[str, str] | None = None,
 ) -> Plan:
-    """Plan an experiment; None is as in the paper, and targets are drawn without a folder."""
+    """Plan an experiment; None is as in the paper.
+
+    Targets are read from a folder, or are those that were given earlier, or else are drawn.
+    """
     checked_integer(seed, "seed", 0)
     if scale not in SCALES:
         raise InputError(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
@@ -295,14 +243,69 @@ def plan_experiment(
             raise InputError(f"there is no learner {learner!r}; there are {names}")
     if not chosen or len({*chosen}) < len(chosen):
         raise InputError(f"learners {list(chosen)} have to be one or more, each once")
-    settings, targets, given = experiment.settings(values, tolerances), [], None
-    for setting in settings:
-        at = (experiment, setting, SCALES[scale].targets, seed)
-        targets += _draw_targets(*at) if folder is None else _read_targets(*at, Path(folder))
+    settings, (count, runs) = experiment.settings(values, tolerances), SCALES[scale]
+    read = dict[str, PDFA]()
     if folder is not None:
+        for setting in settings:
+            read |= _read_targets(experiment, setting, count, Path(folder))
         # What the targets are counts, and not where their files lie.
-        given = tuple(f"{one.name} {AutomatonModel(one.pdfa()).fingerprint}" for one in targets)
-    return Plan(experiment, tuple(settings), chosen, scale, seed, tuple(targets), given)
+        given = {name: str(AutomatonModel(pdfa).fingerprint) for name, pdfa in read.items()}
+    tasks = []
+    for setting in settings:
+        for name, *seeds in _name_targets(experiment, setting, count, seed, given):
+            place: Any = {**vars(setting), "target_seed": seeds[0], "words_seed": seeds[1]}
+            # Learners take turns, so that a busy hour slows all of them alike.
+            for run, learner in product(range(1, runs + 1), chosen):
+                task = Task(experiment.number, name, learner, run, **place, given=read.get(name))
+                tasks.append(task)
+    return Plan(experiment, tuple(settings), chosen, scale, seed, given, tuple(tasks))
+
+
+def _name_targets(
+    experiment: Experiment, setting: Setting, count: int, seed: int, given: Iterable[str] | None
+) -> Iterator[tuple[str, int | None, int]]:
+    """Yield the names and seeds of a setting's targets; those of several κ are the same."""
+    family, number = experiment.family(setting), experiment.number
+    if given is not None:
+        for index, name in enumerate(name for name in given if name.startswith(f"{family}-")):
+            yield name, None, _seeds(seed, number, index)[1]
+        return
+    sizes = (setting.nominal_states, setting.alphabet_size, setting.distributions or 0)
+    for index in range(count):
+        yield f"{family}-{index}", *_seeds(seed, number, *sizes, index)
+
+
+def _read_targets(
+    experiment: Experiment, setting: Setting, count: int, folder: Path
+) -> dict[str, PDFA]:
+    """Read the targets of a setting from a folder, such as exp1/n100-0.json.gz and so on."""
+    family, place = experiment.family(setting), folder / f"exp{experiment.number}"
+
+    def number_and_name(path: Path) -> tuple[int, str]:  # n100-10 comes after n100-9
+        number = path.name.partition(".")[0].rpartition("-")[2]
+        return (int(number) if number.isdecimal() else 0, path.name)
+
+    paths: dict[str, Path] = {}
+    for path in sorted(place.glob(f"{family}-*"), key=number_and_name):
+        first = paths.setdefault(path.name.partition(".")[0], path)
+        if first != path:
+            raise InputError(f"{first} and {path} are two targets of one name; keep one of them")
+    if not paths:
+        raise InputError(f"{place} holds no targets {family}-0.json.gz, {family}-1.json.gz, …")
+    targets = {name: load_pdfa(path) for name, path in islice(paths.items(), count)}
+    for name, pdfa in targets.items():
+        if len(pdfa.alphabet) != setting.alphabet_size:
+            raise InputError(
+                f"{paths[name]}: its alphabet has {len(pdfa.alphabet)} symbols, and experiment "
+                f"{experiment.number} needs {setting.alphabet_size} there"
+            )
+    return targets
+
+
+def _seeds(*numbers: int) -> tuple[int, int]:
+    """Derive the seeds of a target and of its words from its place in the experiments."""
+    first, second = np.random.SeedSequence(numbers).generate_state(2).tolist()
+    return first, second
 
 
 class Parameters(NamedTuple):
@@ -350,16 +353,16 @@ def read_parameters(folder: Path) -> Parameters:
 def _read_plan(number: str, parameters: dict[str, Any]) -> Plan:
     try:
         experiment = EXPERIMENTS[int(number)]
-        plan = plan_experiment(
+        given = parameters["given targets"]
+        return plan_experiment(
             experiment,
             scale=parameters["scale"],
             learners=list(parameters["learners"]),
             values=list(parameters[experiment.axis]),
             tolerances=list(parameters["tolerances"]),
             seed=parameters["seed"],
+            given=None if given is None else dict(given),
         )
-        given = parameters["given targets"]
-        return plan if given is None else replace(plan, targets=(), given=tuple(map(str, given)))
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"not the parameters of experiment {number}: {error}") from error
 

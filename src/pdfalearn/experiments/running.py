@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -137,23 +137,20 @@ def _connect(address: str) -> Iterator[Workers]:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Make a folder if it is missing, and lock it where the system can; refuse a locked one.
+    """Make a folder if it is missing, and lock it; refuse one that is locked.
 
     The lock ends with the process, however that ends. Its file stays: another process may be
     about to lock it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("wb") as stream:
-        if sys.platform != "win32":
-            import fcntl
-
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise InputError(
-                    f"{folder} is in use by other experiments; wait for their end, or choose "
-                    "another folder"
-                ) from error
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"{folder} is in use by other experiments; wait for their end, or choose "
+                "another folder"
+            ) from error
         yield
 
 
@@ -299,7 +296,7 @@ def run_experiments(
         table = read_table(path, parameters.plans)
         if table.complaints or table.is_torn or not path.exists():
             write_table(path, table.runs.values())  # without what cannot be read
-        tasks = [task for plan in plans for task in plan.tasks()]
+        tasks = [task for plan in plans for task in plan.tasks]
         left = [task for task in tasks if task.key not in table.runs]
         found, failures = len(tasks) - len(left), dict[Key, str]()
         report = update or (lambda done, total: None)

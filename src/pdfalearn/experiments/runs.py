@@ -19,7 +19,7 @@ from pdfalearn.alphabet import Word
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence import Quantization, Tolerance, distinguish
 from pdfalearn.errors import FileFormatError
-from pdfalearn.experiments.plans import EXPERIMENTS, LEARNER_NAMES, Key, Plan, Setting, Task
+from pdfalearn.experiments.plans import EXPERIMENTS, LEARNER_NAMES, Case, Key, Plan, Setting, Task
 from pdfalearn.files import replacing
 from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
@@ -75,32 +75,14 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Which run it was, of which target."""
-
-    experiment: int
-    target: str
-    target_states: int  # the target's actual size
-    learner: str
-    run: int
-    target_seed: int | None
-    words_seed: int
-
-
-@dataclass(frozen=True)
-class Run(Measures, Costs, Setting, Origin):
-    """A run that was done: a row of the results, whose columns begin with those of `Origin`."""
+class Run(Measures, Costs, Case):
+    """A run that was done: a row of the results, whose columns begin with those of `Case`."""
 
     source: ClassVar[str] = OURS
-
+    target_states: int  # the target's actual size
     certificate: str
     executor: str  # where it ran
     load: float | None  # of the machine when the run began, for each of its processors
-
-    @property
-    def key(self) -> Key:
-        """What identifies the run."""
-        return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
 
     @property
     def value(self) -> int:
@@ -116,7 +98,7 @@ class Run(Measures, Costs, Setting, Origin):
 
 def perform(task: Task, executor: str) -> Run:
     """Learn a target, measure the automaton that was learnt, and return the row."""
-    target, setting = task.target.pdfa(), task.target.setting
+    target, setting = task.pdfa(), task.setting
     _warm_up(task.learner)
     load = None  # where the system does not tell
     if hasattr(os, "getloadavg"):
@@ -124,16 +106,10 @@ def perform(task: Task, executor: str) -> Run:
     relation = _relation(task.learner, setting)
     result = learn(target, equivalence=relation, learner=task.learner, audit=0)
     return Run(
-        experiment=task.experiment,
-        target=task.target.name,
+        **{field.name: getattr(task, field.name) for field in fields(Case)},
         target_states=len(target),
-        learner=task.learner,
-        run=task.run,
-        target_seed=task.target.seed,
-        words_seed=task.target.words_seed,
-        **vars(setting),
-        **{one.name: getattr(result.statistics, one.name) for one in fields(Costs)},
-        **vars(measures(target, result.pdfa, setting, task.target.words_seed)),
+        **{field.name: getattr(result.statistics, field.name) for field in fields(Costs)},
+        **vars(measures(target, result.pdfa, setting, task.words_seed)),
         certificate=result.certificate.kind,
         executor=executor,
         load=load,
@@ -292,17 +268,13 @@ def _check_planned(run: Run, plan: Plan | None) -> None:
     """Raise a ValueError that says what of a run is not planned."""
     if plan is None:
         raise ValueError(f"the parameters do not ask for experiment {run.experiment}")
-    setting = Setting(*(getattr(run, field.name) for field in fields(Setting)))
-    seeds = plan.seeds.get(run.target, ())
-    parts = {
-        str(setting): setting in plan.settings,
-        run.learner: run.learner in plan.learners,
-        f"run {run.run}": 1 <= run.run <= plan.scale.runs,
-        f"a target {run.target} of its seeds": seeds in (None, (run.target_seed, run.words_seed)),
-    }
-    for name, is_planned in parts.items():
-        if not is_planned:
-            raise ValueError(f"the parameters do not ask for {name}")
+    task = plan.cases.get(run.key)
+    if task is None:
+        raise ValueError(f"the parameters do not ask for {run.key}")
+    for field in fields(Case):
+        value = getattr(run, field.name)
+        if value != getattr(task, field.name):
+            raise ValueError(f"the parameters do not ask for {field.name}={value} of {run.key}")
 
 
 def read_failures(folder: Path) -> dict[Key, str]:

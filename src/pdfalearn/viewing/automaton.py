@@ -25,7 +25,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.io import WordNotation
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
-from pdfalearn.text import are_characters, short_word_text, shortened, symbol_text
+from pdfalearn.text import are_characters, count_text, short_word_text, shortened, symbol_text
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.viewing.choosing import cut_visits
 
@@ -89,11 +89,8 @@ def _transitions(pdfa: PDFA, states: Integers) -> tuple[Integers, Integers]:
 
 def automaton_title(pdfa: PDFA) -> str:
     """Return the default title of an automaton's page."""
-    states, symbols = len(pdfa), len(pdfa.alphabet)
-    return (
-        f"PDFA of {states:,} state{'s' * (states != 1)} "
-        f"over {symbols:,} symbol{'s' * (symbols != 1)}"
-    )
+    symbols = count_text(len(pdfa.alphabet), "symbols")
+    return f"PDFA of {count_text(len(pdfa), 'states')} over {symbols}"
 
 
 def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict[str, object]:
@@ -106,6 +103,7 @@ def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict
     visits = cut_visits(pdfa)
     core = choose_core(pdfa, visits.states, most_transitions)
     words, words_note = _likely_words(pdfa)
+    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.transitions, -1)
     used = np.unique(np.concatenate((core.symbols, *map(np.array, words), [0]))).astype(np.int64)
     return {
         "states": len(pdfa),
@@ -115,18 +113,12 @@ def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict
         "allVisits": float(visits.states.sum()),
         "visitedSymbols": visits.symbols,
         "unvisited": int((visits.states == 0).sum()),
-        "unreached": len(pdfa) - _count_possible_states(pdfa),
+        "unreached": len(pdfa) - len(reachable_in(possible, pdfa.initial).states),
         **_rows(pdfa, core, used),
         **_texts(pdfa, used),
         "words": [np.searchsorted(used, word).tolist() for word in words],
         "wordsNote": words_note,
     }
-
-
-def _count_possible_states(pdfa: PDFA) -> int:
-    """Count the states that some word of positive probability reaches."""
-    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.transitions, -1)
-    return len(reachable_in(possible, pdfa.initial).states)
 
 
 def _rows(pdfa: PDFA, core: Core, used: NDArray[np.int64]) -> dict[str, str]:
