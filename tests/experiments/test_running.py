@@ -418,5 +418,5 @@ def test_a_failed_run_is_told_and_the_others_are_done(
 @pytest.mark.parametrize("text", ["{", "[1]", '[["x", "n5-0", 1, "quant", 1, "?"]]'])
 def test_failures_of_something_else_are_refused(text: str, finished: Path) -> None:
     (finished / "failures.json").write_text(text)
-    with pytest.raises(FileFormatError, match=r"failures\.json: not a list of failed runs"):
+    with pytest.raises(FileFormatError, match=r"failures\.json: not an object of failed runs"):
         write_report(finished)

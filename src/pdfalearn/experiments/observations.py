@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.experiments.plans import EXPERIMENTS, SCALES, Key, Plan
+from pdfalearn.experiments.plans import EXPERIMENTS, SCALES, Plan
 from pdfalearn.experiments.runs import AUTHORS, FAILURES, OURS, Run
 
 # The paper: QuaNT's speed-up over L_p* is about 0.2 n.
@@ -214,7 +214,7 @@ def format_number(value: float) -> str:
 
 
 def findings(
-    runs: Sequence[Run], observations: Sequence[AnyRun], failures: Mapping[Key, str]
+    runs: Sequence[Run], observations: Sequence[AnyRun], failures: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield what the experiment has shown, a sentence each."""
     bad = sum(not _is_perfect(run) for run in runs)
@@ -273,7 +273,7 @@ def _select(observations: Sequence[AnyRun], number: int, source: str) -> list[An
 
 
 def warnings(
-    runs: Sequence[Run], plans: Mapping[int, Plan], failures: Mapping[Key, str]
+    runs: Sequence[Run], plans: Mapping[int, Plan], failures: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield which runs are missing or have failed, and which timings others have disturbed."""
     for number, plan in plans.items():

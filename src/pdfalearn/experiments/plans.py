@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -201,11 +201,6 @@ class Plan:
     given: dict[str, str] | None  # the fingerprints of given targets by their names
     tasks: tuple[Task, ...]
 
-    @cached_property
-    def cases(self) -> dict[Key, Task]:
-        """The runs by what identifies them."""
-        return {task.key: task for task in self.tasks}
-
     def parameters(self) -> dict[str, object]:
         """Return what is written to the file of parameters."""
         return {
@@ -314,6 +309,11 @@ class Parameters(NamedTuple):
     plans: dict[int, Plan]  # by the experiment's number
     machines: tuple[str, ...]  # those that runs were started on
 
+    @property
+    def tasks(self) -> dict[Key, Task]:
+        """All runs by what identifies them."""
+        return {task.key: task for plan in self.plans.values() for task in plan.tasks}
+
     def write(self, folder: Path) -> None:
         """Write the file of parameters."""
         content = {
@@ -322,8 +322,7 @@ class Parameters(NamedTuple):
             "machines": self.machines,
             "experiments": {number: plan.parameters() for number, plan in self.plans.items()},
         }
-        with replacing(folder / PARAMETERS) as stream:
-            stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+        write_json(folder / PARAMETERS, content)
 
     def note_machine(self, folder: Path) -> None:
         """Note in the file that runs are started on this machine."""
@@ -333,6 +332,12 @@ class Parameters(NamedTuple):
         )
         if machine not in self.machines:
             self._replace(machines=(*self.machines, machine)).write(folder)
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write a JSON file: the old one stays, or the new one is there."""
+    with replacing(path) as stream:
+        stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
 
 
 def read_parameters(folder: Path) -> Parameters:

@@ -23,7 +23,7 @@ from pdfalearn.experiments.observations import (
     warnings,
     worst_of,
 )
-from pdfalearn.experiments.plans import EXPERIMENTS, TABLE, Key, Parameters, read_parameters
+from pdfalearn.experiments.plans import EXPERIMENTS, TABLE, Parameters, read_parameters
 from pdfalearn.experiments.runs import AUTHORS, Run, read_failures, read_table
 from pdfalearn.files import replacing
 from pdfalearn.viewing import Markup, document, element, escape_text, image
@@ -124,11 +124,12 @@ def write_report(
     """
     place = Path(folder)
     parameters = read_parameters(place)
-    table = read_table(place / TABLE, parameters.plans or None)
+    table = read_table(place / TABLE, parameters.tasks or None)
     runs = list(table.runs.values())
     if not runs:
         raise InputError(f"{place / TABLE} holds no runs; run experiments first")
-    failures = {key: why for key, why in read_failures(place).items() if key not in table.runs}
+    done = set(map(str, table.runs))
+    failures = {key: why for key, why in read_failures(place).items() if key not in done}
     theirs = [] if published is None else read_published(published)
     numbers = {run.experiment for run in runs}
     observations: list[AnyRun] = [*runs]
@@ -150,7 +151,7 @@ def write_report(
 
 def _make_parts(
     runs: Sequence[Run],
-    failures: Mapping[Key, str],
+    failures: Mapping[str, str],
     observations: Sequence[AnyRun],
     parameters: Parameters,
     svgs: Mapping[tuple[int, str], bytes],

@@ -7,15 +7,7 @@ import os
 import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
+from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -54,24 +46,24 @@ class Workers:
     """Where runs are done: in this process, in several on this machine, or on a Dask cluster."""
 
     name: str
-    start: Callable[[], Executor]
+    start: Callable[[], futures.Executor]
     in_flight: int  # how many runs to submit at a time
     losses: tuple[type[BaseException], ...] = ()  # errors which say that a worker is gone
-    executor: Executor | None = None
+    executor: futures.Executor | None = None
 
-    def submit(self, task: Task) -> Future[Run]:
+    def submit(self, task: Task) -> futures.Future[Run]:
         """Submit a run to the executor; another one is started when that is broken."""
         try:
             if self.executor is not None:
                 return self.executor.submit(perform, task, self.name)
-        except BrokenExecutor:
+        except futures.BrokenExecutor:
             self.stop()
         self.executor = self.start()
         return self.executor.submit(perform, task, self.name)
 
     def stop(self) -> None:
         """Stop the executor; runs that have not begun are cancelled."""
-        if isinstance(self.executor, ProcessPoolExecutor):
+        if isinstance(self.executor, futures.ProcessPoolExecutor):
             self.executor.shutdown(cancel_futures=True)
         elif self.executor is not None:
             self.executor.shutdown(wait=False)  # which cancels, on a cluster
@@ -95,17 +87,17 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
         # Interrupts end them without a message; the process that started them reports it.
         handling = (signal.SIGINT, signal.SIG_DFL)
 
-        def start() -> Executor:
-            return ProcessPoolExecutor(count, get_context("spawn"), signal.signal, handling)
+        def start() -> futures.Executor:
+            return futures.ProcessPoolExecutor(count, get_context("spawn"), signal.signal, handling)
 
-        yield Workers(name, start, in_flight=2 * count, losses=(BrokenExecutor,))
+        yield Workers(name, start, in_flight=2 * count, losses=(futures.BrokenExecutor,))
 
 
-class _InProcess(Executor):
+class _InProcess(futures.Executor):
     """Runs each call when it is submitted."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
+        future: futures.Future[Any] = futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
         except Exception as error:
@@ -159,14 +151,14 @@ def perform_all(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task,
 
     A run whose worker is lost is done again, unless that happens time and again.
     """
-    waiting, pending = deque(tasks), dict[Future[Run], Task]()
+    waiting, pending = deque(tasks), dict[futures.Future[Run], Task]()
     losses = Counter[Key]()
     try:
         while waiting or pending:
             while waiting and len(pending) < workers.in_flight:
                 task = waiting.popleft()
                 pending[workers.submit(task)] = task
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            for future in futures.wait(pending, return_when=futures.FIRST_COMPLETED).done:
                 task = pending.pop(future)
                 try:
                     yield task, future.result()
@@ -179,7 +171,7 @@ def perform_all(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task,
                             f"{task.key}: its worker was lost {_MOST_LOSSES} times"
                         ) from loss
                     waiting.appendleft(task)
-                except CancelledError as error:
+                except futures.CancelledError as error:
                     raise InputError(
                         "the scheduler is gone; start again to go on with what is left"
                     ) from error
@@ -293,7 +285,7 @@ def run_experiments(
     with choose_workers(jobs, scheduler) as workers, lock_folder(place), shown as update:
         parameters = settle_parameters(place, plans)
         path = place / TABLE
-        table = read_table(path, parameters.plans)
+        table = read_table(path, parameters.tasks)
         if table.complaints or table.is_torn or not path.exists():
             write_table(path, table.runs.values())  # without what cannot be read
         tasks = [task for plan in plans for task in plan.tasks]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -19,8 +18,16 @@ from pdfalearn.alphabet import Word
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence import Quantization, Tolerance, distinguish
 from pdfalearn.errors import FileFormatError
-from pdfalearn.experiments.plans import EXPERIMENTS, LEARNER_NAMES, Case, Key, Plan, Setting, Task
-from pdfalearn.files import replacing
+from pdfalearn.experiments.plans import (
+    EXPERIMENTS,
+    LEARNER_NAMES,
+    Case,
+    Key,
+    Setting,
+    Task,
+    write_json,
+)
+from pdfalearn.files import parsed_object, replacing
 from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
 from pdfalearn.pdfa import PDFA
@@ -183,15 +190,11 @@ class Table(NamedTuple):
     is_torn: bool = False  # whether the last line breaks off, as that of a run which was killed
 
 
-def read_table(path: Path, plans: Mapping[int, Plan] | None = None) -> Table:
+def read_table(path: Path, tasks: Mapping[Key, Task] | None = None) -> Table:
     """Read what can be read; a torn last line is not reported.
 
-    Rows that are not planned, where the plans are known, count as rows that cannot be read.
-
-    Raises
-    ------
-    FileFormatError
-        If the file does not begin with the columns of a table of runs.
+    Rows that are not those of planned tasks, where these are known, count as unreadable. A file
+    that does not begin with the columns of a table of runs is refused.
     """
     try:
         text = path.read_bytes().decode("utf-8", "backslashreplace")
@@ -206,8 +209,8 @@ def read_table(path: Path, plans: Mapping[int, Plan] | None = None) -> Table:
     for number, line in enumerate(lines[1:], start=2):
         try:
             run = _read_row(line)
-            if plans is not None:
-                _check_planned(run, plans.get(run.experiment))
+            if tasks is not None:
+                _check_planned(run, tasks.get(run.key))
             if run.key in runs:
                 raise ValueError(f"{run.key} stands there a second time")
         except ValueError as error:
@@ -264,11 +267,8 @@ def _read_row(line: str) -> Run:
     return run
 
 
-def _check_planned(run: Run, plan: Plan | None) -> None:
+def _check_planned(run: Run, task: Task | None) -> None:
     """Raise a ValueError that says what of a run is not planned."""
-    if plan is None:
-        raise ValueError(f"the parameters do not ask for experiment {run.experiment}")
-    task = plan.cases.get(run.key)
     if task is None:
         raise ValueError(f"the parameters do not ask for {run.key}")
     for field in fields(Case):
@@ -277,24 +277,17 @@ def _check_planned(run: Run, plan: Plan | None) -> None:
             raise ValueError(f"the parameters do not ask for {field.name}={value} of {run.key}")
 
 
-def read_failures(folder: Path) -> dict[Key, str]:
-    """Read which runs have failed at some time, and why."""
+def read_failures(folder: Path) -> dict[str, str]:
+    """Read which runs have failed at some time, by their keys in words, and why."""
     path = folder / FAILURES
     try:
-        content = json.loads(path.read_bytes())
-        return {
-            Key(int(experiment), str(target), int(kappa), str(learner), int(run)): str(reason)
-            for experiment, target, kappa, learner, run, reason in content
-        }
+        return {key: str(why) for key, why in parsed_object(path.read_bytes(), "it").items()}
     except FileNotFoundError:
         return {}
-    except (TypeError, ValueError) as error:
-        raise FileFormatError(f"{path}: not a list of failed runs: {error}") from error
+    except FileFormatError as error:
+        raise FileFormatError(f"{path}: not an object of failed runs: {error}") from error
 
 
 def note_failure(folder: Path, key: Key, reason: str) -> None:
     """Note that a run has failed; a row in the table says that it was done since."""
-    failures = read_failures(folder) | {key: reason}
-    with replacing(folder / FAILURES) as stream:
-        content = [[*one, why] for one, why in failures.items()]
-        stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+    write_json(folder / FAILURES, read_failures(folder) | {str(key): reason})

@@ -28,6 +28,7 @@ from pdfalearn.io import (
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.text import described, short_word_text
 from pdfalearn.viewing.choosing import Chosen, choose_part, probability_text
+from pdfalearn.viewing.page import element
 
 DIRECTIONS = {"right": "LR", "down": "TB"}
 
@@ -108,10 +109,10 @@ def _state_label(state: int, terminal: float, rest: float, digits: int) -> str:
     """Write a state's name, its terminal probability and what is left out; no text of others."""
     lines = [f"q{state}".translate(_SUBSCRIPTS)]
     if terminal > 0:
-        lines.append(f'<FONT POINT-SIZE="11">{probability_text(terminal, digits)}</FONT>')
+        lines.append(element("FONT", probability_text(terminal, digits), POINT_SIZE="11"))
     if rest >= _REST:
         text = f"…{probability_text(rest, digits)}"
-        lines.append(f'<FONT POINT-SIZE="9" COLOR="#4a4a4a">{text}</FONT>')
+        lines.append(element("FONT", text, POINT_SIZE="9", COLOR="#4a4a4a"))
     return "<BR/>".join(lines)
 
 
