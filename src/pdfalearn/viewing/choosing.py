@@ -106,25 +106,19 @@ def connected_core(
     At most ``most`` states are chosen, unless there are more that ``always`` are, and none beyond
     those that carry ``enough`` of all visits.
     """
-    chosen = {pdfa.initial, *always}
-    waiting: list[tuple[float, int]] = []
-    for state in chosen:
-        _wait(pdfa, shares, state, waiting)
-    carried = float(shares[sorted(chosen)].sum())
-    while waiting and len(chosen) < most and carried < enough:
-        loss, state = heapq.heappop(waiting)
+    chosen: set[int] = set()
+    carried = 0.0
+    # The state that words visit most comes first; those that are always chosen before all others.
+    waiting = [(-inf, state) for state in sorted({pdfa.initial, *always})]
+    while waiting and (waiting[0][0] == -inf or (len(chosen) < most and carried < enough)):
+        state = heapq.heappop(waiting)[1]
         if state not in chosen:
             chosen.add(state)
-            carried -= loss
-            _wait(pdfa, shares, state, waiting)
+            carried += float(shares[state])
+            possible = pdfa.probabilities[state, 1:] > 0
+            for successor in np.unique(pdfa.transitions[state, possible]).tolist():
+                heapq.heappush(waiting, (-float(shares[successor]), successor))
     return np.array(sorted(chosen), dtype=np.int64)
-
-
-def _wait(pdfa: PDFA, shares: Floats, state: int, waiting: list[tuple[float, int]]) -> None:
-    """Let the possible successors of a state wait for their turn, those visited most first."""
-    possible = pdfa.probabilities[state, 1:] > 0
-    for successor in np.unique(pdfa.transitions[state, possible]).tolist():
-        heapq.heappush(waiting, (-float(shares[successor]), successor))
 
 
 # The least probabilities that a picture is tried with, one after the other.

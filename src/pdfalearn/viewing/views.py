@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -87,26 +86,23 @@ def view(thing: object, other: PDFA | None = None, *, title: str | None = None) 
     if other is not None:
         a, b = checked_pdfa(thing, "thing"), checked_pdfa(other, "other")
         name, parts = f"PDFA of {len(a):,} and of {len(b):,} states", pair_parts(a, b)
+    elif isinstance(thing, PDFA):
+        name, parts = automaton_title(thing), [Part("automaton", "", automaton_data(thing))]
+    elif isinstance(thing, Result):
+        name, parts = f"Learnt PDFA of {count_text(len(thing.pdfa), 'states')}", result_parts(thing)
+    elif isinstance(thing, Frontier):
+        name, parts = _frontier_title(thing), frontier_parts(thing)
     else:
-        for kind, describe in _PAGES.items():
-            if isinstance(thing, kind):
-                name, parts = describe(thing)
-                break
-        else:
-            kinds = ", ".join(kind.__name__ for kind in _PAGES)
-            raise InputError(
-                f"there is no page of {described(thing)}; what has one: {kinds}; "
-                f"{pdfa_remedy(thing)}"
-            )
+        raise InputError(
+            f"there is no page of {described(thing)}; what has one: PDFA, Result, Frontier; "
+            f"{pdfa_remedy(thing)}"
+        )
     return make_page(name if title is None else str(title), parts)
 
 
-def _automaton_page(pdfa: PDFA) -> tuple[str, list[Part]]:
-    return automaton_title(pdfa), [Part("automaton", "", automaton_data(pdfa))]
-
-
-def _result_page(result: Result) -> tuple[str, list[Part]]:
-    return f"Learnt PDFA of {count_text(len(result.pdfa), 'states')}", [
+def result_parts(result: Result) -> list[Part]:
+    """Return the parts of a run's page."""
+    return [
         Part("certificate", "", certificate_data(result.certificate, result.notes)),
         Part("automaton", "Automaton", automaton_data(result.pdfa)),
         Part("run", "The run", run_data(result)),
@@ -115,20 +111,11 @@ def _result_page(result: Result) -> tuple[str, list[Part]]:
     ]
 
 
-def _frontier_page(frontier: Frontier) -> tuple[str, list[Part]]:
+def _frontier_title(frontier: Frontier) -> str:
     first, last = frontier.points[0].states, frontier.points[-1].states
-    title = f"Frontier of {len(frontier):,} automata of {first:,} to {last:,} states"
     if len(frontier) == 1:
-        title = f"Frontier of one automaton of {count_text(first, 'states')}"
-    return title, frontier_parts(frontier)
-
-
-# The default titles and the panels of what has a page.
-_PAGES: dict[type, Callable[[Any], tuple[str, list[Part]]]] = {
-    PDFA: _automaton_page,
-    Result: _result_page,
-    Frontier: _frontier_page,
-}
+        return f"Frontier of one automaton of {count_text(first, 'states')}"
+    return f"Frontier of {len(frontier):,} automata of {first:,} to {last:,} states"
 
 
 def pair_parts(a: PDFA, b: PDFA) -> list[Part]:
