@@ -26,7 +26,7 @@ from pdfalearn.experiments.observations import (
 from pdfalearn.experiments.plans import EXPERIMENTS, TABLE, Parameters, read_parameters
 from pdfalearn.experiments.runs import AUTHORS, Run, read_failures, read_table
 from pdfalearn.files import replacing
-from pdfalearn.viewing import Markup, document, element, escape_text, image
+from pdfalearn.viewing import Markup, document, element, image
 
 PAGE = "report.html"
 _TITLE = "Active learning of PDFA: the experiments, run again"
@@ -62,6 +62,14 @@ _METRIC_HEADER = (
     *("log-probability error", "other class", "out of tolerance", "L1", "KL"),
     *("perplexities' ratio", "certificates"),
 )
+# What is not written as it stands, besides powers such as ^2.
+_MARKUP = {
+    "L_p*": Markup(element("i", "L") + element("sub", "p") + "*"),
+    "WL*": Markup(element("i", "WL") + "*"),
+    " = ": Markup("&nbsp;=&nbsp;"),
+    "\u00ad": Markup("&shy;"),
+}
+_SPECIAL = re.compile(rf"({'|'.join(map(re.escape, _MARKUP))}|\^-?[\d.]*\d)")
 # The columns of costs: heading, quantity, and heading of the authors' medians if they have them.
 _COSTS = (
     ("time", "seconds", "authors' time"),
@@ -194,10 +202,9 @@ def _make_parts(
 
 def _write(tag: str, text: str, **attributes: str) -> Markup:
     """Write a text in an element, with names and powers as the paper has them."""
-    safe = "&shy;".join(map(escape_text, text.split("\u00ad"))).replace(" = ", "&nbsp;=&nbsp;")
-    named = safe.replace("L_p*", "<i>L</i><sub>p</sub>*").replace("WL*", "<i>WL</i>*")
-    powers = re.sub(r"\^(-?[\d.]*\d)", r"<sup>\1</sup>", named)
-    return element(tag, Markup(powers), **attributes)
+    parts = enumerate(_SPECIAL.split(text))  # every second one is special
+    marked = (_MARKUP.get(p) or element("sup", p[1:]) if place % 2 else p for place, p in parts)
+    return element(tag, *marked, **attributes)
 
 
 def _make_table(

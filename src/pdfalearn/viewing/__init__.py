@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.viewing.page import Markup as Markup
     from pdfalearn.viewing.page import document as document
     from pdfalearn.viewing.page import element as element
-    from pdfalearn.viewing.page import escape_text as escape_text
     from pdfalearn.viewing.page import image as image
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)
