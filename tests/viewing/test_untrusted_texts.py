@@ -169,7 +169,7 @@ def test_one_module_makes_markup_of_texts() -> None:
         r"</?(a|b|body|dd|div|dl|dt|h\d|html|i|iframe|img|li|p|su[bp]|t[dhr]|table|ul)[ >]"
     )
     found = {path.name for path in folder.rglob("*.py") if markup.search(path.read_text("utf-8"))}
-    assert found == {"page.py"}, "write it by element() of viewing/page.py, which escapes texts"
+    assert found <= {"page.py"}, "write it by element() of viewing/page.py, which escapes texts"
 
 
 def test_a_notebook_shows_the_page_in_a_frame_apart(open_page: Open) -> None:
