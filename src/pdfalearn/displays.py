@@ -64,12 +64,7 @@ class ProgressLine:
         return f"{self._label}: {', '.join(self._parts(time.monotonic() - self._begin))}"
 
     def _parts(self, seconds: float) -> Iterator[str]:
-        if self._latest is not None:
-            yield from self._describe(self._latest)
-        yield duration(seconds)
-
-    def _describe(self, latest: Any) -> Iterator[str]:
-        """Yield the parts of the line before the time."""
+        """Yield the parts of the line, among them the time since it was made."""
         raise NotImplementedError
 
 
@@ -102,6 +97,11 @@ class DistillingLine(ProgressLine):
     def __init__(self, max_symbols: int | None) -> None:
         super().__init__("distilling")
         self._max_symbols = max_symbols
+
+    def _parts(self, seconds: float) -> Iterator[str]:
+        if self._latest is not None:
+            yield from self._describe(self._latest)
+        yield duration(seconds)
 
     def _describe(self, latest: DistillingProgress) -> Iterator[str]:
         yield _PHASES[latest.phase]

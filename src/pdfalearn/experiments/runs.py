@@ -173,13 +173,7 @@ _POSITIVE = (
     *("target_states", "states", "words", "structure_size", "seconds"),
     *("target_perplexity", "perplexity"),
 )
-_PARSERS: dict[str, Callable[[str], object]] = {
-    "int": int,
-    "float": float,
-    "str": str,
-    "int | None": lambda text: int(text) if text else None,
-    "float | None": lambda text: float(text) if text else None,
-}
+_PARSERS: dict[str, Callable[[str], object]] = {"int": int, "float": float, "str": str}
 
 
 class Table(NamedTuple):
@@ -250,10 +244,12 @@ def _read_row(line: str) -> Run:
         raise ValueError(f"{len(values)} values and not {len(COLUMNS)}")
     parsed: dict[str, Any] = {}
     for field, text in zip(fields(Run), values, strict=True):
+        kind, _, none = str(field.type).partition(" | ")
         try:
-            value = parsed[field.name] = _PARSERS[str(field.type)](text)
+            value = None if none and not text else _PARSERS[kind](text)
         except ValueError:
             raise ValueError(f"{field.name} {text!r} is not of the type {field.type}") from None
+        parsed[field.name] = value
         if isinstance(value, int | float) and not value >= 0:  # so written, it refuses NaN, too
             raise ValueError(f"{field.name} {text} is not a number from 0 on")
         if value == math.inf and field.name not in _MAY_BE_INFINITE:
