@@ -129,7 +129,7 @@ def test_nothing_that_is_needed_is_overwritten(option: str, black_boxes: Path) -
     else:
         kept = ["--store", "answers.json", "--model-id", "m"]
         error = error_of("learn", *target, *kept, option, "answers.json")
-    assert "files of their own" in error
+    assert "has to be a file of its own" in error
 
 
 def test_answers_may_be_rounded(black_boxes: Path) -> None:

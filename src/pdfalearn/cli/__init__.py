@@ -1,4 +1,4 @@
-"""The command line ``pdfalearn``: one module a command, each a thin skin over the public names."""
+"""The command line ``pdfalearn``: commands, each a thin skin over the public names."""
 
 from __future__ import annotations
 
@@ -9,37 +9,38 @@ from typing import Any, NoReturn
 import click
 
 import pdfalearn
+from pdfalearn.cli._commands import group
 from pdfalearn.cli._failures import (
     CLOSED_PIPE,
     escape_tracebacks,
     exit_code_of,
     prepare_streams,
 )
-from pdfalearn.cli._options import examples
 
-COMMANDS = (
-    "random",
-    "learn",
-    "distill",
-    "sweep",
-    "models",
-    "info",
-    "compare",
-    "evaluate",
-    "divergence",
-    "ask",
-    "score",
-    "quotient",
-    "simplify",
-    "refit",
-    "condition",
-    "sample",
-    "convert",
-    "draw",
-    "view",
-    "store",
-    "experiments",
-)
+COMMANDS = {
+    "random": "automata",
+    "learn": "learn",
+    "distill": "distill",
+    "sweep": "learn",
+    "models": "models",
+    "info": "automata",
+    "compare": "compare",
+    "evaluate": "compare",
+    "divergence": "compare",
+    "ask": "ask",
+    "score": "sample",
+    "quotient": "automata",
+    "simplify": "distill",
+    "refit": "distill",
+    "condition": "automata",
+    "sample": "sample",
+    "convert": "automata",
+    "draw": "draw",
+    "view": "draw",
+    "store": "store",
+    "experiments": "experiments",
+}
+"""The module of each command, in the order of the help."""
 
 
 class CommandLine(click.Group):
@@ -53,7 +54,9 @@ class CommandLine(click.Group):
         """Import the command of this name, if there is one."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"{__name__}.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(
+            import_module(f"{__name__}.{COMMANDS[cmd_name]}"), cmd_name
+        )
         return command
 
     def invoke(self, ctx: click.Context) -> object:
@@ -70,21 +73,12 @@ class CommandLine(click.Group):
         sys.exit(exit_code_of(lambda: super(CommandLine, self).main(*args, **extra)))
 
 
-@click.group(
-    cls=CommandLine,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog=examples(
-        "pdfalearn random 1000 -o target.json.gz",
-        "pdfalearn learn target.json.gz --kappa 1000 -o learnt.json.gz",
-        "pdfalearn info learnt.json.gz",
-        "pdfalearn quotient target.json.gz -o small.json.gz --kappa 10",
-        "pdfalearn compare target.json.gz small.json.gz --kappa 10",
-    ),
-)
 @click.version_option(pdfalearn.__version__, prog_name="pdfalearn")
-@click.pass_context
-def cli(context: click.Context) -> None:
+@group(
+    CommandLine,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+def cli() -> None:
     """Make, learn, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
 
     Files are .json, .json.gz or .npz, .zip for runs and frontiers, and .dot, .svg, .png, .pdf or
@@ -92,9 +86,15 @@ def cli(context: click.Context) -> None:
     convert --help). Models that can only be asked are named as 'pdfalearn models' says. Every
     command has --help with examples and --json for scripts. The exit code is 0 for done or yes, 1
     for no and 2 for bad input.
+
+    Examples
+    --------
+    $ pdfalearn random 1000 -o target.json.gz
+    $ pdfalearn learn target.json.gz --kappa 1000 -o learnt.json.gz
+    $ pdfalearn info learnt.json.gz
+    $ pdfalearn quotient target.json.gz -o small.json.gz --kappa 10
+    $ pdfalearn compare target.json.gz small.json.gz --kappa 10
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 def main() -> NoReturn:

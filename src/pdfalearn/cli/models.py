@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import click
-
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._output import print_json
+from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._commands import command
+from pdfalearn.cli._output import Answer, Verbatim
 
 
 class Kind(NamedTuple):
@@ -76,7 +75,7 @@ KINDS = (
 )
 
 _ENDING = """\
-Functions and makers can be in modules, too. learn, distill, fit, evaluate and sample take all of
+Functions and makers can be in modules, too. learn, distill, refit, evaluate and sample take all of
 these, and constrain them by --guide, --temperature, --top-k and --top-p. compare, divergence, info,
 quotient, simplify, convert and draw look into an automaton: they take those that are a PDFA.
 
@@ -96,14 +95,15 @@ A program reads a line of JSON for each batch of words, and answers with one lin
     {"rows": [[0.5, 0.2, 0.3], [0.1, 0.4, 0.5]]}"""
 
 
-@click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))
-@options.json_option
-def models(as_json: bool) -> None:
-    """Print how to name a model, with an example for each kind."""
-    if as_json:
-        print_json({"models": [kind._asdict() for kind in KINDS]})
-        return
-    click.echo("A model is named in one of these ways:\n")
-    for kind in KINDS:
-        click.echo(f"{kind.name}\n    {kind.what}\n    $ {kind.example}")
-    click.echo(f"\n{_ENDING}")
+@command()
+def models(_chosen: Chosen) -> Answer:
+    """Print how to name a model, with an example for each kind.
+
+    Examples
+    --------
+    $ pdfalearn models
+    $ pdfalearn models --json
+    """
+    kinds = "".join(f"{kind.name}\n    {kind.what}\n    $ {kind.example}\n" for kind in KINDS)
+    text = f"A model is named in one of these ways:\n\n{kinds}\n{_ENDING}\n"
+    return Answer({"models": [kind._asdict() for kind in KINDS]}, [Verbatim([text])])

@@ -1,0 +1,238 @@
+"""Commands: how one is made of a function, how it runs, and what Ctrl-C does to a long one."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import click
+
+from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._failures import INTERRUPTED
+from pdfalearn.cli._options import argument, option
+from pdfalearn.cli._output import Answer, print_aside, show
+from pdfalearn.errors import InputError
+
+if TYPE_CHECKING:
+    from pdfalearn.displays import ProgressLine
+
+Thing = TypeVar("Thing")
+_EXAMPLES = "Examples\n--------\n"
+
+
+class Output(NamedTuple, Generic[Thing]):
+    """A file that a long run writes in the end."""
+
+    option: str
+    """How the user has named it: -o or another option."""
+    path: Path
+    write: Callable[[Thing], str]
+    """Writes it and returns what it holds; an empty text if there was nothing to write."""
+
+
+@dataclass(frozen=True)
+class LongRun(Generic[Thing]):
+    """A run that shows progress, can be interrupted, and writes files."""
+
+    run: Callable[..., Thing]
+    """What to run, with the argument ``progress``."""
+    line: ProgressLine
+    describe: Callable[[Thing], Answer]
+    interruption: Callable[[Thing | None], str]
+    """Returns what to print after Ctrl-C, given what was found until then."""
+    outputs: Sequence[Output[Thing]] = ()
+
+
+def command(
+    *parameters: str | click.Parameter, into: click.Group | None = None
+) -> Callable[[Callable[[Chosen], Answer | LongRun[Any]]], click.Command]:
+    """Make a command of a function of the chosen options.
+
+    Parameters
+    ----------
+    *parameters : str or click.Parameter
+        The parameters in the order of the help: names of options, or upper-case names of
+        arguments. Every command has the option ``--json``, too.
+    into : click.Group, optional
+        The group that the command belongs to.
+    """
+
+    def make(function: Callable[[Chosen], Answer | LongRun[Any]]) -> click.Command:
+        @click.pass_context
+        def call(context: click.Context, /, **values: object) -> None:
+            chosen = Chosen(**values)
+            # What a user's code prints is not part of the output.
+            with redirect_stdout(sys.stderr):
+                answer = function(chosen)
+            context.exit(_finish(answer, chosen))
+
+        texts = _help_of(function)
+        made = [_parameter(one) for one in (*parameters, "json")]
+        name = function.__name__
+        result = click.Command(name, callback=call, params=made, **texts)
+        if into is not None:
+            into.add_command(result)
+        return result
+
+    return make
+
+
+def group(
+    kind: type[click.Group] = click.Group, **settings: Any
+) -> Callable[[Callable[[], None]], click.Group]:
+    """Make a group of commands of a docstring; without a command it prints its help."""
+
+    @click.pass_context
+    def call(context: click.Context) -> None:
+        if context.invoked_subcommand is None:
+            click.echo(context.get_help())
+
+    def make(function: Callable[[], None]) -> click.Group:
+        texts = _help_of(function)
+        name = function.__name__
+        return kind(name, callback=call, invoke_without_command=True, **texts, **settings)
+
+    return make
+
+
+def _help_of(function: Callable[..., object]) -> dict[str, Any]:
+    """Part a docstring into help and examples; indented lines go on with the example above."""
+    text, _, examples = inspect.cleandoc(function.__doc__ or "").partition(_EXAMPLES)
+    lines = examples.replace("\n    ", " ").splitlines()
+    return {"help": text, "epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)}
+
+
+def _parameter(given: str | click.Parameter) -> click.Parameter:
+    if not isinstance(given, str):
+        return given
+    return argument(given) if given.isupper() else option(given)
+
+
+def _finish(answer: Answer | LongRun[Any], chosen: Chosen) -> int:
+    """Show what a command has found, after it has run to its end."""
+    if isinstance(answer, LongRun):
+        return _carry_out(answer, chosen)
+    show(answer, as_json=chosen.json)
+    return answer.exit_code
+
+
+def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
+    """Run to the end or to Ctrl-C, write the files and show what was found."""
+    names, exit_code = [], 0
+    with HeldInterrupts() as interrupts:
+        found, is_interrupted = _outcome(task, chosen, interrupts)
+        if found is not None:
+            answer = task.describe(found)
+            exit_code = answer.exit_code
+            try:
+                for output in task.outputs:
+                    content = output.write(found)
+                    names += [f"{output.path}: {content}"] if content else []
+            finally:  # what was found is shown even if it cannot be written
+                show(answer, as_json=chosen.json)
+        if is_interrupted or interrupts.is_pressed:
+            print_aside(task.interruption(found))
+            return INTERRUPTED
+    if not chosen.json:
+        show(Answer({}, names), as_json=False)
+    return exit_code
+
+
+class HeldInterrupts:
+    """Holds a Ctrl-C back once there is something to write; a second one gets through.
+
+    In other threads than the main one, and where Ctrl-C is ignored, nothing is changed.
+    """
+
+    def __init__(self) -> None:
+        self.is_pressed = False
+        """Whether a Ctrl-C is held back."""
+        self._is_held = False
+
+    def __enter__(self) -> HeldInterrupts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_held:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._is_held = False
+
+    def hold(self) -> None:
+        """Hold back from here to the end of the block."""
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._note)
+            self._is_held = True
+
+    def _note(self, signum: int, frame: FrameType | None) -> None:
+        if self.is_pressed:
+            raise KeyboardInterrupt
+        self.is_pressed = True
+
+
+def _outcome(
+    task: LongRun[Thing], chosen: Chosen, interrupts: HeldInterrupts
+) -> tuple[Thing | None, bool]:
+    """Return what was found, and whether Ctrl-C has ended the run; from then on it is held back."""
+    found, is_interrupted = None, False
+    try:
+        with chosen.show_progress(task.line) as progress, redirect_stdout(sys.stderr):
+            try:
+                found = task.run(progress=progress)
+            except KeyboardInterrupt as interrupt:
+                found, is_interrupted = _found_until(interrupt), True
+            interrupts.hold()
+    except KeyboardInterrupt:  # just after the last answer
+        interrupts.hold()
+        is_interrupted = True
+    return found, is_interrupted
+
+
+def _found_until(interrupt: KeyboardInterrupt) -> Any:
+    """Return what was found until an interrupt of the library."""
+    names = ("result", "frontier", "sweep")
+    return next((getattr(interrupt, name) for name in names if hasattr(interrupt, name)), None)
+
+
+def check_files(outputs: Iterable[Output[Any]], inputs: Iterable[object]) -> None:
+    """Refuse before a run to overwrite what is needed, or to write two things to one file."""
+    paths = [output.path.resolve() for output in outputs]
+    needed = {Path(str(path)).resolve() for path in inputs if path is not None}
+    if len(set(paths)) < len(paths) or needed.intersection(paths):
+        names = " and ".join(output.option for output in outputs)
+        raise InputError(
+            f"{names} {'each ' if len(paths) > 1 else ''}has to be a file of its own, other than "
+            "the model, the store and a corpus"
+        )
+
+
+def interruption_text(
+    before: str, content: str | None, output: Path | None, store: Path | None
+) -> str:
+    """Return what was saved, and where, after Ctrl-C.
+
+    Parameters
+    ----------
+    before : str
+        What has to come before anything is found.
+    content : str, optional
+        What was found until then, if anything was.
+    output, store : Path, optional
+        The files of what was found and of the answers.
+    """
+    missing = "nothing" if store is None else "no automaton"
+    if content is None:
+        text = f"interrupted before {before}: {missing} was saved"
+    elif output is None:
+        text = f"interrupted: {missing} was saved, as no -o was given"
+    else:
+        text = f"interrupted: {output} holds {content}"
+    return text if store is None else f"{text}; {store} holds all answers: start again to go on"
