@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import PDFA, LanguageModel, Quantization, distinguish, load, save
-from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli._models import model_of
 from pdfalearn.cli.models import KINDS
 from pdfalearn.datasets import random_pdfa

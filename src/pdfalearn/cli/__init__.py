@@ -17,29 +17,19 @@ from pdfalearn.cli._failures import (
     prepare_streams,
 )
 
-COMMANDS = {
-    "random": "automata",
-    "learn": "learn",
-    "distill": "distill",
-    "sweep": "learn",
-    "models": "models",
-    "info": "automata",
-    "compare": "compare",
-    "evaluate": "compare",
-    "divergence": "compare",
-    "ask": "ask",
-    "score": "sample",
-    "quotient": "automata",
-    "simplify": "distill",
-    "refit": "distill",
-    "condition": "automata",
-    "sample": "sample",
-    "convert": "automata",
-    "draw": "draw",
-    "view": "draw",
-    "store": "store",
-    "experiments": "experiments",
+_MODULES = {
+    "learn": ("learn", "sweep"),
+    "distill": ("distill", "simplify", "refit"),
+    "models": ("models",),
+    "automata": ("random", "info", "quotient", "condition", "convert"),
+    "compare": ("compare", "divergence", "evaluate"),
+    "ask": ("ask",),
+    "sample": ("sample", "score"),
+    "draw": ("draw", "view"),
+    "store": ("store",),
+    "experiments": ("experiments",),
 }
+COMMANDS = {name: module for module, names in _MODULES.items() for name in names}
 """The module of each command, in the order of the help."""
 
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
     Model = PDFA | LanguageModel
 
+_WHOLE = (".zip", ".html")
+"""The endings of files that hold all of a run or a frontier, or show it."""
+
 
 class Chosen(SimpleNamespace):
     """The values of a command's options and arguments, by their names.
@@ -45,69 +48,69 @@ class Chosen(SimpleNamespace):
             return None
         raise AttributeError(name)
 
-    def select(self, names: Iterable[str]) -> dict[str, Any]:
+    def collect_given(self, names: Iterable[str]) -> dict[str, Any]:
         """Return those of some options that were given, with their values."""
-        values = {name: getattr(self, name) for name in names}
         return {
             name: value
-            for name, value in values.items()
+            for name, value in self.collect(*names).items()
             if value is not None and value is not False and value != ()
         }
+
+    def collect(self, *names: str) -> dict[str, Any]:
+        """Return the values of some options and arguments by their names."""
+        return {name: getattr(self, name) for name in names}
 
     def without(self, names: Iterable[str]) -> Chosen:
         """Return the same without the values of some options."""
         return Chosen(**(vars(self) | dict.fromkeys(names)))
 
+    def make_equivalence(self) -> Exact | Quantization:
+        """Make the equivalence; exact if nothing is given."""
+        if len(self.collect_given(("exact", "kappa", "tolerance"))) > 1:
+            raise click.UsageError("Give only one of --exact, --kappa and --tolerance.")
+        return pdfalearn.Exact() if self.kappa is None else pdfalearn.Quantization(self.kappa)
+
     def make_relation(self) -> Exact | Quantization | Tolerance:
         """Make the equivalence or the similarity; exact if nothing is given."""
-        if len(self.select(("exact", "kappa", "tolerance"))) > 1:
-            raise click.UsageError("Give only one of --exact, --kappa and --tolerance.")
-        if self.tolerance is not None:
-            return pdfalearn.Tolerance(self.tolerance)
-        return pdfalearn.Exact() if self.kappa is None else pdfalearn.Quantization(self.kappa)
+        equivalence = self.make_equivalence()
+        return equivalence if self.tolerance is None else pdfalearn.Tolerance(self.tolerance)
 
     def make_model(self, name: str) -> Model:
         """Make the model of a name, in the wrappers that are asked for."""
         from pdfalearn.cli._models import model_of
 
         # A name in the store stands for the model without wrappers: with others it is another one.
-        fingerprint = self.model_id if self.select(WRAPPERS) else None
+        fingerprint = self.model_id if self.collect_given(WRAPPERS) else None
         return self.wrap(model_of(name, self, fingerprint))
 
     def wrap(self, model: Model) -> Model:
         """Put a model into the wrappers, in the order that is usual for sampling."""
-        if self.guide is not None:
-            model = pdfalearn.Guided(model, self.guide)
-        if self.temperature is not None:
-            model = pdfalearn.Temperature(model, self.temperature)
-        if self.top_k is not None:
-            model = pdfalearn.TopK(model, self.top_k)
-        if self.top_p is not None:
-            model = pdfalearn.TopP(model, self.top_p)
+        for name, value in self.collect_given(WRAPPERS).items():
+            model = getattr(pdfalearn, WRAPPERS[name])(model, value)
         return model
 
     def make_budget(self) -> Budget | None:
         """Make the budget of the bounds; None without any."""
-        bounds = self.select(BUDGET)
+        bounds = self.collect_given(BUDGET)
         return pdfalearn.Budget(**bounds) if bounds else None
 
     def make_spending(self) -> Budget:
         """Make the budget of what is asked in all."""
-        bounds = {f"max_{name}": bound for name, bound in self.select(SPENDING).items()}
+        bounds = {f"max_{name}": bound for name, bound in self.collect_given(SPENDING).items()}
         return pdfalearn.Budget(**(bounds or {"max_symbols": DEFAULT_SYMBOLS}))
 
     def make_sampler(self) -> Sampler | None:
         """Make what draws words by --max-length or --corpus; None for the default."""
         if self.corpus is None:
-            length = self.max_length
+            length = self.cut_length
             return None if length is None else pdfalearn.samplers.ModelWords(length)
-        if self.max_length is not None:
+        if self.cut_length is not None:
             raise click.UsageError("--max-length is for words of the model, not for --corpus.")
         return read_corpus(self.corpus)
 
     def make_oracles(self, model: Model) -> Callable[[Relation], EquivalenceOracle]:
         """Return a function that makes the oracle of a relation; files are read once for all."""
-        from pdfalearn.learning import default_oracle
+        from pdfalearn.learning import MAX_LENGTH, default_oracle
         from pdfalearn.models import wrapped_pdfa
 
         is_known = isinstance(model, pdfalearn.PDFA) or wrapped_pdfa(model) is not None
@@ -116,17 +119,17 @@ class Chosen(SimpleNamespace):
                 "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
             )
         kind = self.oracle or ("exact" if is_known else "pac")
-        if kind == "exact" or not self.select(ORACLE):
+        if kind == "exact" or not self.collect_given(ORACLE):
             return lambda relation: default_oracle(model, relation, self.seed)
-        sampler = self._make_test_sampler(model) if kind == "pac" else None
+        length = MAX_LENGTH if self.max_length is None else self.max_length
+        sampler = self._make_test_sampler(model, length) if kind == "pac" else None
         return lambda _relation: pdfalearn.oracles.ChainOracle(
-            pdfalearn.oracles.StoredAnswersOracle(), self._make_asking_oracle(kind, sampler)
+            pdfalearn.oracles.StoredAnswersOracle(), self._make_asking_oracle(kind, length, sampler)
         )
 
-    def _make_asking_oracle(self, kind: str, sampler: Sampler | None) -> EquivalenceOracle:
-        from pdfalearn.learning import DELTA, EPSILON, MAX_LENGTH
+    def _make_asking_oracle(self, kind: str, length: int, sampler: Any) -> EquivalenceOracle:
+        from pdfalearn.learning import DELTA, EPSILON
 
-        length = MAX_LENGTH if self.max_length is None else self.max_length
         if kind == "words":
             return pdfalearn.oracles.AllWordsOracle(length)
         if kind == "walks":
@@ -141,17 +144,14 @@ class Chosen(SimpleNamespace):
             seed=self.seed,
         )
 
-    def _make_test_sampler(self, model: Model) -> Sampler:
+    def _make_test_sampler(self, model: Model, length: int) -> Sampler:
         """Mix the samplers; without any, the one that the default oracle has."""
-        from pdfalearn.learning import MAX_LENGTH
-
         names = self.samplers
         if names.count(STANDARD_INPUT) > 1:
             raise click.UsageError("The standard input can be read only once: give - only once.")
         if not names:
             is_constrained = not isinstance(model, pdfalearn.PDFA) and model.is_constrained
             names = ("hypothesis",) if is_constrained else ("uniform",)
-        length = MAX_LENGTH if self.max_length is None else self.max_length
         samplers = pdfalearn.samplers
         kinds = (samplers.UniformWords, samplers.ModelWords, samplers.HypothesisWords)
         known = dict(zip(SAMPLERS, kinds, strict=True))
@@ -171,14 +171,21 @@ class Chosen(SimpleNamespace):
         is_renewed = self.log_every is None
         return renewed(line, stays=False) if is_renewed else logged(line, self.log_every)
 
-    def check_output(self) -> None:
-        """Refuse before anything is computed what could not be written after it."""
-        pdfalearn.io.check_can_save(self.output)
+    def check_output(self, whole: type | None = None) -> bool:
+        """Refuse before anything is computed what could not be written after it.
+
+        Return whether the file is for the whole result of this type, rather than an automaton.
+        """
+        is_whole = whole is not None and self.output.name.lower().endswith(_WHOLE)
+        kind = whole if is_whole and whole else pdfalearn.PDFA
+        pdfalearn.io.check_can_save(self.output, kind)
+        return is_whole
 
 
 def read_automaton(name: str) -> PDFA:
     """Make an automaton of its name, for a command that looks into it."""
-    from pdfalearn.cli._models import is_llm, is_program, look_into, model_of
+    from pdfalearn.cli._llms import is_llm, is_program
+    from pdfalearn.cli._models import look_into, model_of
 
     is_asked = is_llm(name) or is_program(name)
     pdfa = None if is_asked else look_into(model_of(name, Chosen()))

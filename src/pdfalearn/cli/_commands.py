@@ -34,8 +34,10 @@ class Output(NamedTuple, Generic[Thing]):
     option: str
     """How the user has named it: -o or another option."""
     path: Path
-    write: Callable[[Thing], str]
-    """Writes it and returns what it holds; an empty text if there was nothing to write."""
+    content: str
+    """What it holds, for people."""
+    write: Callable[[Thing], object]
+    """Writes it; returns False if there was nothing to write."""
 
 
 @dataclass(frozen=True)
@@ -126,16 +128,19 @@ def _finish(answer: Answer | LongRun[Any], chosen: Chosen) -> int:
 
 def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
     """Run to the end or to Ctrl-C, write the files and show what was found."""
-    names, exit_code = [], 0
+    names: list[str] = []
+    exit_code = 0
     with HeldInterrupts() as interrupts:
         found, is_interrupted = _outcome(task, chosen, interrupts)
         if found is not None:
             answer = task.describe(found)
             exit_code = answer.exit_code
             try:
-                for output in task.outputs:
-                    content = output.write(found)
-                    names += [f"{output.path}: {content}"] if content else []
+                names += [
+                    f"{output.path}: {output.content}"
+                    for output in task.outputs
+                    if output.write(found) is not False
+                ]
             finally:  # what was found is shown even if it cannot be written
                 show(answer, as_json=chosen.json)
         if is_interrupted or interrupts.is_pressed:
@@ -178,9 +183,7 @@ class HeldInterrupts:
         self.is_pressed = True
 
 
-def _outcome(
-    task: LongRun[Thing], chosen: Chosen, interrupts: HeldInterrupts
-) -> tuple[Thing | None, bool]:
+def _outcome(task: LongRun[Any], chosen: Chosen, interrupts: HeldInterrupts) -> tuple[Any, bool]:
     """Return what was found, and whether Ctrl-C has ended the run; from then on it is held back."""
     found, is_interrupted = None, False
     try:
@@ -215,24 +218,28 @@ def check_files(outputs: Iterable[Output[Any]], inputs: Iterable[object]) -> Non
 
 
 def interruption_text(
-    before: str, content: str | None, output: Path | None, store: Path | None
+    chosen: Chosen, before: str, content: Callable[[Thing], str], found: Thing | None
 ) -> str:
     """Return what was saved, and where, after Ctrl-C.
 
     Parameters
     ----------
+    chosen : Chosen
+        The options, with -o and --store.
     before : str
         What has to come before anything is found.
-    content : str, optional
+    content : callable
+        Returns what the file of -o holds then; an empty text if nothing was written.
+    found : object, optional
         What was found until then, if anything was.
-    output, store : Path, optional
-        The files of what was found and of the answers.
     """
-    missing = "nothing" if store is None else "no automaton"
-    if content is None:
+    missing = "nothing" if chosen.store is None else "no automaton"
+    if found is None:
         text = f"interrupted before {before}: {missing} was saved"
-    elif output is None:
+    elif chosen.output is None:
         text = f"interrupted: {missing} was saved, as no -o was given"
     else:
-        text = f"interrupted: {output} holds {content}"
-    return text if store is None else f"{text}; {store} holds all answers: start again to go on"
+        text = f"interrupted: {chosen.output} holds {content(found) or 'nothing'}"
+    if chosen.store is None:
+        return text
+    return f"{text}; {chosen.store} holds all answers: start again to go on"

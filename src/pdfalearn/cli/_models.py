@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen
@@ -45,10 +45,14 @@ def models_of(names: Sequence[str], chosen: Chosen, fingerprint: str | None = No
         The fingerprint of models that have none of their own.
     """
     if chosen.replicas is not None or chosen.scheduler is not None:
-        return [_replicas(name, chosen, fingerprint) for name in names]
+        # Copies are made in other processes, of the name and the same options.
+        settings = {"scheduler": chosen.scheduler, "timeout": chosen.replica_timeout}
+        alone = chosen.without(OF_COPIES)
+        makers = [partial(model_of, name, alone, fingerprint) for name in names]
+        return [pdfalearn.Replicas(make, chosen.replicas, **settings) for make in makers]
     if chosen.replica_timeout is not None:
         raise InputError("--replica-timeout is for --replicas or --scheduler")
-    for option in chosen.select(OF_LLMS):
+    for option in chosen.collect_given(OF_LLMS):
         if not any(map(is_llm, names)):
             raise InputError(
                 f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL, not for {names[0]}"
@@ -63,14 +67,6 @@ def models_of(names: Sequence[str], chosen: Chosen, fingerprint: str | None = No
     return [_model(thing, name, chosen, fingerprint) for name, thing in named]
 
 
-def _replicas(name: str, chosen: Chosen, fingerprint: str | None) -> LanguageModel:
-    """Have copies of a model made in other processes, of its name and the same options."""
-    make = partial(model_of, name, chosen.without(OF_COPIES), fingerprint)
-    return pdfalearn.Replicas(
-        make, chosen.replicas, scheduler=chosen.scheduler, timeout=chosen.replica_timeout
-    )
-
-
 def look_into(model: Model) -> PDFA | None:
     """Return the automaton of a model; None if the model can only be asked."""
     if type(model) is pdfalearn.models.AutomatonModel:
@@ -81,40 +77,28 @@ def look_into(model: Model) -> PDFA | None:
 def _find(name: str, chosen: Chosen) -> Model | Function:
     """Find what a name stands for: a model, or a function of words."""
     if is_llm(name):
-        return make_llm(name, chosen.select(OF_LLMS))
+        return make_llm(name, chosen.collect_given(OF_LLMS))
     if is_program(name):
         return make_program(name, _symbols(chosen, f"{name} is a program"))
-    if name.startswith("torch:"):
-        return _of_torch(name)
-    place, colon, member = name.rpartition(":")
-    if Path(name).exists() or not (colon and place and member.isidentifier()):
+    is_network = name.startswith("torch:")
+    place, _, member = name.removeprefix("torch:").rpartition(":")
+    if is_network and not (place.endswith(".py") and member.isidentifier()):
+        raise InputError(f"{name} is not of the form torch:FILE.py:make_model")
+    if Path(name).exists() or not (place and member.isidentifier()):
         if name.endswith(".py"):
             raise InputError(f"{name} is a Python file: name a model in it, as {name}:make_model")
         return pdfalearn.io.load_pdfa(name)
     thing = import_object(place, member)
     if inspect.iscoroutinefunction(thing):
         raise InputError(f"{name} is async, and nobody would await it: name a plain function")
-    if _makes(thing, has_alphabet=chosen.alphabet is not None):
-        return _make(thing, name)
-    return _accept(thing, f"{name} is")
-
-
-def _of_torch(name: str) -> Model | Function:
-    """Return what a function of a file makes."""
-    place, colon, member = name.removeprefix("torch:").rpartition(":")
-    if not (colon and place.endswith(".py") and member.isidentifier()):
-        raise InputError(f"{name} is not of the form torch:FILE.py:make_model")
-    make = import_object(place, member)
-    if not callable(make):
+    if is_network and not callable(thing):
         raise InputError(
-            f"{member} in {place} is {described(make)}, not a function that makes a model"
+            f"{member} in {place} is {described(thing)}, not a function that makes a model"
         )
-    return _make(make, name)
-
-
-def _make(make: Function, name: str) -> Model | Function:
-    """Call a function without arguments; return the model, or the function of words."""
-    return _accept(explain_failures(make, f"{name}()")(), f"{name}() returned")
+    if is_network or _makes(thing, has_alphabet=chosen.alphabet is not None):
+        made = explain_failures(cast("Function", thing), f"{name}()")()
+        return _accept(made, f"{name}() returned")
+    return _accept(thing, f"{name} is")
 
 
 def _accept(thing: object, subject: str) -> Model | Function:
@@ -148,7 +132,7 @@ def _has(thing: object, name: str) -> bool:
     return inspect.getattr_static(thing, name, nothing) is not nothing
 
 
-def _makes(thing: object, *, has_alphabet: bool) -> TypeGuard[Function]:
+def _makes(thing: object, *, has_alphabet: bool) -> bool:
     """Return whether something is to be called without arguments, as it needs none.
 
     With an alphabet, a function that can take words is a function of words.

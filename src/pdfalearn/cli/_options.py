@@ -16,14 +16,10 @@ SAMPLERS = ("uniform", "model", "hypothesis")
 WALKS_PER_STATE = 20
 _MOST_SECONDS = 1e6
 
-_FILE = click.Path(path_type=Path)
-_FOLDER = click.Path(path_type=Path, file_okay=False)
-_NATURAL = click.IntRange(min=0)
-_POSITIVE = click.IntRange(min=1)
-_AMOUNT = click.FloatRange(min=0)
+Settings = dict[str, Any]
 
 
-class ListOf(click.ParamType):
+class ListOf(click.ParamType[list[Any]]):
     """Values that are separated by commas."""
 
     def __init__(self, kind: Callable[[str], object], name: str) -> None:
@@ -31,7 +27,7 @@ class ListOf(click.ParamType):
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> list[object]:
+    ) -> list[Any]:
         """Turn a text into the list of its values."""
         try:
             return [self.kind(part.strip()) for part in value.split(",")]
@@ -39,8 +35,29 @@ class ListOf(click.ParamType):
             self.fail(f"{value!r} is not a list of {self.name}, such as 1,2,3.", param, ctx)
 
 
-_INTEGERS = ListOf(int, "integers")
-_NUMBERS = ListOf(float, "numbers")
+def _kind(metavar: str, kind: Any = str) -> Settings:
+    return {"metavar": metavar, "type": kind}
+
+
+_FILE = _kind("FILE", click.Path(path_type=Path))
+_FOLDER = _kind("DIR", click.Path(path_type=Path, file_okay=False))
+_NATURAL = _kind("N", click.IntRange(min=0))
+_POSITIVE = _kind("N", click.IntRange(min=1))
+_AMOUNT = _kind("N", click.FloatRange(min=0))
+_INTEGERS = _kind("N,N,…", ListOf(int, "integers"))
+_NUMBERS = _kind("X,X,…", ListOf(float, "numbers"))
+
+
+def _value(kind: Settings, text: str, **more: Any) -> Settings:
+    return {**kind, "help": text, **more}
+
+
+def _choice(*names: str, text: str, **more: Any) -> Settings:
+    return {"type": click.Choice(names), "help": text, **more}
+
+
+def _flag(text: str, **more: Any) -> Settings:
+    return {"is_flag": True, "help": text, **more}
 
 
 def _check_seconds(
@@ -52,130 +69,97 @@ def _check_seconds(
     return None if seconds is None else checked_number(seconds, "--log-every", 0, _MOST_SECONDS)
 
 
-def _value(metavar: str | None, kind: Any, text: str, **more: Any) -> dict[str, Any]:
-    return {"metavar": metavar, "type": kind, "help": text, **more}
-
-
-def _flag(text: str, **more: Any) -> dict[str, Any]:
-    return {"is_flag": True, "help": text, **more}
-
-
-def _bound(kind: Any, text: str) -> dict[str, Any]:
-    return _value("N", kind, f"Stop at {text}.")
-
-
 # The key is the name that commands read; the option is spelled the same, unless "flag" says how.
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, Settings] = {
     # What is printed and written.
     "json": _flag("Print one JSON object."),
-    "output": _value("FILE", _FILE, "Where to write the result.", flag="-o"),
+    "output": _value(_FILE, "Where to write the result."),
     "log_every": _value(
-        "SECONDS",
-        float,
+        _kind("SECONDS", float),
         "Write progress to the standard error, a line every SECONDS; 0 for none.",
         callback=_check_seconds,
         show_default="one line that is renewed in a terminal, else 10; none with --json",
     ),
-    "title": _value("TEXT", str, "Write TEXT above the picture.", default=""),
+    "title": _value(_kind("TEXT"), "Write TEXT above the picture.", default=""),
     "tree": _value(
-        "FILE", _FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot or .json."
+        _FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot or .json."
     ),
-    "plot": _value(
-        "FILE",
-        _FILE,
-        "Where to write a figure of states and divergence: .svg, .png or .pdf.",
-    ),
+    "plot": _value(_FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
     "access_words": _flag("With --json: print each state's access word."),
     "opened": _flag("Open the page in the default browser.", flag="--open"),
     # When distributions are the same.
     "exact": _flag("Equal to the last bit. This is the default."),
-    "kappa": _value("K", int, "Equal when cut into K intervals (quantization)."),
-    "tolerance": _value("T", float, "Similar: no probability differs by more than T."),
+    "kappa": _value(_kind("K", int), "Equal when cut into K intervals (quantization)."),
+    "tolerance": _value(_kind("T", float), "Similar: no probability differs by more than T."),
     "decimals": _value(
-        "N",
-        click.IntRange(1, 15),
+        _kind("N", click.IntRange(1, 15)),
         "Round answers before they are compared, for models that are not always the same.",
     ),
     "kappas": _value(
-        "K,K,…",
         _INTEGERS,
-        "Learn by quantization with each of these.",
+        "Learn by quantization with each of these kappas.",
         show_default="5,10,20,50,100,200,500,1000, or none if there are tolerances",
     ),
-    "tolerances": _value("T,T,…", _NUMBERS, "Learn by L_p* with each of these."),
+    "tolerances": _value(_NUMBERS, "Learn by L_p* with each of these."),
     # What stands beside the name of a model.
     "alphabet": _value(
-        "SYMBOLS",
-        str,
-        "The symbols of the words of a function or program: ab, or 'yes no' if they are longer.",
+        _kind("SYMBOLS"),
+        "The symbols of a function or program: ab, or 'yes no' if they are longer.",
     ),
     "by_word": _flag(
         "The function takes one word, and returns a dictionary of what may follow; $ is the end, "
         "and what is left out has probability 0."
     ),
     "vocabulary": _value(
-        "FILE",
         _FILE,
         "The symbols of an LLM's words, one a line, blanks included: its text; or its name, a tab, "
         "and its text or its tokens as in [12, 7].",
     ),
-    "prompt": _value("TEXT", str, "What stands before every word of an LLM."),
+    "prompt": _value(_kind("TEXT"), "What stands before every word of an LLM."),
     "chat": _flag("Put the prompt into the LLM's chat template, as what a user says."),
     "ends": _value(
-        "END",
-        str,
+        _kind("END"),
         "What ends an LLM's words: a text of one token, or tokens as in [2, 0]; may be given "
         "several times. 'rest': every token that no symbol begins with.",
         multiple=True,
     ),
     "guide": _value(
-        "REGEX", str, "Only words that match this regular expression (needs the extra regex)."
+        _kind("REGEX"), "Only words that match this regular expression (needs the extra regex)."
     ),
     "temperature": _value(
-        "T", float, "Probabilities to the power 1/T: below 1 sharper, above 1 flatter."
+        _kind("T", float), "Probabilities to the power 1/T: below 1 sharper, above 1 flatter."
     ),
-    "top_k": _value("K", _POSITIVE, "Only the K most probable symbols."),
-    "top_p": _value("P", float, "Only the fewest symbols with a mass of at least P."),
+    "top_k": _value(_kind("K", click.IntRange(min=1)), "Only the K most probable symbols."),
+    "top_p": _value(_kind("P", float), "Only the fewest symbols with a mass of at least P."),
     "replicas": _value(
-        "N",
         _POSITIVE,
         "Make N copies of the model, each in a process of its own, that share the words of every "
         "batch; with --scheduler: use at most N workers.",
     ),
     "scheduler": _value(
-        "ADDRESS",
-        str,
+        _kind("ADDRESS"),
         "Make the copies in the workers of a Dask cluster, such as tcp://127.0.0.1:8786, which "
         "must find the model under the same name.",
     ),
     "replica_timeout": _value(
-        "SECONDS",
-        click.FloatRange(min=0, min_open=True),
+        _kind("SECONDS", click.FloatRange(min=0, min_open=True)),
         "End a copy that takes longer for its part of a batch, and ask another one.",
     ),
     # How differences are looked for.
-    "oracle": _value(
-        None,
-        click.Choice(["exact", "pac", "walks", "words"]),
-        "How differences are looked for. exact: for a PDFA, its default. pac: sampled words, with "
-        "a certificate; the default of all other models. walks: random walks from every state. "
-        "words: all words up to --max-length.",
+    "oracle": _choice(
+        *("exact", "pac", "walks", "words"),
+        text="How differences are looked for. exact: for a PDFA, its default. pac: sampled words, "
+        "with a certificate; the default of all other models. walks: random walks from every "
+        "state. words: all words up to --max-length.",
     ),
     "epsilon": _value(
-        "E",
-        float,
-        "pac: the largest share of the sampler's words that may show a difference.",
-        show_default="0.01",
+        _kind("E", float), "pac: the largest share of words that may differ.", show_default="0.01"
     ),
     "delta": _value(
-        "D",
-        float,
-        "pac: with a probability of at most D the share is larger than --epsilon.",
-        show_default="0.01",
+        _kind("D", float), "pac: the probability that more than E differ.", show_default="0.01"
     ),
     "samplers": _value(
-        "NAME|FILE",
-        str,
+        _kind("NAME|FILE"),
         "pac: uniform, model, hypothesis, or a file with a word a line, as 'pdfalearn sample' "
         "prints them, or - for the standard input; several are mixed in equal shares. Default: "
         "uniform, or hypothesis where a guide, top-k or top-p makes words undefined.",
@@ -183,161 +167,157 @@ OPTIONS: dict[str, dict[str, Any]] = {
         multiple=True,
     ),
     "max_length": _value(
-        "N",
-        _NATURAL,
-        "The greatest length of sampled words, of walks, or of all words.",
-        show_default="20",
+        _NATURAL, "The greatest length of sampled words, walks or all words.", show_default="20"
     ),
     "walks_per_state": _value(
-        "N",
-        _POSITIVE,
-        "walks: how many walks begin at each state.",
-        show_default=str(WALKS_PER_STATE),
+        _POSITIVE, "walks: how many begin at each state.", show_default=str(WALKS_PER_STATE)
     ),
     # Bounds, as `Budget` has them.
-    "max_words": _bound(_POSITIVE, "this many words asked of the model"),
-    "max_symbols": _bound(_NATURAL, "this many symbols that the model is led through"),
-    "max_cost": _bound(_AMOUNT, "this cost of asking, by the model's own cost"),
-    "max_seconds": _bound(_AMOUNT, "this many seconds"),
-    "max_states": _bound(_POSITIVE, "this many states"),
-    "max_word_length": _bound(_NATURAL, "this many symbols in a word"),
-    "max_equivalence_queries": _bound(_NATURAL, "this many equivalence queries"),
-    "max_bytes": _bound(
+    "max_words": _value(_POSITIVE, "Stop at this many words asked of the model."),
+    "max_symbols": _value(_NATURAL, "Stop at this many symbols asked of the model."),
+    "max_cost": _value(_AMOUNT, "Stop at this cost of asking, by the model's own cost."),
+    "max_seconds": _value(_AMOUNT, "Stop at this many seconds."),
+    "max_states": _value(_POSITIVE, "Stop at this many states."),
+    "max_word_length": _value(_NATURAL, "Stop at this many symbols in a word."),
+    "max_equivalence_queries": _value(_NATURAL, "Stop at this many equivalence queries."),
+    "max_bytes": _value(
         _NATURAL,
-        "this much memory for words and answers (1 GiB, or a million words, if no bound is given "
-        "and the model is not known to be an automaton)",
+        "Stop at this much memory for words and answers (1 GiB, or a million words, if no bound is "
+        "given and the model is not known to be an automaton).",
     ),
     # Bounds on what is asked in all.
     "symbols": _value(
-        "N",
         _POSITIVE,
-        "Lead the model through at most this many symbols.",
+        "Ask at most this many symbols.",
         show_default=f"{DEFAULT_SYMBOLS} if no other bound is given",
     ),
-    "words": _value("N", _POSITIVE, "Ask at most this many words."),
-    "cost": _value("N", _AMOUNT, "Ask for at most this cost, by the model's own cost."),
-    "seconds": _value(
-        "N", _AMOUNT, "Ask for half of this many seconds; the search comes after that."
+    "words": _value(_POSITIVE, "Ask at most this many words."),
+    "cost": _value(_AMOUNT, "Ask for at most this cost, by the model's own cost."),
+    "seconds": _value(_AMOUNT, "Ask for half of this many seconds; the search comes after that."),
+    "cut_length": _value(
+        _kind("L", click.IntRange(min=1)),
+        "Cut longer words of the model here.",
+        flag="--max-length",
+        show_default="a fiftieth of the budget, from 20 to 1000; with --seconds alone 100",
     ),
     # How a run asks and what it keeps.
-    "learner": _value(
-        None,
-        click.Choice(LEARNERS),
-        "quant: the fast QuaNT. quant-classes: the same with more, shorter words. quant-paper: as "
-        "in the paper. lpstar, wlstar: the rivals L_p* and WL*.",
+    "learner": _choice(
+        *LEARNERS,
+        text="quant: the fast QuaNT. quant-classes: the same with more, shorter words. "
+        "quant-paper: as in the paper. lpstar, wlstar: the rivals L_p* and WL*.",
         default=LEARNERS[0],
     ),
-    "store": _value(
-        "FILE", _FILE, "Keep all answers in FILE: a run that was stopped goes on from there."
-    ),
-    "model_id": _value("NAME", str, "The model's name in the store; functions need one."),
+    "store": _value(_FILE, "Keep all answers in FILE: a run that was stopped goes on from there."),
+    "model_id": _value(_kind("NAME"), "The model's name in the store; functions need one."),
     "audit": _value(
-        "N",
         _NATURAL,
-        "Ask N words again in the end, and more on the way, to catch answers that change.",
+        "Ask N words again in the end, and more on the way: do answers change?",
         default=16,
     ),
-    "seed": _value("S", _NATURAL, "Seed of all that is random.", default=0),
-    "states": _value("N[,N...]", _INTEGERS, "The most states of the result."),
+    "seed": _value(_kind("S", click.IntRange(min=0)), "Seed of all that is random.", default=0),
+    "states": _value(_INTEGERS, "The most states of the result."),
+    "worst_states": _value(
+        _NATURAL, "Show the N states of A with most of KL(A ‖ B), too.", flag="--states", default=0
+    ),
     "divergence": _value(
-        "D",
-        float,
-        "Instead of --states: as small as is found with at most D nats per symbol lost.",
+        _kind("D", float), "Instead of --states: as small as is found that loses at most D."
     ),
     "transitions": _flag("Move transitions, too, where that predicts better."),
     # Words and languages.
-    "corpus": _value("FILE", _FILE, "A text file of words, one a line."),
-    "count": _value("N", _NATURAL, "How many.", default=10),
+    "corpus": _value(_FILE, "A text file of words, one a line."),
+    "count": _value(_NATURAL, "How many.", default=10),
+    "longest": _value(_kind("L", int), "Cut longer words here.", flag="--max-length", default=1000),
+    "drawn_words": _value(
+        _kind("N", int), "How many words to draw from A.", flag="--words", show_default="1000"
+    ),
     "all_words": _flag("Use all words, each with its probability in A; none are drawn."),
     "k": _value(
-        "K", int, "Places that count for NDCG.", show_default="half the symbols, rounded up"
+        _kind("K", int), "Places that count for NDCG.", show_default="half the symbols, rounded up"
     ),
-    "form": _value(
-        None,
-        click.Choice(["regex", "word", "begins", "ends", "contains"]),
-        "What LANGUAGE is: a regular expression, or a word as 'pdfalearn sample' prints it, and "
-        "with 'begins', 'ends' and 'contains' all words that do so.",
+    "form": _choice(
+        *("regex", "word", "begins", "ends", "contains"),
+        text="What LANGUAGE is: a regular expression, or a word as 'pdfalearn sample' prints it, "
+        "and with 'begins', 'ends' and 'contains' all words that do so.",
         flag="--as",
         default="regex",
     ),
-    "given": _value("REGEX", str, "Only words that match this regular expression count."),
-    "language": _value("REGEX", str, "Only words that match it."),
-    "prefixes": _value("L", _NATURAL, "Beginnings of L symbols instead of words."),
-    "quantiles": _value("Q[,Q...]", _NUMBERS, "Shares from 0 to 1.", default="0.5,0.9,0.99"),
-    "line": _value("N", _POSITIVE, "Show the surprise of line N, symbol by symbol, instead."),
+    "given": _value(_kind("REGEX"), "Only words that match this regular expression count."),
+    "language": _value(_kind("REGEX"), "Only words that match it."),
+    "prefixes": _value(
+        _kind("L", click.IntRange(min=0)), "Beginnings of L symbols instead of words."
+    ),
+    "quantiles": _value(_NUMBERS, "Shares from 0 to 1.", default="0.5,0.9,0.99"),
+    "line": _value(_POSITIVE, "Show the surprise of line N, symbol by symbol, instead."),
     # Random automata.
+    "alphabet_size": _value(_kind("M", int), "Size of the alphabet.", flag="--symbols", default=2),
     "distributions": _value(
-        "D", int, "Share this many distributions among all states, instead of one for each."
+        _kind("D", int), "Share D distributions among all states, instead of one for each."
     ),
     "zero_probability": _value(
-        "P", float, "Share of the symbols that get probability 0.", default=0.0
+        _kind("P", float), "Share of the symbols that get probability 0.", default=0.0
     ),
     "undefined": _flag("Remove the transitions of probability 0."),
     "exact_size": _flag("Draw until there are exactly SIZE states."),
     # Pictures.
     "most_states": _value(
-        "N",
         _POSITIVE,
         "Draw at most N states, those that words visit most; by default all up to 60, of more 30.",
     ),
     "least": _value(
-        "P",
-        click.FloatRange(0, 1),
+        _kind("P", click.FloatRange(0, 1)),
         "Leave out edges under P; 0 draws everything, also what has probability 0.",
     ),
-    "digits": _value("N", click.IntRange(1, 6), "Digits of probabilities.", default=2),
-    "direction": _value(
-        None, click.Choice(["right", "down"]), "Where the picture grows to.", default="right"
-    ),
-    "word": _value("WORD", str, "Let the way of WORD stand out."),
-    "marked": _value("STATE", int, "Mark a STATE.", flag="--mark", multiple=True),
+    "digits": _value(_kind("N", click.IntRange(1, 6)), "Digits of probabilities.", default=2),
+    "direction": _choice("right", "down", text="Where the picture grows to.", default="right"),
+    "word": _value(_kind("WORD"), "Let the way of WORD stand out."),
+    "marked": _value(_kind("STATE", int), "Mark a STATE.", flag="--mark", multiple=True),
     # Stores and experiments.
-    "key": _value("KEY", str, "Which model, if there are several."),
-    "scale": _value(
-        None,
-        click.Choice(["quick", "paper"]),
-        "3 targets and 2 runs on each, or the paper's 10 and 10.",
+    "key": _value(_kind("KEY"), "Which model, if there are several."),
+    "scale": _choice(
+        *("quick", "paper"),
+        text="3 targets and 2 runs on each, or the paper's 10 and 10.",
         default="quick",
     ),
     "learners": _value(
-        "A,B,…",
-        ListOf(str, "names"),
+        _kind("A,B,…", ListOf(str, "names")),
         f"Who learns: {', '.join(LEARNERS)}.",
         show_default="those that the paper compares",
     ),
     "values": _value(
-        "X,Y,…",
-        _INTEGERS,
-        "What is on the axis of one experiment: n, m, κ or d.",
-        show_default="the paper's",
+        _INTEGERS, "The axis of one experiment: n, m, κ or d.", show_default="the paper's"
     ),
     "targets": _value(
-        "DIR",
-        _FOLDER,
-        "Learn given targets, DIR/exp1/n100-0.json.gz and so on, instead of drawn ones.",
+        _FOLDER, "Learn given targets, DIR/exp1/n100-0.json.gz and so on, instead of drawn ones."
     ),
-    "jobs": _value("N", int, "Do N runs at a time, on this machine."),
+    "jobs": _value(_kind("N", int), "Do N runs at a time, on this machine."),
     "published": _value(
-        "DIR",
-        _FOLDER,
-        "The authors' published results, experiment-1-….csv and so on, to show beside ours.",
+        _FOLDER, "The authors' results, experiment-1-….csv and so on, to show beside ours."
     ),
 }
 
 OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
 OF_COPIES = ("replicas", "scheduler", "replica_timeout")
-WRAPPERS = ("guide", "temperature", "top_k", "top_p")
+WRAPPERS = {"guide": "Guided", "temperature": "Temperature", "top_k": "TopK", "top_p": "TopP"}
+"""The options that constrain a model, with the classes that do so, from the innermost on."""
 MODEL = ("alphabet", "by_word", *OF_LLMS, *WRAPPERS, *OF_COPIES)
 ORACLE = ("oracle", "epsilon", "delta", "samplers", "max_length", "walks_per_state")
 BUDGET = tuple(name for name in OPTIONS if name.startswith("max_") and name != "max_length")
 SPENDING = ("symbols", "words", "cost", "seconds")
+RUN = ("store", "model_id", "audit", "seed")
+
+
+def flag_of(name: str) -> str:
+    """Return how the option of a name is spelled."""
+    flag: str = OPTIONS[name].get("flag", f"--{name.replace('_', '-')}")
+    return flag
 
 
 def option(name: str, text: str | None = None, **changes: Any) -> click.Option:
     """Make the option of this name; a command may give it another help text or default."""
     settings = OPTIONS[name] | changes | ({} if text is None else {"help": text})
-    flag = settings.pop("flag", f"--{name.replace('_', '-')}")
-    return click.Option(["-o", "--output"] if flag == "-o" else [flag, name], **settings)
+    settings.pop("flag", None)
+    flags = ["-o", "--output"] if name == "output" else [flag_of(name), name]
+    return click.Option(flags, **settings)
 
 
 def output(text: str, **changes: Any) -> click.Option:
@@ -347,7 +327,7 @@ def output(text: str, **changes: Any) -> click.Option:
 
 def folder_output(text: str) -> click.Option:
     """Make the option -o that names a folder."""
-    return output(text, type=_FOLDER, metavar="DIR")
+    return output(text, **_FOLDER)
 
 
 def corpus(text: str) -> click.Option:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -21,6 +22,7 @@ _FIGURE = re.compile(r"[-+]?[\d.,]*\d(e[-+]?\d+)?%?|inf|none|undefined|")
 _TEXT_WIDTH = 12
 """Columns of text are folded to no less than this, if something can be done about it."""
 _BAR_WIDTH = 40
+_TEXTS_AT_ONCE = 1000
 
 
 class Line(NamedTuple):
@@ -54,13 +56,16 @@ class Table:
     """Whether it has lines; a table of many figures has none."""
 
 
+Part = str | Line | Verbatim | Table
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a command has found."""
 
     members: Mapping[str, object]
     """The JSON object."""
-    parts: Sequence[str | Line | Verbatim | Table]
+    parts: Sequence[Part]
     """What people see."""
     notes: Iterable[str] = field(default=())
     """Lines for the standard error."""
@@ -132,9 +137,10 @@ def _without_infinities(value: object) -> object:
     return _without_infinities(_json_value(value))
 
 
-def _print_part(part: str | Line | Verbatim | Table) -> None:
+def _print_part(part: Part) -> None:
     if isinstance(part, Verbatim):
-        for text in part.texts:
+        texts = iter(part.texts)
+        while text := "".join(islice(texts, _TEXTS_AT_ONCE)):
             click.echo(text, nl=False)
     elif isinstance(part, Table):
         _print_table(part)
@@ -185,7 +191,8 @@ class _Column:
 def _width(table: Table, columns: Sequence[_Column], kind: str) -> int:
     """Return the width of some columns with the blanks and lines between them."""
     gap = 3 if table.is_boxed else 1
-    return sum(getattr(column, kind) + gap for column in columns) + table.is_boxed
+    widths: list[int] = [getattr(column, kind) for column in columns]
+    return sum(widths) + gap * len(columns) + table.is_boxed
 
 
 def _rich_table(table: Table, columns: Sequence[_Column], width: int) -> RichTable:
@@ -199,9 +206,10 @@ def _rich_table(table: Table, columns: Sequence[_Column], width: int) -> RichTab
         shown = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     is_narrow = _width(table, columns, "natural") > width
     for column in columns:
+        is_aligned = table.header and (column is not columns[0] or not table.is_boxed)
         shown.add_column(
             column.header,
-            justify="right" if column.is_figures and table.header else "left",
+            justify="right" if column.is_figures and is_aligned else "left",
             overflow="fold",
             # Rich takes from all columns that may shrink: those of figures may not.
             width=column.least if column.is_figures and is_narrow else None,

@@ -76,10 +76,11 @@ def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
     word = word_of(text, pdfa)
     if form == "word":
         return [word]
-    kinds = pdfalearn.languages
-    return {"begins": kinds.BeginsWith, "ends": kinds.EndsWith, "contains": kinds.Contains}[form](
-        word
-    )
+    if form == "begins":
+        return pdfalearn.languages.BeginsWith(word)
+    if form == "ends":
+        return pdfalearn.languages.EndsWith(word)
+    return pdfalearn.languages.Contains(word)
 
 
 def parse_alphabet(text: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import click
@@ -132,25 +133,15 @@ def differences(chosen: Chosen) -> Answer:
     pdfa = read_automaton(chosen.a)
     result = pdfalearn.analysis.differences(pdfa, read_automaton(chosen.b), chosen.count)
     members = {
-        "a": chosen.a,
-        "b": chosen.b,
+        **chosen.collect("a", "b"),
         "squared_hellinger": result.squared_hellinger,
         "words": [vars(one) for one in result.words],
         "prefixes": [vars(one) for one in result.prefixes],
     }
-    text = _word_texts(pdfa)
-    words = [
-        (text(one.word), one.share, one.probability_a, one.probability_b) for one in result.words
-    ]
+    text, figures = _word_texts(pdfa), attrgetter("share", "probability_a", "probability_b")
+    words = [(text(one.word), *figures(one)) for one in result.words]
     prefixes = [
-        (
-            text(one.prefix),
-            symbol_text(one.symbol),
-            one.share,
-            one.probability_a,
-            one.probability_b,
-        )
-        for one in result.prefixes
+        (text(one.prefix), symbol_text(one.symbol), *figures(one)) for one in result.prefixes
     ]
     parts = [
         Table(f"A: {chosen.a}, B: {chosen.b}", ("word", "share", "A", "B"), words),
@@ -240,15 +231,11 @@ def length(chosen: Chosen) -> Answer:
         **{f"quantile {share:g}": float(value) for share, value in quantiles.items()},
         "never end": format_value(result.endless_mass) + _states_text(endless),
     }
-    values = result.distribution(_last_bar(quantiles.values())).tolist()
+    longest = max((value for value in quantiles.values() if value < 2**31), default=0)
+    values = result.distribution(int(max(1, min(_MOST_BARS, longest)))).tolist()
     rows = zip(range(len(values)), values, bars(values), strict=True)
     picture = Table("lengths", ("symbols", "probability", ""), rows)
     return Answer(members, [facts(chosen.pdfa, found), picture])
-
-
-def _last_bar(lengths: Iterable[float]) -> int:
-    """Return the greatest length to draw."""
-    return int(max(1, min(_MOST_BARS, max((x for x in lengths if x < 2**31), default=0))))
 
 
 @command("PDFA", into=ask)

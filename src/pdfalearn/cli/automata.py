@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @command(
     click.Argument(["size"], type=int),
     output("Where to write it: .json, .json.gz or .npz."),
-    option("symbols", "Size of the alphabet.", type=int, metavar="M", default=2, show_default=None),
+    "alphabet_size",
     "distributions",
     "zero_probability",
     "undefined",
@@ -42,19 +42,16 @@ def random(chosen: Chosen) -> Answer:
     $ pdfalearn random 100000 -o large.npz --symbols 4
     """
     chosen.check_output()
+    symbols = chosen.alphabet_size
     pdfa = pdfalearn.datasets.random_pdfa(
         chosen.size,
-        chosen.symbols,
-        distributions=chosen.distributions,
-        zero_probability=chosen.zero_probability,
-        undefined=chosen.undefined,
-        exact_size=chosen.exact_size,
-        seed=chosen.seed,
+        symbols,
+        **chosen.collect("distributions", "zero_probability", "undefined", "exact_size", "seed"),
     )
     pdfalearn.save(pdfa, chosen.output)
-    members = {"output": chosen.output, "states": len(pdfa), "symbols": chosen.symbols}
-    line = f"{len(pdfa):,} states, {chosen.symbols:,} symbols, seed {chosen.seed}"
-    return Answer({**members, "seed": chosen.seed}, [f"{chosen.output}: {line}"])
+    members = {"states": len(pdfa), "symbols": symbols, **chosen.collect("output", "seed")}
+    line = f"{len(pdfa):,} states, {symbols:,} symbols, seed {chosen.seed}"
+    return Answer(members, [f"{chosen.output}: {line}"])
 
 
 @command("PDFA", option("kappa", "Count classes with K intervals.", default=DEFAULT_KAPPA))
@@ -116,7 +113,10 @@ def _read(file: str) -> tuple[PDFA, Frontier | None, dict[str, object]]:
             return loaded.best, loaded, {}
     if file.lower().endswith((".arpa", ".arpa.gz")):
         ngram = pdfalearn.io.read_arpa(file)
-        more = {"order": ngram.order, "largest_correction": ngram.largest_correction}
+        more: dict[str, object] = {
+            "order": ngram.order,
+            "largest_correction": ngram.largest_correction,
+        }
         return ngram.pdfa, None, more
     return read_automaton(file), None, {}
 
@@ -133,12 +133,12 @@ def quotient(chosen: Chosen) -> Answer:
     $ pdfalearn quotient target.json -o small.json
     $ pdfalearn quotient target.json -o smaller.json --kappa 10
     """
-    relation = chosen.make_relation()
+    relation = chosen.make_equivalence()
     chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
     reduced = pdfalearn.quotient(pdfa, equivalence=relation)
     pdfalearn.save(reduced, chosen.output)
-    given = {"file": chosen.pdfa, "output": chosen.output, "kappa": chosen.kappa}
+    given = {"file": chosen.pdfa, **chosen.collect("output", "kappa")}
     return Answer(
         {**given, "states_before": len(pdfa), "states_after": len(reduced)},
         [f"{chosen.output}: {len(reduced):,} states of {len(pdfa):,}"],

@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import MODEL, corpus, option
-from pdfalearn.cli._output import Answer, Line, Table, facts
+from pdfalearn.cli._output import Answer, Line, Part, Table, facts
 from pdfalearn.cli._words import read_lines
 from pdfalearn.errors import InputError
 from pdfalearn.text import are_characters, short_word_text, shortened, symbol_text
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pdfalearn import PDFA
     from pdfalearn.cli._chosen import Model
     from pdfalearn.equivalence import Relation
-    from pdfalearn.results import Evaluation
-    from pdfalearn.typing import Array
+    from pdfalearn.typing import Floats
 
 _MOST_ROWS = 20
 
@@ -48,7 +47,7 @@ def compare(chosen: Chosen) -> Answer:
     same = "equivalent" if chosen.kappa is None else f"equivalent at kappa {chosen.kappa}"
     if chosen.tolerance is not None:
         same = f"similar within tolerance {chosen.tolerance}"
-    given = {name: getattr(chosen, name) for name in ("a", "b", "kappa", "tolerance")}
+    given = chosen.collect("a", "b", "kappa", "tolerance")
     a, b = read_automaton(chosen.a), read_automaton(chosen.b)
     found = pdfalearn.compare(a, b, equivalence=relation)
     if found.word is None:
@@ -74,7 +73,7 @@ def compare(chosen: Chosen) -> Answer:
     word = short_word_text(found.word, joined=are_characters(symbols[1:]))
     header = ("symbol", f"A: {chosen.a}", f"B: {chosen.b}")
     hidden = len(symbols) - len(places)
-    parts = [
+    parts: list[Part] = [
         Line(f"no: {names} are not {same}", "red"),
         Table(f"after {word}", header, cells),
         *([f"{hidden:,} more symbols"] if hidden else []),
@@ -82,22 +81,21 @@ def compare(chosen: Chosen) -> Answer:
     return Answer({**given, **members}, parts, exit_code=1)
 
 
-def _places(row: Array | None, other: Array | None, relation: Relation, count: int) -> list[int]:
+def _places(row: Floats | None, other: Floats | None, relation: Relation, count: int) -> list[int]:
     """Return the places of all symbols, or of those that tell most if there are too many."""
     if count <= _MOST_ROWS:
         return list(range(count))
     if row is None or other is None:
-        gaps = (other if row is None else row).tolist()
-        decisive = [True] * count
+        known = other if row is None else row
+        gaps = [0.0] * count if known is None else known.tolist()
+        return sorted(sorted(range(count), key=lambda i: -gaps[i])[:_MOST_ROWS])
+    gaps, columns = abs(row - other).tolist(), (row[:, None], other[:, None])
+    # Only some symbols make the difference: under a quantization, not those with the largest gaps.
+    if isinstance(relation, pdfalearn.Tolerance):
+        decides = (~relation.similar(*columns)).tolist()
     else:
-        gaps = abs(row - other).tolist()
-        columns = (row[:, None], other[:, None])
-        if isinstance(relation, pdfalearn.Tolerance):
-            decisive = (~relation.similar(*columns)).tolist()
-        else:
-            keys, others = map(relation.keys, columns)
-            decisive = (keys != others)[:, 0].tolist()
-    order = sorted(range(count), key=lambda i: (not decisive[i], -gaps[i]))
+        decides = (relation.keys(columns[0]) != relation.keys(columns[1]))[:, 0].tolist()
+    order = sorted(range(count), key=lambda i: (not decides[i], -gaps[i]))
     return sorted(order[:_MOST_ROWS])
 
 
@@ -110,17 +108,7 @@ _DIVERGENCES = {
 }
 
 
-@command(
-    "A",
-    "B",
-    option(
-        "states",
-        "Also show the N states of A in which most of KL(A ‖ B) arises.",
-        type=click.IntRange(min=0),
-        metavar="N",
-        default=0,
-    ),
-)
+@command("A", "B", "worst_states")
 def divergence(chosen: Chosen) -> Answer:
     """Measure exactly how far two automata are apart.
 
@@ -152,7 +140,7 @@ def divergence(chosen: Chosen) -> Answer:
             "visits": float(one.visits[state]),
             "divergence": float(one.by_state[state]),
         }
-        for state in (-one.by_state).argsort(kind="stable")[: chosen.states].tolist()
+        for state in (-one.by_state).argsort(kind="stable")[: chosen.worst_states].tolist()
     ]
     rows = [
         (label, ways["forward"][name], ways["backward"][name])
@@ -168,16 +156,9 @@ def divergence(chosen: Chosen) -> Answer:
 @command(
     "A",
     "B",
-    option("words", "How many words to draw from A.", type=int, show_default="1000"),
+    "drawn_words",
     option("seed", "Same seed, same words."),
-    option(
-        "max_length",
-        "Cut longer words here.",
-        type=int,
-        metavar="L",
-        default=1000,
-        show_default=None,
-    ),
+    "longest",
     corpus(
         "Use the words of a text file, one a line, as 'pdfalearn sample' prints them; those that "
         "are marked (cut) are counted."
@@ -213,7 +194,7 @@ def evaluate(chosen: Chosen) -> Answer:
     from pdfalearn.cli._models import models_of
     from pdfalearn.results import EVALUATION_HEADER, comparison_cells
 
-    if len(chosen.select(("words", "corpus", "all_words"))) > 1:
+    if len(chosen.collect_given(("drawn_words", "corpus", "all_words"))) > 1:
         raise click.UsageError("Give only one of --words, --corpus and --all-words.")
     relation = chosen.make_relation()
     target, candidate = models_of([chosen.a, chosen.b], chosen)
@@ -228,13 +209,17 @@ def evaluate(chosen: Chosen) -> Answer:
         result = pdfalearn.evaluate(target, candidate, words, **settings)
         result = replace(result, cut_words=lines.cut_words(alphabet))
     else:
-        count = 1000 if chosen.words is None else chosen.words
-        drawn = {"count": count, "seed": chosen.seed, "max_length": chosen.max_length}
+        count = 1000 if chosen.drawn_words is None else chosen.drawn_words
+        drawn = {"count": count, "seed": chosen.seed, "max_length": chosen.longest}
         result = pdfalearn.evaluate(target, candidate, **drawn, **settings)
-    figures = _figures(result, chosen)
-    names = {name: getattr(chosen, name) for name in ("a", "b", "corpus", "kappa", "tolerance")}
-    title = f"{chosen.b} against {chosen.a}"
-    table = Table(title, EVALUATION_HEADER, comparison_cells(result))
+    figures = vars(result) | {
+        "over_prefixes": vars(result.over_prefixes),
+        "over_words": vars(result.over_words),
+        **({} if chosen.corpus else {"kl_of_words": result.kl_of_words}),
+    }
+    del figures["equivalence"]
+    names = chosen.collect("a", "b", "corpus", "kappa", "tolerance")
+    table = Table(f"{chosen.b} against {chosen.a}", EVALUATION_HEADER, comparison_cells(result))
     return Answer({**names, **figures}, [table, facts("the words", _facts(figures))])
 
 
@@ -249,19 +234,7 @@ def _look_into(name: str, model: Model) -> PDFA:
     return pdfa
 
 
-def _figures(result: Evaluation, chosen: Chosen) -> dict[str, Any]:
-    """Return what was measured, as it stands in the JSON object."""
-    figures = vars(result) | {
-        "over_prefixes": vars(result.over_prefixes),
-        "over_words": vars(result.over_words),
-    }
-    if chosen.corpus is None:
-        figures["kl_of_words"] = result.kl_of_words
-    del figures["equivalence"]
-    return figures
-
-
-def _facts(figures: dict[str, Any]) -> dict[str, object]:
+def _facts(figures: dict[str, Any]) -> dict[str, str]:
     from pdfalearn.results import FACTS, figure
 
     labels = FACTS | {"words": "number", "kl_of_words": "KL of whole words"}

@@ -12,7 +12,16 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
-from pdfalearn.cli._options import DEFAULT_SYMBOLS, MODEL, SPENDING, corpus, option, output
+from pdfalearn.cli._options import (
+    DEFAULT_SYMBOLS,
+    MODEL,
+    RUN,
+    SPENDING,
+    corpus,
+    flag_of,
+    option,
+    output,
+)
 from pdfalearn.cli._output import Answer, Table, facts, format_value
 from pdfalearn.cli._words import read_words
 from pdfalearn.cli.learn import certificate_members, outside_facts
@@ -21,17 +30,10 @@ from pdfalearn.text import LABELS, count_text
 if TYPE_CHECKING:
     from pdfalearn import Frontier
 
-_WHOLE = (".zip", ".html")
-"""The endings of files that hold all of a frontier, or show it."""
-_FIGURES = {
-    "words_drawn": LABELS["words_drawn"],
-    "held_out_words": LABELS["held_out_words"],
-    "symbols_asked": LABELS["symbols"],
-    "stored_words": LABELS["stored_words"],
-    "audited_words": LABELS["audited_words"],
-    "largest_difference": LABELS["largest_difference"],
-    "cost": LABELS["cost"],
-}
+_FIGURES = (
+    *("words_drawn", "held_out_words", "symbols_asked", "stored_words", "audited_words"),
+    *("largest_difference", "cost"),
+)
 """Figures of the certificate that are shown if they are not 0."""
 
 
@@ -42,26 +44,17 @@ _FIGURES = {
         "states",
         "How many states automata may have. Default: all up to 32, then each a fifth larger.",
     ),
-    option(
-        "max_length",
-        "Cut longer words of the model here.",
-        type=click.IntRange(min=1),
-        metavar="L",
-        show_default="a fiftieth of the budget, from 20 to 1000; with --seconds alone 100",
-    ),
+    "cut_length",
     corpus(
         "Take the words from a text file, one a line, as 'pdfalearn sample' prints them; "
         "divergence is then under these words."
     ),
-    "store",
-    "model_id",
+    *RUN,
     option(
         "output",
         "Where to write the frontier (.zip) or its page (.html), or one automaton (.json, .npz, "
         ".svg, …): the best, or that of the only size in --states.",
     ),
-    "audit",
-    "seed",
     *MODEL,
     "log_every",
 )
@@ -97,7 +90,8 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     """
     from pdfalearn.displays import DistillingLine
 
-    outputs = _outputs(chosen)
+    written = _output(chosen)
+    outputs = [] if written is None else [written]
     check_files(outputs, [chosen.model, chosen.corpus, chosen.store])
     budget, sampler = chosen.make_spending(), chosen.make_sampler()
     model = chosen.make_model(chosen.model)
@@ -111,52 +105,35 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         budget=budget,
         sampler=sampler,
         sizes=chosen.states,
-        seed=chosen.seed,
-        store=chosen.store,
-        model_id=chosen.model_id,
-        audit=chosen.audit,
+        **chosen.collect(*RUN),
     )
-    line = DistillingLine(budget.max_symbols)
-    return LongRun(run, line, partial(_describe, chosen), partial(_interruption, chosen), outputs)
-
-
-def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
-    """Return the file to write, if there is one, after a check that it can be written."""
-    path = chosen.output
-    if path is None:
-        return []
-    is_whole = path.name.lower().endswith(_WHOLE)
-    pdfalearn.io.check_can_save(path, pdfalearn.Frontier if is_whole else pdfalearn.PDFA)
-
-    def write(frontier: Frontier) -> str:
-        if is_whole:
-            pdfalearn.save(frontier, path)
-        else:
-            sizes = chosen.states or []
-            save_pdfa(frontier.at_most(*sizes) if len(sizes) == 1 else frontier.best, path)
-        return _content(chosen)
-
-    return [Output("-o", path, write)]
-
-
-def _content(chosen: Chosen) -> str:
-    """Return what the file of -o holds."""
-    if chosen.output is not None and chosen.output.name.lower().endswith(_WHOLE):
-        return "the frontier"
-    if chosen.states and len(chosen.states) == 1:
-        return f"the automaton of at most {count_text(chosen.states[0], 'state')}"
-    return "the best automaton"
-
-
-def _interruption(chosen: Chosen, frontier: Frontier | None) -> str:
-    content = None if frontier is None else f"{_content(chosen)} so far"
     before = "there was anything to measure"
-    return interruption_text(before, content, chosen.output, chosen.store)
+    content = "" if written is None else f"{written.content} so far"
+    return LongRun(
+        run,
+        DistillingLine(budget.max_symbols),
+        partial(_describe, chosen),
+        partial(interruption_text, chosen, before, lambda _: content),
+        outputs,
+    )
+
+
+def _output(chosen: Chosen) -> Output[Frontier] | None:
+    """Return the file to write, if there is one, after a check that it can be written."""
+    path, sizes = chosen.output, chosen.states or []
+    if path is None:
+        return None
+    if chosen.check_output(pdfalearn.Frontier):
+        return Output("-o", path, "the frontier", lambda found: pdfalearn.save(found, path))
+    if len(sizes) == 1:
+        content = f"the automaton of at most {count_text(sizes[0], 'states')}"
+        return Output("-o", path, content, lambda found: save_pdfa(found.at_most(*sizes), path))
+    return Output("-o", path, "the best automaton", lambda found: save_pdfa(found.best, path))
 
 
 def _describe(chosen: Chosen, frontier: Frontier) -> Answer:
-    given = {"target": chosen.model, "output": chosen.output, "store": chosen.store}
-    members = {**given, "seed": chosen.seed, **frontier_members(frontier)}
+    given = {"target": chosen.model, **chosen.collect("output", "store", "seed")}
+    members = {**given, **frontier_members(frontier)}
     return Answer(members, frontier_parts(f"{chosen.model}, distilled", frontier), frontier.notes)
 
 
@@ -178,16 +155,17 @@ def frontier_parts(title: str, frontier: Frontier) -> list[Table]:
     """Return the table of a frontier, and what it means in words."""
     from pdfalearn.results import FRONTIER_HEADER, frontier_cells
 
-    details, best = frontier.certificate.details, count_text(len(frontier.best), "state")
+    details, best = frontier.certificate.details, count_text(len(frontier.best), "states")
+    figures = [name for name in _FIGURES if details.get(name)]
     knee = "none: nowhere does the curve bend much"
     if frontier.knee is not None:
-        size = count_text(frontier.knee, "state")
+        size = count_text(frontier.knee, "states")
         knee = f"{size}: there the curve of training divergences bends most"
     texts = {
         "best": f"{best}: the smallest that is not worse than any by more than a standard error",
         "knee": knee,
         "perplexity of the model": format_value(frontier.model_perplexity),
-        **{label: details[name] for name, label in _FIGURES.items() if details.get(name)},
+        **{LABELS[name.removesuffix("_asked")]: details[name] for name in figures},
         **outside_facts(frontier.certificate),
         "certificate": str(frontier.certificate),
     }
@@ -262,13 +240,7 @@ def _paths(path: Path, sizes: Sequence[int]) -> list[Path]:
         "Ask at most this many symbols of SOURCE.",
         show_default=str(DEFAULT_SYMBOLS),
     ),
-    option(
-        "max_length",
-        "Cut longer words of SOURCE here.",
-        type=click.IntRange(min=1),
-        metavar="L",
-        show_default="a fiftieth of --symbols, from 20 to 1000",
-    ),
+    option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),
     output("Where to write the result."),
     option("seed", "Seed of the words.", default=None, show_default="0"),
     *MODEL,
@@ -304,14 +276,13 @@ def refit(chosen: Chosen) -> Answer:
             seed=chosen.seed or 0,
         )
     else:
-        for name in chosen.select(("symbols", "max_length", "seed", *MODEL)):
-            raise click.UsageError(f"--{name.replace('_', '-')} needs a SOURCE to ask.")
+        for name in chosen.collect_given(("symbols", "cut_length", "seed", *MODEL)):
+            raise click.UsageError(f"{flag_of(name)} needs a SOURCE to ask.")
         if chosen.corpus is None:
             raise click.UsageError("Give a SOURCE to ask, or --corpus FILE with words.")
         words = read_words(chosen.corpus, pdfa.alphabet)
         result = pdfalearn.refit(pdfa, words, transitions=transitions)
     pdfalearn.save(result, chosen.output)
-    names = ("source", "corpus", "transitions", "output")
-    given = {"file": chosen.pdfa, **{name: getattr(chosen, name) for name in names}}
+    given = {"file": chosen.pdfa, **chosen.collect("source", "corpus", "transitions", "output")}
     line = f"{chosen.output}: {len(result):,} states, fitted to {chosen.source or chosen.corpus}"
     return Answer({**given, "states": len(result)}, [line])

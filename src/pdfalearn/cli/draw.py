@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -26,13 +25,8 @@ _STYLE = ("most_states", "least", "digits", "direction", "marked", "title")
 @command(
     "PDFA",
     output("Where to draw it: .svg, .png, .pdf or .dot."),
-    "most_states",
-    "least",
-    "digits",
-    "direction",
+    *_STYLE,
     "word",
-    "marked",
-    "title",
 )
 def draw(chosen: Chosen) -> Answer:
     """Draw a picture of a PDFA of any size that can be read.
@@ -52,8 +46,7 @@ def draw(chosen: Chosen) -> Answer:
     chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
     word = None if chosen.word is None else word_of(chosen.word, pdfa)
-    style = {name: getattr(chosen, name) for name in _STYLE}
-    drawn = pdfalearn.draw(pdfa, chosen.output, word=word, **style)
+    drawn = pdfalearn.draw(pdfa, chosen.output, word=word, **chosen.collect(*_STYLE))
     members = {"file": chosen.pdfa, "output": chosen.output, "states": len(pdfa)}
     return Answer(
         {**members, "drawn": drawn.states, "note": drawn.note},
@@ -126,20 +119,18 @@ def check_can_save_plot(path: Path) -> None:
     new_figure()
 
 
-def save_plot(plot: Callable[[Any], Any], path: Path) -> None:
-    """Write what a function draws on axes to a file: ``.svg``, ``.png`` or ``.pdf``."""
+def save_plot(result: Any, path: Path) -> None:
+    """Write the plot of a result to a file: ``.svg``, ``.png`` or ``.pdf``."""
     from pdfalearn.extras import new_figure
     from pdfalearn.files import write_named
 
     figure = new_figure()
-    plot(figure.subplots())
+    result.plot(figure.subplots())
     write_named(figure, path, _WRITERS)
 
 
-def _write(kind: str, figure: Any, stream: BinaryIO) -> None:
-    figure.savefig(stream, format=kind)
+def _writer(kind: str) -> Callable[[Any, BinaryIO], None]:
+    return lambda figure, stream: figure.savefig(stream, format=kind)
 
 
-_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
-    f".{kind}": partial(_write, kind) for kind in ("svg", "png", "pdf")
-}
+_WRITERS = {f".{kind}": _writer(kind) for kind in ("svg", "png", "pdf")}

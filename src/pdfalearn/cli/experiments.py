@@ -66,8 +66,11 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
     from pdfalearn.displays import RunsLine
     from pdfalearn.experiments import title_of
 
-    plan = {name: getattr(chosen, name) for name in _PLAN}
-    work = partial(pdfalearn.experiments.run_experiments, chosen.experiment, chosen.output, **plan)
+    work = partial(
+        pdfalearn.experiments.run_experiments,
+        *(chosen.experiment, chosen.output),
+        **chosen.collect(*_PLAN),
+    )
     line = RunsLine(title_of(chosen.experiment))
     interruption = f"interrupted: {chosen.output} keeps what is done; start again to go on"
     return LongRun(work, line, partial(_describe, chosen), lambda _: interruption)

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from pathlib import Path
 from statistics import median_low
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
-from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, corpus, option
+from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
 from pdfalearn.cli._output import Answer, Table, facts
 from pdfalearn.cli._words import read_corpus
 from pdfalearn.text import LABELS, count_text, shortened, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import Certificate, Result, Sweep
-    from pdfalearn.displays import LearningLine
     from pdfalearn.equivalence import Relation
-    from pdfalearn.oracles import EquivalenceOracle
     from pdfalearn.results import Statistics
 
 _RIVALS = ("lpstar", "wlstar")
@@ -30,8 +27,6 @@ _RIVALS = ("lpstar", "wlstar")
 _NEAR = 1e-6
 """By more than this a network in float32 hardly differs from one batch to the next."""
 _MOST_UNRESOLVED = 5
-_WHOLE = (".zip", ".html")
-"""The endings of files that hold all of a run, or show it."""
 
 
 @command(
@@ -44,12 +39,9 @@ _WHOLE = (".zip", ".html")
     "learner",
     *ORACLE,
     *BUDGET,
-    "store",
-    "model_id",
+    *RUN,
     option("output", "Where to write the learnt PDFA; in .zip the whole run, in .html its page."),
     "tree",
-    "audit",
-    "seed",
     "access_words",
     "log_every",
 )
@@ -76,28 +68,28 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     $ pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --ends rest
         --guide '[1-9][0-9]?' --kappa 4 -o numbers.json
     """
+    from pdfalearn.displays import LearningLine
+    from pdfalearn.learning import may_be_endless
+
     relation = _make_relation(chosen)
-    outputs = [*_outputs(chosen)]
+    outputs = _outputs(chosen)
     check_files(outputs, [chosen.model, *chosen.samplers, chosen.store])
     model = chosen.make_model(chosen.model)
     oracle = chosen.make_oracles(model)(relation)
+    is_endless = not isinstance(model, pdfalearn.PDFA) and may_be_endless(model, oracle)
     run = partial(
         pdfalearn.learn,
         model,
         equivalence=relation,
         oracle=oracle,
-        learner=chosen.learner,
         budget=chosen.make_budget(),
-        store=chosen.store,
-        model_id=chosen.model_id,
-        audit=chosen.audit,
-        seed=chosen.seed,
+        **chosen.collect("learner", *RUN),
     )
     return LongRun(
         run,
-        _progress_line(model, oracle),
+        LearningLine(may_be_endless=is_endless),
         partial(_describe, chosen, relation),
-        partial(_interruption, chosen),
+        partial(interruption_text, chosen, "the first answer", _hypothesis_text),
         outputs,
     )
 
@@ -110,7 +102,7 @@ def _make_relation(chosen: Chosen) -> Relation:
         raise click.UsageError(f"{chosen.learner} has no classification tree to write.")
     if chosen.access_words and not chosen.json:
         raise click.UsageError("--access-words needs --json.")
-    if not chosen.select(("exact", "kappa", "tolerance")):
+    if not chosen.collect_given(("exact", "kappa", "tolerance")):
         chosen.kappa = DEFAULT_KAPPA
     relation = chosen.make_relation()
     if chosen.decimals is None:
@@ -120,47 +112,36 @@ def _make_relation(chosen: Chosen) -> Relation:
     return pdfalearn.equivalence.Rounded(relation, chosen.decimals)
 
 
-def _outputs(chosen: Chosen) -> Any:
-    """Yield the files to write, after a check that they can be written."""
+def _outputs(chosen: Chosen) -> list[Output[Result]]:
+    """Return the files to write, after a check that they can be written."""
+    outputs: list[Output[Result]] = []
     if chosen.output is not None:
-        path = chosen.output
-        is_whole = path.name.lower().endswith(_WHOLE)
-        pdfalearn.io.check_can_save(path, pdfalearn.Result if is_whole else pdfalearn.PDFA)
+        is_whole = chosen.check_output(pdfalearn.Result)
 
-        def write(result: Result) -> str:
-            save_pdfa(result.pdfa, path, result if is_whole else None)
-            return "the whole run" if is_whole else "the learnt PDFA"
+        def write(result: Result) -> None:
+            save_pdfa(result.pdfa, chosen.output, result if is_whole else None)
 
-        yield Output("-o", path, write)
+        content = "the whole run" if is_whole else "the learnt PDFA"
+        outputs.append(Output("-o", chosen.output, content, write))
     if chosen.tree is not None:
         pdfalearn.io.check_can_save(chosen.tree, pdfalearn.results.TreeNode)
 
-        def write_tree(result: Result) -> str:
-            if _is_interrupted(result):
-                return ""
-            pdfalearn.io.save_tree(result.tree, chosen.tree)
-            return "the classification tree"
+        def write_tree(result: Result) -> bool:
+            is_whole = not _is_interrupted(result)
+            if is_whole:
+                pdfalearn.io.save_tree(result.tree, chosen.tree)
+            return is_whole
 
-        yield Output("--tree", chosen.tree, write_tree)
+        outputs.append(Output("--tree", chosen.tree, "the classification tree", write_tree))
+    return outputs
 
 
 def _is_interrupted(result: Result) -> bool:
     return result.certificate.kind == "interrupted"
 
 
-def _progress_line(model: Any, oracle: EquivalenceOracle) -> LearningLine:
-    from pdfalearn.displays import LearningLine
-    from pdfalearn.learning import may_be_endless
-
-    is_known = isinstance(model, pdfalearn.PDFA)
-    return LearningLine(may_be_endless=not is_known and may_be_endless(model, oracle))
-
-
-def _interruption(chosen: Chosen, result: Result | None) -> str:
-    content = None
-    if result is not None:
-        content = f"the hypothesis so far, of {count_text(len(result.pdfa), 'state')}"
-    return interruption_text("the first answer", content, chosen.output, chosen.store)
+def _hypothesis_text(result: Result) -> str:
+    return f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}"
 
 
 def _describe(chosen: Chosen, relation: Relation, result: Result) -> Answer:
@@ -169,13 +150,9 @@ def _describe(chosen: Chosen, relation: Relation, result: Result) -> Answer:
     batches = _batches(result.statistics)
     members = {
         "target": chosen.model,
-        "kappa": chosen.kappa,
-        "learner": chosen.learner,
-        "seed": chosen.seed,
-        **chosen.select(["tolerance"]),
-        "output": chosen.output,
+        **chosen.collect("kappa", "learner", "seed", "output", "store"),
+        **chosen.collect_given(["tolerance"]),
         "tree": None if _is_interrupted(result) else chosen.tree,
-        "store": chosen.store,
         "certificate": certificate_members(result.certificate),
         "states": len(result.pdfa),
         "near_boundary": near,
@@ -268,12 +245,9 @@ def _batches(statistics: Statistics) -> dict[str, object]:
     *ORACLE,
     *BUDGET,
     corpus("Measure divergence on the words of a text file, one a line; of a PDFA it is computed."),
-    "store",
-    "model_id",
+    *RUN,
     option("output", "Where to write the recommended automaton, if there is one."),
     "plot",
-    "audit",
-    "seed",
     "log_every",
 )
 def sweep(chosen: Chosen) -> LongRun[Sweep]:
@@ -300,7 +274,7 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
     from pdfalearn.displays import SweepLine
     from pdfalearn.sweeping import DEFAULT_KAPPAS
 
-    outputs = [*_sweep_outputs(chosen)]
+    outputs = _sweep_outputs(chosen)
     check_files(outputs, [chosen.model, chosen.store])
     model = chosen.make_model(chosen.model)
     tolerances = chosen.tolerances or []
@@ -313,59 +287,49 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
         oracle=chosen.make_oracles(model),
         budget=chosen.make_budget(),
         sampler=None if chosen.corpus is None else read_corpus(chosen.corpus),
-        store=chosen.store,
-        model_id=chosen.model_id,
-        audit=chosen.audit,
-        seed=chosen.seed,
+        **chosen.collect(*RUN),
     )
-    line = SweepLine(len(kappas) + len(tolerances))
     return LongRun(
-        run, line, partial(_describe_sweep, chosen), partial(_sweep_interruption, chosen), outputs
+        run,
+        SweepLine(len(kappas) + len(tolerances)),
+        partial(_describe_sweep, chosen),
+        partial(interruption_text, chosen, "anything was learnt", _recommended_text),
+        outputs,
     )
 
 
-def _sweep_outputs(chosen: Chosen) -> Any:
-    """Yield the files to write, after a check that they can be written."""
+def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
+    """Return the files to write, after a check that they can be written."""
     from pdfalearn.cli.draw import check_can_save_plot, save_plot
 
+    outputs: list[Output[Sweep]] = []
     if chosen.output is not None:
         chosen.check_output()
 
-        def write(found: Sweep) -> str:
-            if found.recommended is None:
-                return ""
-            pdfalearn.save(found.recommended.pdfa, chosen.output)
-            return "the recommended automaton"
+        def write(found: Sweep) -> bool:
+            if found.recommended is not None:
+                pdfalearn.save(found.recommended.pdfa, chosen.output)
+            return found.recommended is not None
 
-        yield Output("-o", chosen.output, write)
+        outputs.append(Output("-o", chosen.output, "the recommended automaton", write))
     if chosen.plot is not None:
         check_can_save_plot(chosen.plot)
-
-        def write_plot(found: Sweep) -> str:
-            save_plot(found.plot, chosen.plot)
-            return "the figure"
-
-        yield Output("--plot", chosen.plot, write_plot)
+        outputs.append(
+            Output("--plot", chosen.plot, "the figure", lambda found: save_plot(found, chosen.plot))
+        )
+    return outputs
 
 
-def _sweep_interruption(chosen: Chosen, found: Sweep | None) -> str:
-    is_saved = found is not None and found.recommended is not None
-    content = None if found is None else "the recommended automaton so far"
-    output: Path | None = chosen.output if is_saved else None
-    return interruption_text("anything was learnt", content, output, chosen.store)
+def _recommended_text(found: Sweep) -> str:
+    return "" if found.recommended is None else "the recommended automaton so far"
 
 
 def _describe_sweep(chosen: Chosen, found: Sweep) -> Answer:
     from pdfalearn.results import SWEEP_HEADER, questions_text, sweep_cells, sweep_records
 
-    members = {
-        "target": chosen.model,
-        "rows": sweep_records(found),
-        "words_asked": found.words_asked,
-        "words_alone": found.words_alone,
-        "recommendation": found.recommendation,
-        "drawn_words": found.drawn_words,
-    }
+    names = ("words_asked", "words_alone", "recommendation", "drawn_words")
+    members = {name: getattr(found, name) for name in names}
+    members |= {"target": chosen.model, "rows": sweep_records(found)}
     title = f"{chosen.model}, learnt again and again"
     table = Table(title, SWEEP_HEADER, sweep_cells(found), is_boxed=False)
     texts = {"words asked": questions_text(found), "recommended": found.recommendation}

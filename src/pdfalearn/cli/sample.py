@@ -18,6 +18,13 @@ from pdfalearn.text import symbol_text
 _NEW_SEED_BITS = 32
 """Seeds that nobody has chosen are short enough to be typed again."""
 _MOST_IMPOSSIBLE = 10
+_FIGURES = {
+    "words": "words",
+    "symbols": "symbols",
+    "impossible": "impossible words",
+    "log_probability": "log-probability of the others",
+    "perplexity": "their perplexity",
+}
 
 
 @command(
@@ -29,14 +36,7 @@ _MOST_IMPOSSIBLE = 10
         default=None,
         show_default="a new one each time, printed to the standard error",
     ),
-    option(
-        "max_length",
-        "Cut longer words here.",
-        type=int,
-        metavar="L",
-        default=1000,
-        show_default=None,
-    ),
+    "longest",
     *MODEL,
 )
 def sample(chosen: Chosen) -> Answer:
@@ -65,16 +65,14 @@ def sample(chosen: Chosen) -> Answer:
 
     model = chosen.make_model(chosen.model)
     seed = randbits(_NEW_SEED_BITS) if chosen.seed is None else chosen.seed
-    words, cut = pdfalearn.sample(model, chosen.count, seed=seed, max_length=chosen.max_length)
+    words, cut = pdfalearn.sample(model, chosen.count, seed=seed, max_length=chosen.longest)
     if chosen.seed is None and not chosen.json:
         print_aside(f"drawn with --seed {seed}")
     notation = WordNotation(model.alphabet)
     marked = zip(words, cut.tolist(), strict=True)
     lines = (f"{notation.line(word, is_cut=is_cut)}\n" for word, is_cut in marked)
-    given = {"file": chosen.model, "seed": seed, "max_length": chosen.max_length}
-    # The text is made where it is printed: as JSON there is none.
-    texts = Verbatim("".join(part) for part in (lines,))
-    return Answer({**given, "words": words, "cut": cut}, [texts])
+    given = {"file": chosen.model, "seed": seed, "max_length": chosen.longest}
+    return Answer({**given, "words": words, "cut": cut}, [Verbatim(lines)])
 
 
 @command("PDFA", "WORDS", "line")
@@ -100,23 +98,16 @@ def score(chosen: Chosen) -> Answer:
     if chosen.line is not None:
         return _score_line(pdfa, words, chosen)
     result = pdfalearn.score(pdfa, words)
-    names = ("words", "symbols", "impossible", "log_probability", "perplexity")
-    members = {name: getattr(result, name) for name in names}
     first = result.first_impossible
-    found = {
-        "words": result.words,
-        "symbols": result.symbols,
-        "impossible words": result.impossible,
-        "log-probability of the others": result.log_probability,
-        "their perplexity": result.perplexity,
-    }
+    figures = {name: getattr(result, name) for name in _FIGURES}
+    found = {label: figures[name] for name, label in _FIGURES.items()}
     parts = [facts(f"{chosen.words} by {chosen.pdfa}", found)]
     if first:
         shown = first[:_MOST_IMPOSSIBLE]
         rows = [(one.number, one.position, symbol_text(one.symbol)) for one in shown]
         parts.append(Table("impossible", ("line", "after", "symbol"), rows))
     given = {"file": chosen.pdfa, "corpus": chosen.words}
-    return Answer({**given, **members, "first_impossible": [vars(one) for one in first]}, parts)
+    return Answer({**given, **figures, "first_impossible": [vars(one) for one in first]}, parts)
 
 
 def _score_line(
