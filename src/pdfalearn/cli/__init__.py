@@ -9,13 +9,8 @@ from typing import Any, NoReturn
 import click
 
 import pdfalearn
+from pdfalearn.cli import _failures as failures
 from pdfalearn.cli._commands import group
-from pdfalearn.cli._failures import (
-    CLOSED_PIPE,
-    escape_tracebacks,
-    exit_code_of,
-    prepare_streams,
-)
 
 _MODULES = {
     "learn": ("learn", "sweep"),
@@ -54,13 +49,13 @@ class CommandLine(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
-            raise click.exceptions.Exit(CLOSED_PIPE) from error
+            raise click.exceptions.Exit(failures.CLOSED_PIPE) from error
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Parse the arguments, run the command and exit."""
-        prepare_streams()
+        failures.prepare_streams()
         extra["standalone_mode"] = False
-        sys.exit(exit_code_of(lambda: super(CommandLine, self).main(*args, **extra)))
+        sys.exit(failures.exit_code_of(lambda: super(CommandLine, self).main(*args, **extra)))
 
 
 @click.version_option(pdfalearn.__version__, prog_name="pdfalearn")
@@ -89,5 +84,5 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line of this process."""
-    escape_tracebacks()
+    failures.escape_tracebacks()
     cli.main(prog_name="pdfalearn")

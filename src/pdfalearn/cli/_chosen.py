@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pdfalearn
-from pdfalearn.cli._options import (
-    BUDGET,
-    DEFAULT_SYMBOLS,
-    OPTIONS,
-    ORACLE,
-    SAMPLERS,
-    SPENDING,
-    WALKS_PER_STATE,
-    WRAPPERS,
-)
-from pdfalearn.cli._words import STANDARD_INPUT, read_corpus
+from pdfalearn.cli import _options as options
+from pdfalearn.cli._words import read_corpus
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +35,7 @@ class Chosen(SimpleNamespace):
     """
 
     def __getattr__(self, name: str) -> Any:
-        if name in OPTIONS:
+        if name in options.OPTIONS:
             return None
         raise AttributeError(name)
 
@@ -80,24 +71,24 @@ class Chosen(SimpleNamespace):
         from pdfalearn.cli._models import model_of
 
         # A name in the store stands for the model without wrappers: with others it is another one.
-        fingerprint = self.model_id if self.collect_given(WRAPPERS) else None
+        fingerprint = self.model_id if self.collect_given(options.WRAPPERS) else None
         return self.wrap(model_of(name, self, fingerprint))
 
     def wrap(self, model: Model) -> Model:
         """Put a model into the wrappers, in the order that is usual for sampling."""
-        for name, value in self.collect_given(WRAPPERS).items():
-            model = getattr(pdfalearn, WRAPPERS[name])(model, value)
+        for name, value in self.collect_given(options.WRAPPERS).items():
+            model = getattr(pdfalearn, options.WRAPPERS[name])(model, value)
         return model
 
     def make_budget(self) -> Budget | None:
         """Make the budget of the bounds; None without any."""
-        bounds = self.collect_given(BUDGET)
+        bounds = self.collect_given(options.BUDGET)
         return pdfalearn.Budget(**bounds) if bounds else None
 
     def make_spending(self) -> Budget:
         """Make the budget of what is asked in all."""
-        bounds = {f"max_{name}": bound for name, bound in self.collect_given(SPENDING).items()}
-        return pdfalearn.Budget(**(bounds or {"max_symbols": DEFAULT_SYMBOLS}))
+        bounds = self.collect_given(options.SPENDING) or {"symbols": options.DEFAULT_SYMBOLS}
+        return pdfalearn.Budget(**{f"max_{name}": bound for name, bound in bounds.items()})
 
     def make_sampler(self) -> Sampler | None:
         """Make what draws words by --max-length or --corpus; None for the default."""
@@ -119,7 +110,7 @@ class Chosen(SimpleNamespace):
                 "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
             )
         kind = self.oracle or ("exact" if is_known else "pac")
-        if kind == "exact" or not self.collect_given(ORACLE):
+        if kind == "exact" or not self.collect_given(options.ORACLE):
             return lambda relation: default_oracle(model, relation, self.seed)
         length = MAX_LENGTH if self.max_length is None else self.max_length
         sampler = self._make_test_sampler(model, length) if kind == "pac" else None
@@ -133,7 +124,7 @@ class Chosen(SimpleNamespace):
         if kind == "words":
             return pdfalearn.oracles.AllWordsOracle(length)
         if kind == "walks":
-            walks = self.walks_per_state or WALKS_PER_STATE
+            walks = self.walks_per_state or options.WALKS_PER_STATE
             return pdfalearn.oracles.StatePrefixOracle(
                 walks_per_state=walks, walk_length=length, seed=self.seed
             )
@@ -146,17 +137,17 @@ class Chosen(SimpleNamespace):
 
     def _make_test_sampler(self, model: Model, length: int) -> Sampler:
         """Mix the samplers; without any, the one that the default oracle has."""
-        names = self.samplers
-        if names.count(STANDARD_INPUT) > 1:
-            raise click.UsageError("The standard input can be read only once: give - only once.")
-        if not names:
-            is_constrained = not isinstance(model, pdfalearn.PDFA) and model.is_constrained
-            names = ("hypothesis",) if is_constrained else ("uniform",)
         samplers = pdfalearn.samplers
-        kinds = (samplers.UniformWords, samplers.ModelWords, samplers.HypothesisWords)
-        known = dict(zip(SAMPLERS, kinds, strict=True))
-        parts: list[Any] = [
-            known[name](length) if name in known else read_corpus(name) for name in names
+        kinds: dict[str, Callable[[int], Any]] = {
+            "uniform": samplers.UniformWords,
+            "model": samplers.ModelWords,
+            "hypothesis": samplers.HypothesisWords,
+        }
+        is_constrained = not isinstance(model, pdfalearn.PDFA) and model.is_constrained
+        usual = "hypothesis" if is_constrained else "uniform"
+        parts = [
+            kinds[name](length) if name in kinds else read_corpus(name)
+            for name in self.samplers or (usual,)
         ]
         return parts[0] if len(parts) == 1 else samplers.Mixture([(part, 1) for part in parts])
 

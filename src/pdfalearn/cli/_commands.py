@@ -74,12 +74,13 @@ def command(
             # What a user's code prints is not part of the output.
             with redirect_stdout(sys.stderr):
                 answer = function(chosen)
-            context.exit(_finish(answer, chosen))
+            if isinstance(answer, LongRun):
+                context.exit(_carry_out(answer, chosen))
+            show(answer, as_json=chosen.json)
+            context.exit(answer.exit_code)
 
-        texts = _help_of(function)
         made = [_parameter(one) for one in (*parameters, "json")]
-        name = function.__name__
-        result = click.Command(name, callback=call, params=made, **texts)
+        result = click.Command(callback=call, params=made, **_help_of(function))
         if into is not None:
             into.add_command(result)
         return result
@@ -98,9 +99,7 @@ def group(
             click.echo(context.get_help())
 
     def make(function: Callable[[], None]) -> click.Group:
-        texts = _help_of(function)
-        name = function.__name__
-        return kind(name, callback=call, invoke_without_command=True, **texts, **settings)
+        return kind(callback=call, invoke_without_command=True, **_help_of(function), **settings)
 
     return make
 
@@ -109,21 +108,14 @@ def _help_of(function: Callable[..., object]) -> dict[str, Any]:
     """Part a docstring into help and examples; indented lines go on with the example above."""
     text, _, examples = inspect.cleandoc(function.__doc__ or "").partition(_EXAMPLES)
     lines = examples.replace("\n    ", " ").splitlines()
-    return {"help": text, "epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)}
+    epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+    return {"name": function.__name__, "help": text, "epilog": epilog}
 
 
 def _parameter(given: str | click.Parameter) -> click.Parameter:
     if not isinstance(given, str):
         return given
     return argument(given) if given.isupper() else option(given)
-
-
-def _finish(answer: Answer | LongRun[Any], chosen: Chosen) -> int:
-    """Show what a command has found, after it has run to its end."""
-    if isinstance(answer, LongRun):
-        return _carry_out(answer, chosen)
-    show(answer, as_json=chosen.json)
-    return answer.exit_code
 
 
 def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
@@ -168,7 +160,6 @@ class HeldInterrupts:
     def __exit__(self, *_: object) -> None:
         if self._is_held:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            self._is_held = False
 
     def hold(self) -> None:
         """Hold back from here to the end of the block."""

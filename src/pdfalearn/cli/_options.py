@@ -12,7 +12,6 @@ DEFAULT_KAPPA = 1000
 DEFAULT_SYMBOLS = 20_000
 """How many symbols are asked if no bound is given."""
 LEARNERS = ("quant", "quant-classes", "quant-paper", "lpstar", "wlstar")
-SAMPLERS = ("uniform", "model", "hypothesis")
 WALKS_PER_STATE = 20
 _MOST_SECONDS = 1e6
 
@@ -40,7 +39,7 @@ def _kind(metavar: str, kind: Any = str) -> Settings:
 
 
 _FILE = _kind("FILE", click.Path(path_type=Path))
-_FOLDER = _kind("DIR", click.Path(path_type=Path, file_okay=False))
+FOLDER = _kind("DIR", click.Path(path_type=Path, file_okay=False))
 _NATURAL = _kind("N", click.IntRange(min=0))
 _POSITIVE = _kind("N", click.IntRange(min=1))
 _AMOUNT = _kind("N", click.FloatRange(min=0))
@@ -81,9 +80,7 @@ OPTIONS: dict[str, Settings] = {
         show_default="one line that is renewed in a terminal, else 10; none with --json",
     ),
     "title": _value(_kind("TEXT"), "Write TEXT above the picture.", default=""),
-    "tree": _value(
-        _FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot or .json."
-    ),
+    "tree": _value(_FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot, .json."),
     "plot": _value(_FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
     "access_words": _flag("With --json: print each state's access word."),
     "opened": _flag("Open the page in the default browser.", flag="--open"),
@@ -92,8 +89,7 @@ OPTIONS: dict[str, Settings] = {
     "kappa": _value(_kind("K", int), "Equal when cut into K intervals (quantization)."),
     "tolerance": _value(_kind("T", float), "Similar: no probability differs by more than T."),
     "decimals": _value(
-        _kind("N", click.IntRange(1, 15)),
-        "Round answers before they are compared, for models that are not always the same.",
+        _kind("N", click.IntRange(1, 15)), "Round answers to N decimals before they are compared."
     ),
     "kappas": _value(
         _INTEGERS,
@@ -102,10 +98,7 @@ OPTIONS: dict[str, Settings] = {
     ),
     "tolerances": _value(_NUMBERS, "Learn by L_p* with each of these."),
     # What stands beside the name of a model.
-    "alphabet": _value(
-        _kind("SYMBOLS"),
-        "The symbols of a function or program: ab, or 'yes no' if they are longer.",
-    ),
+    "alphabet": _value(_kind("SYMBOLS"), "Symbols of a function or program: ab, or 'yes no'."),
     "by_word": _flag(
         "The function takes one word, and returns a dictionary of what may follow; $ is the end, "
         "and what is left out has probability 0."
@@ -123,12 +116,8 @@ OPTIONS: dict[str, Settings] = {
         "several times. 'rest': every token that no symbol begins with.",
         multiple=True,
     ),
-    "guide": _value(
-        _kind("REGEX"), "Only words that match this regular expression (needs the extra regex)."
-    ),
-    "temperature": _value(
-        _kind("T", float), "Probabilities to the power 1/T: below 1 sharper, above 1 flatter."
-    ),
+    "guide": _value(_kind("REGEX"), "Only words that match it (needs the extra regex)."),
+    "temperature": _value(_kind("T", float), "Probabilities to the power 1/T: below 1 sharper."),
     "top_k": _value(_kind("K", click.IntRange(min=1)), "Only the K most probable symbols."),
     "top_p": _value(_kind("P", float), "Only the fewest symbols with a mass of at least P."),
     "replicas": _value(
@@ -187,11 +176,9 @@ OPTIONS: dict[str, Settings] = {
     ),
     # Bounds on what is asked in all.
     "symbols": _value(
-        _POSITIVE,
-        "Ask at most this many symbols.",
-        show_default=f"{DEFAULT_SYMBOLS} if no other bound is given",
+        _POSITIVE, "Ask at most N symbols.", show_default=f"{DEFAULT_SYMBOLS} without another bound"
     ),
-    "words": _value(_POSITIVE, "Ask at most this many words."),
+    "words": _value(_POSITIVE, "Ask at most N words."),
     "cost": _value(_AMOUNT, "Ask for at most this cost, by the model's own cost."),
     "seconds": _value(_AMOUNT, "Ask for half of this many seconds; the search comes after that."),
     "cut_length": _value(
@@ -209,24 +196,18 @@ OPTIONS: dict[str, Settings] = {
     ),
     "store": _value(_FILE, "Keep all answers in FILE: a run that was stopped goes on from there."),
     "model_id": _value(_kind("NAME"), "The model's name in the store; functions need one."),
-    "audit": _value(
-        _NATURAL,
-        "Ask N words again in the end, and more on the way: do answers change?",
-        default=16,
-    ),
+    "audit": _value(_NATURAL, "Ask N words again to catch answers that change.", default=16),
     "seed": _value(_kind("S", click.IntRange(min=0)), "Seed of all that is random.", default=0),
     "states": _value(_INTEGERS, "The most states of the result."),
     "worst_states": _value(
         _NATURAL, "Show the N states of A with most of KL(A ‖ B), too.", flag="--states", default=0
     ),
-    "divergence": _value(
-        _kind("D", float), "Instead of --states: as small as is found that loses at most D."
-    ),
+    "divergence": _value(_kind("D", float), "Instead of --states: lose at most D nats a symbol."),
     "transitions": _flag("Move transitions, too, where that predicts better."),
     # Words and languages.
     "corpus": _value(_FILE, "A text file of words, one a line."),
     "count": _value(_NATURAL, "How many.", default=10),
-    "longest": _value(_kind("L", int), "Cut longer words here.", flag="--max-length", default=1000),
+    "longest": _value(_kind("L", int), "Cut longer words.", flag="--max-length", default=1000),
     "drawn_words": _value(
         _kind("N", int), "How many words to draw from A.", flag="--words", show_default="1000"
     ),
@@ -243,29 +224,26 @@ OPTIONS: dict[str, Settings] = {
     ),
     "given": _value(_kind("REGEX"), "Only words that match this regular expression count."),
     "language": _value(_kind("REGEX"), "Only words that match it."),
-    "prefixes": _value(
-        _kind("L", click.IntRange(min=0)), "Beginnings of L symbols instead of words."
-    ),
+    "prefixes": _value(_NATURAL, "Beginnings of N symbols instead of words."),
     "quantiles": _value(_NUMBERS, "Shares from 0 to 1.", default="0.5,0.9,0.99"),
     "line": _value(_POSITIVE, "Show the surprise of line N, symbol by symbol, instead."),
     # Random automata.
-    "alphabet_size": _value(_kind("M", int), "Size of the alphabet.", flag="--symbols", default=2),
-    "distributions": _value(
-        _kind("D", int), "Share D distributions among all states, instead of one for each."
-    ),
+    "alphabet_size": _value(_kind("M", int), "How many symbols.", flag="--symbols", default=2),
+    "distributions": _value(_kind("D", int), "Share D distributions among all states."),
     "zero_probability": _value(
-        _kind("P", float), "Share of the symbols that get probability 0.", default=0.0
+        _kind("P", float), "Share of symbols of probability 0.", default=0.0
     ),
     "undefined": _flag("Remove the transitions of probability 0."),
     "exact_size": _flag("Draw until there are exactly SIZE states."),
     # Pictures.
     "most_states": _value(
         _POSITIVE,
-        "Draw at most N states, those that words visit most; by default all up to 60, of more 30.",
+        "Draw the N states that are visited most.",
+        show_default="all up to 60, of more 30",
     ),
     "least": _value(
         _kind("P", click.FloatRange(0, 1)),
-        "Leave out edges under P; 0 draws everything, also what has probability 0.",
+        "Leave out edges under P; 0 draws everything, what is impossible, too.",
     ),
     "digits": _value(_kind("N", click.IntRange(1, 6)), "Digits of probabilities.", default=2),
     "direction": _choice("right", "down", text="Where the picture grows to.", default="right"),
@@ -274,9 +252,7 @@ OPTIONS: dict[str, Settings] = {
     # Stores and experiments.
     "key": _value(_kind("KEY"), "Which model, if there are several."),
     "scale": _choice(
-        *("quick", "paper"),
-        text="3 targets and 2 runs on each, or the paper's 10 and 10.",
-        default="quick",
+        "quick", "paper", text="2 runs on 3 targets, or the paper's 10 on 10.", default="quick"
     ),
     "learners": _value(
         _kind("A,B,…", ListOf(str, "names")),
@@ -286,13 +262,9 @@ OPTIONS: dict[str, Settings] = {
     "values": _value(
         _INTEGERS, "The axis of one experiment: n, m, κ or d.", show_default="the paper's"
     ),
-    "targets": _value(
-        _FOLDER, "Learn given targets, DIR/exp1/n100-0.json.gz and so on, instead of drawn ones."
-    ),
+    "targets": _value(FOLDER, "Learn given targets, DIR/exp1/n100-0.json.gz, not drawn ones."),
     "jobs": _value(_kind("N", int), "Do N runs at a time, on this machine."),
-    "published": _value(
-        _FOLDER, "The authors' results, experiment-1-….csv and so on, to show beside ours."
-    ),
+    "published": _value(FOLDER, "The authors' results, experiment-1-….csv, to show beside ours."),
 }
 
 OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
@@ -323,11 +295,6 @@ def option(name: str, text: str | None = None, **changes: Any) -> click.Option:
 def output(text: str, **changes: Any) -> click.Option:
     """Make the option -o of a command that always writes."""
     return option("output", text, required=True, **changes)
-
-
-def folder_output(text: str) -> click.Option:
-    """Make the option -o that names a folder."""
-    return output(text, **_FOLDER)
 
 
 def corpus(text: str) -> click.Option:

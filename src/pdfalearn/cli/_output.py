@@ -72,6 +72,11 @@ class Answer:
     exit_code: int = 0
 
 
+def members_of(thing: object, *names: str) -> dict[str, object]:
+    """Return some members of a value by their names."""
+    return {name: getattr(thing, name) for name in names}
+
+
 def facts(title: str, values: Mapping[str, object]) -> Table:
     """Make a table of names and values."""
     return Table(title, None, values.items())
@@ -156,7 +161,10 @@ def _print_table(table: Table) -> None:
     which begins with the first column.
     """
     header = table.header or ("", "")
-    rows = [[_cell(value) for value in row] for row in table.rows]
+    rows = [
+        [value if isinstance(value, Bar) else escaped(format_value(value)) for value in row]
+        for row in table.rows
+    ]
     columns = [_Column(escaped(name), [row[i] for row in rows]) for i, name in enumerate(header)]
     console = _console()
     _print_part(table.title)
@@ -219,10 +227,6 @@ def _rich_table(table: Table, columns: Sequence[_Column], width: int) -> RichTab
     for row in zip(*(column.cells for column in columns), strict=True):
         shown.add_row(*(RichBar(1, 0, one.share) if isinstance(one, Bar) else one for one in row))
     return shown
-
-
-def _cell(value: object) -> str | Bar:
-    return value if isinstance(value, Bar) else escaped(format_value(value))
 
 
 def _console() -> Console:

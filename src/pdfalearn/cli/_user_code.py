@@ -44,17 +44,17 @@ def import_object(place: str, name: str) -> object:
     name : str
         The object's name there.
     """
-    module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
+    if place.endswith(".py"):
+        path = Path(place)
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file")
+        module = _execute_file(path.resolve(), path.stat().st_mtime_ns, place)
+    else:
+        module = _module(place)
     try:
         return getattr(module, name)
     except AttributeError as error:
         raise InputError(f"{place!r} has no {name!r}") from error
-
-
-def _module_of_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
-    return _execute_file(path.resolve(), path.stat().st_mtime_ns, str(path))
 
 
 @cache

@@ -12,7 +12,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command, group
 from pdfalearn.cli._options import option
-from pdfalearn.cli._output import Answer, Table, bars, facts, format_value
+from pdfalearn.cli._output import Answer, Table, bars, facts, format_value, members_of
 from pdfalearn.cli._words import language_of
 from pdfalearn.text import are_characters, short_word_text, symbol_text
 
@@ -65,8 +65,7 @@ def bounds(chosen: Chosen) -> Answer:
     if chosen.given is not None and chosen.language is None:
         raise click.UsageError("--given needs a language.")
     found = _bounds(chosen)
-    names = ("low", "high", "confidence", "holds_for", "blamed")
-    members = {name: getattr(found, name) for name in names}
+    members = members_of(found, "low", "high", "confidence", "holds_for", "blamed")
     return Answer({**_asked(chosen), **members}, [str(found)])
 
 
@@ -251,8 +250,7 @@ def entropy(chosen: Chosen) -> Answer:
     """
     result = pdfalearn.analysis.entropy(read_automaton(chosen.pdfa))
     per_word = format_value(result.per_word) + _states_text(result.endless_states)
-    names = ("per_word", "per_symbol", "endless_states")
-    members = {name: getattr(result, name) for name in names}
+    members = members_of(result, "per_word", "per_symbol", "endless_states")
     found = {"per word": per_word, "per symbol": result.per_symbol}
     return Answer({"file": chosen.pdfa, **members}, [facts(chosen.pdfa, found)])
 
@@ -289,8 +287,7 @@ def visits(chosen: Chosen) -> Answer:
     $ pdfalearn ask visits target.json --json
     """
     result = pdfalearn.analysis.expected_visits(read_automaton(chosen.pdfa))
-    names = ("states", "transitions", "endless_states")
-    members = {name: getattr(result, name) for name in names}
+    members = members_of(result, "states", "transitions", "endless_states")
     most = (-result.states).argsort(kind="stable")[: chosen.count].tolist()
     values = result.states[most].tolist()
     rows = zip(most, values, bars(values), strict=True)

@@ -12,16 +12,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
-from pdfalearn.cli._options import (
-    DEFAULT_SYMBOLS,
-    MODEL,
-    RUN,
-    SPENDING,
-    corpus,
-    flag_of,
-    option,
-    output,
-)
+from pdfalearn.cli._options import MODEL, RUN, SPENDING, corpus, flag_of, option, output
 from pdfalearn.cli._output import Answer, Table, facts, format_value
 from pdfalearn.cli._words import read_words
 from pdfalearn.cli.learn import certificate_members, outside_facts
@@ -235,11 +226,7 @@ def _paths(path: Path, sizes: Sequence[int]) -> list[Path]:
         "in them; with SOURCE, to its answers along them."
     ),
     "transitions",
-    option(
-        "symbols",
-        "Ask at most this many symbols of SOURCE.",
-        show_default=str(DEFAULT_SYMBOLS),
-    ),
+    "symbols",
     option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),
     output("Where to write the result."),
     option("seed", "Seed of the words.", default=None, show_default="0"),

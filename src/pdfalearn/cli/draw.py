@@ -78,13 +78,15 @@ def view(chosen: Chosen) -> Answer:
     $ pdfalearn view frontier.zip
     $ pdfalearn view target.json frontier.zip -o both.html
     """
+    import webbrowser
+
     from pdfalearn.files import check_can_write
 
     path = chosen.output or Path(Path(chosen.file).name).with_suffix(".html")
     check_can_write(path, {".html": pdfalearn.viewing.Page.write})
     _page_of(chosen.file, chosen.other, chosen.title).save(path)
-    if chosen.opened:
-        _open(path)
+    if chosen.opened and not webbrowser.open(path.resolve().as_uri()):
+        print_aside("no browser was found; open the page by hand")
     size = path.stat().st_size
     return Answer(
         {"file": chosen.file, "other": chosen.other, "output": path, "bytes": size},
@@ -100,14 +102,6 @@ def _page_of(file: str, other: str | None, title: str | None) -> Page:
     is_archive = file.lower().endswith(".zip")
     thing = pdfalearn.load(file) if is_archive else read_automaton(file)
     return pdfalearn.view(thing, title=title or Path(file).name)
-
-
-def _open(path: Path) -> None:
-    """Show a page in the default browser."""
-    import webbrowser
-
-    if not webbrowser.open(path.resolve().as_uri()):
-        print_aside("no browser was found; open the page by hand")
 
 
 def check_can_save_plot(path: Path) -> None:

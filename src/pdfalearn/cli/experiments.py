@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import LongRun, command, group
 from pdfalearn.cli._failures import BAD_INPUT
-from pdfalearn.cli._options import folder_output, option
+from pdfalearn.cli._options import FOLDER, option, output
 from pdfalearn.cli._output import Answer, print_aside
 
 if TYPE_CHECKING:
@@ -33,16 +33,11 @@ def experiments() -> None:
 
 @command(
     click.Argument(["experiment"], metavar="1|2|3|4|5|all"),
-    folder_output("Where the results go."),
+    output("Where the results go.", **FOLDER),
     "scale",
     "learners",
     "values",
-    option(
-        "tolerances",
-        "The tolerance for each κ of one experiment.",
-        metavar="T,U,…",
-        show_default="1/κ",
-    ),
+    option("tolerances", "The tolerance for each κ of one experiment.", show_default="1/κ"),
     "targets",
     option("seed", "Same seed, same targets."),
     "jobs",
@@ -91,9 +86,7 @@ def _describe(chosen: Chosen, outcome: Outcome) -> Answer:
     )
 
 
-@command(
-    click.Argument(["folder"], type=click.Path(file_okay=False)), "published", into=experiments
-)
+@command("FOLDER", "published", into=experiments)
 def report(chosen: Chosen) -> Answer:
     """Write FOLDER/report.html, and the figures as SVG and PNG.
 

@@ -13,7 +13,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
 from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
-from pdfalearn.cli._output import Answer, Table, facts
+from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.cli._words import read_corpus
 from pdfalearn.text import LABELS, count_text, shortened, symbol_text
 
@@ -328,8 +328,7 @@ def _describe_sweep(chosen: Chosen, found: Sweep) -> Answer:
     from pdfalearn.results import SWEEP_HEADER, questions_text, sweep_cells, sweep_records
 
     names = ("words_asked", "words_alone", "recommendation", "drawn_words")
-    members = {name: getattr(found, name) for name in names}
-    members |= {"target": chosen.model, "rows": sweep_records(found)}
+    members = {"target": chosen.model, "rows": sweep_records(found), **members_of(found, *names)}
     title = f"{chosen.model}, learnt again and again"
     table = Table(title, SWEEP_HEADER, sweep_cells(found), is_boxed=False)
     texts = {"words asked": questions_text(found), "recommended": found.recommendation}

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._output import Answer, Verbatim
 
-
-class Kind(NamedTuple):
-    """One way to name a model."""
-
-    name: str
-    """The form of the name."""
-    what: str
-    """What stands there."""
-    example: str
-    """A command."""
-
-
+Kind = namedtuple("Kind", ("name", "what", "example"))
+"""The form of a model's name, what stands there, and a command."""
 _KINDS = """\
 FILE
     a PDFA, run, frontier or n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, …

@@ -10,7 +10,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import MODEL, option
-from pdfalearn.cli._output import Answer, Table, Verbatim, bars, facts, print_aside
+from pdfalearn.cli._output import Answer, Table, Verbatim, bars, facts, members_of, print_aside
 from pdfalearn.cli._words import STANDARD_INPUT, read_words
 from pdfalearn.errors import InputError
 from pdfalearn.text import symbol_text
@@ -99,7 +99,7 @@ def score(chosen: Chosen) -> Answer:
         return _score_line(pdfa, words, chosen)
     result = pdfalearn.score(pdfa, words)
     first = result.first_impossible
-    figures = {name: getattr(result, name) for name in _FIGURES}
+    figures = members_of(result, *_FIGURES)
     found = {label: figures[name] for name, label in _FIGURES.items()}
     parts = [facts(f"{chosen.words} by {chosen.pdfa}", found)]
     if first:
