@@ -154,3 +154,17 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     outcome = run_json(*words, *kept)
     assert outcome["states"] == {"weather": 3, "parity": 2}[name]
     assert outcome["certificate"]["kind"] == "pac"
+
+
+@pytest.mark.usefixtures("black_boxes")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("sun,rain", "not by commas: write 'sun rain'"),
+        ("a,b", "if the comma itself is a symbol, 'a , b'"),
+        ("sunrain", "'n' is there twice; symbols are characters side by side, as in ab, or"),
+        ("", "alphabet"),
+    ],
+)
+def test_alphabets_that_are_not_what_was_meant(given: str, message: str) -> None:
+    assert message in error_of("learn", "asked_model:ask", "--alphabet", given)

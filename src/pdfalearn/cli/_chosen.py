@@ -159,8 +159,8 @@ class Chosen(SimpleNamespace):
 
         if self.log_every == 0 or (self.json and self.log_every is None):
             return nullcontext()
-        is_renewed = self.log_every is None
-        return renewed(line, stays=False) if is_renewed else logged(line, self.log_every)
+        seconds = self.log_every
+        return renewed(line, stays=False) if seconds is None else logged(line, seconds)
 
     def check_output(self, whole: type | None = None) -> bool:
         """Refuse before anything is computed what could not be written after it.

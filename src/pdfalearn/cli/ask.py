@@ -142,11 +142,9 @@ def differences(chosen: Chosen) -> Answer:
     prefixes = [
         (text(one.prefix), symbol_text(one.symbol), *figures(one)) for one in result.prefixes
     ]
-    parts = [
-        Table(f"A: {chosen.a}, B: {chosen.b}", ("word", "share", "A", "B"), words),
-        Table("where it arises", ("after", "next", "share", "A", "B"), prefixes),
-    ]
-    return Answer(members, parts)
+    table = Table(f"A: {chosen.a}, B: {chosen.b}", ("word", "share", "A", "B"), words)
+    arising = Table("where it arises", ("after", "next", "share", "A", "B"), prefixes)
+    return Answer(members, [table, arising])
 
 
 @command("PDFA", "LANGUAGE", "form", "given", into=ask)
@@ -216,12 +214,9 @@ def length(chosen: Chosen) -> Answer:
     endless = result.endless_states
     members = {
         "file": chosen.pdfa,
-        "mean": result.mean,
-        "error": result.error,
-        "deviation": result.deviation,
+        **members_of(result, "mean", "error", "deviation", "endless_states"),
         "never_end": result.endless_mass,
         "quantiles": {f"{share:g}": value for share, value in quantiles.items()},
-        "endless_states": endless,
     }
     error = "" if endless else f" (error at most {result.error:.1g})"
     found = {

@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import MODEL, corpus, option
-from pdfalearn.cli._output import Answer, Line, Part, Table, facts
+from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
 from pdfalearn.cli._words import read_lines
 from pdfalearn.errors import InputError
 from pdfalearn.text import are_characters, short_word_text, shortened, symbol_text
@@ -55,13 +55,8 @@ def compare(chosen: Chosen) -> Answer:
         return Answer({**given, "equivalent": True, "word": None}, [line])
     symbols = (found.a.terminal, *found.a.alphabet.symbols)
     row, other = (pdfa.next_distribution(found.word) for pdfa in (found.a, found.b))
-    members = {
-        "equivalent": False,
-        "word": found.word,
-        "symbols": symbols,
-        "distribution_a": row,
-        "distribution_b": other,
-    }
+    members = {"equivalent": False, "word": found.word, "symbols": symbols}
+    members |= {"distribution_a": row, "distribution_b": other}
     places = _places(row, other, relation, len(symbols))
     cells = [
         (
@@ -129,11 +124,8 @@ def divergence(chosen: Chosen) -> Answer:
     $ pdfalearn divergence target.json learnt.json --json
     """
     result = pdfalearn.divergence(read_automaton(chosen.a), read_automaton(chosen.b))
-    ways = {
-        way: {name: vars(one)[name] for name in _DIVERGENCES}
-        for way, one in (("forward", result.forward), ("backward", result.backward))
-    }
-    one = result.forward
+    one, back = result.forward, result.backward
+    ways = {"forward": members_of(one, *_DIVERGENCES), "backward": members_of(back, *_DIVERGENCES)}
     worst = [
         {
             "state": state,
@@ -142,10 +134,7 @@ def divergence(chosen: Chosen) -> Answer:
         }
         for state in (-one.by_state).argsort(kind="stable")[: chosen.worst_states].tolist()
     ]
-    rows = [
-        (label, ways["forward"][name], ways["backward"][name])
-        for name, label in _DIVERGENCES.items()
-    ]
+    rows = [(label, *(way[name] for way in ways.values())) for name, label in _DIVERGENCES.items()]
     parts = [Table(f"A: {chosen.a}, B: {chosen.b}", ("", "A ‖ B", "B ‖ A"), rows)]
     if worst:
         header = ("state of A", "share of positions", "part of KL(A ‖ B) per symbol")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
 from pdfalearn.cli._options import MODEL, RUN, SPENDING, corpus, flag_of, option, output
-from pdfalearn.cli._output import Answer, Table, facts, format_value
+from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
 from pdfalearn.cli._words import read_words
 from pdfalearn.cli.learn import certificate_members, outside_facts
 from pdfalearn.text import LABELS, count_text
@@ -133,12 +133,9 @@ def frontier_members(frontier: Frontier) -> dict[str, object]:
     points = [{name: vars(one)[name] for name in vars(one) if name != "pdfa"} for one in frontier]
     return {
         "best": len(frontier.best),
-        "knee": frontier.knee,
         "points": points,
-        "sizes": frontier.sizes,
-        "model_perplexity": frontier.model_perplexity,
         "certificate": certificate_members(frontier.certificate),
-        "notes": frontier.notes,
+        **members_of(frontier, "knee", "sizes", "model_perplexity", "notes"),
     }
 
 
@@ -192,21 +189,15 @@ def simplify(chosen: Chosen) -> Answer:
     for path in paths:
         pdfalearn.io.check_can_save(path)
     pdfa = read_automaton(chosen.pdfa)
-    if chosen.states is None:
-        results = [pdfalearn.simplify(pdfa, divergence=chosen.divergence)]
-    else:
-        results = pdfalearn.simplify(pdfa, states=chosen.states)
-    for path, one in zip(paths, results, strict=True):
+    found: Any = pdfalearn.simplify(pdfa, **chosen.collect_given(("states", "divergence")))
+    automata = []
+    for path, one in zip(paths, found if chosen.states else [found], strict=True):
         pdfalearn.save(one.pdfa, path)
-    rows = [(one.states, one.divergence, path) for path, one in zip(paths, results, strict=True)]
-    automata = [
-        {"output": path, "states": states, "divergence": loss} for states, loss, path in rows
-    ]
-    title = f"{chosen.pdfa}: {len(pdfa):,} states"
-    return Answer(
-        {"file": chosen.pdfa, "states_before": len(pdfa), "automata": automata},
-        [Table(title, ("states", "KL per symbol", "file"), rows)],
-    )
+        automata.append({"states": one.states, "divergence": one.divergence, "output": path})
+    rows = [[*one.values()] for one in automata]
+    title, header = f"{chosen.pdfa}: {len(pdfa):,} states", ("states", "KL per symbol", "file")
+    members = {"file": chosen.pdfa, "states_before": len(pdfa), "automata": automata}
+    return Answer(members, [Table(title, header, rows)])
 
 
 def _paths(path: Path, sizes: Sequence[int]) -> list[Path]:

@@ -146,8 +146,6 @@ def _hypothesis_text(result: Result) -> str:
 
 def _describe(chosen: Chosen, relation: Relation, result: Result) -> Answer:
     """Make the answer of what has been learnt and what it has cost."""
-    near = result.near_boundary(_NEAR) if result.has_boundaries else None
-    batches = _batches(result.statistics)
     members = {
         "target": chosen.model,
         **chosen.collect("kappa", "learner", "seed", "output", "store"),
@@ -155,8 +153,8 @@ def _describe(chosen: Chosen, relation: Relation, result: Result) -> Answer:
         "tree": None if _is_interrupted(result) else chosen.tree,
         "certificate": certificate_members(result.certificate),
         "states": len(result.pdfa),
-        "near_boundary": near,
-        "statistics": {**vars(result.statistics), "batches": batches},
+        "near_boundary": result.near_boundary(_NEAR) if result.has_boundaries else None,
+        "statistics": {**vars(result.statistics), "batches": _batches(result.statistics)},
         "history": [vars(progress) for progress in result.history],
         "notes": result.notes,
     }
@@ -171,9 +169,9 @@ def _relation_text(relation: Relation) -> str:
         return f"{_relation_text(relation.equivalence)}, rounded to {relation.decimals} decimals"
     if isinstance(relation, pdfalearn.Tolerance):
         return f"within {relation.tolerance:g}"
-    return (
-        f"at kappa {relation.kappa}" if isinstance(relation, pdfalearn.Quantization) else "exactly"
-    )
+    if isinstance(relation, pdfalearn.Quantization):
+        return f"at kappa {relation.kappa}"
+    return "exactly"
 
 
 def facts_of(result: Result) -> dict[str, object]:
