@@ -71,13 +71,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def commands_of(group: click.Group, name: str = "") -> list[tuple[str, click.Command]]:
-    context, found = click.Context(group), []
+    context = click.Context(group)
+    found: list[tuple[str, click.Command]] = []
     for below in group.list_commands(context):
         command = group.get_command(context, below)
         assert command is not None
         path = f"{name} {below}".strip()
-        is_group = isinstance(command, click.Group)
-        found += commands_of(command, path) if is_group else [(path, command)]
+        if isinstance(command, click.Group):
+            found += commands_of(command, path)
+        else:
+            found.append((path, command))
     return found
 
 

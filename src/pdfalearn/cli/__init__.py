@@ -53,6 +53,7 @@ class CommandLine(click.Group):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Parse the arguments, run the command and exit."""
+        # Click would print failures in several lines and exit with codes of its own.
         failures.prepare_streams()
         extra["standalone_mode"] = False
         sys.exit(failures.exit_code_of(lambda: super(CommandLine, self).main(*args, **extra)))

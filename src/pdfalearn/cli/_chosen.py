@@ -35,6 +35,7 @@ class Chosen(SimpleNamespace):
     """
 
     def __getattr__(self, name: str) -> Any:
+        # It is called for what is not there; names that are no options are mistakes.
         if name in options.OPTIONS:
             return None
         raise AttributeError(name)
@@ -110,9 +111,11 @@ class Chosen(SimpleNamespace):
                 "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
             )
         kind = self.oracle or ("exact" if is_known else "pac")
+        # Where nothing is said, there is one default for the command line and the library.
         if kind == "exact" or not self.collect_given(options.ORACLE):
             return lambda relation: default_oracle(model, relation, self.seed)
         length = MAX_LENGTH if self.max_length is None else self.max_length
+        # A sweep makes many oracles, and the standard input can be read once only.
         sampler = self._make_test_sampler(model, length) if kind == "pac" else None
         return lambda _relation: pdfalearn.oracles.ChainOracle(
             pdfalearn.oracles.StoredAnswersOracle(), self._make_asking_oracle(kind, length, sampler)

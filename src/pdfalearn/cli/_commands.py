@@ -51,6 +51,8 @@ class LongRun(Generic[Thing]):
     interruption: Callable[[Thing | None], str]
     """Returns what to print after Ctrl-C, given what was found until then."""
     outputs: Sequence[Output[Thing]] = ()
+    attached: str = ""
+    """The attribute of an interrupt of the library that holds what was found until then."""
 
 
 def command(
@@ -71,7 +73,7 @@ def command(
         @click.pass_context
         def call(context: click.Context, /, **values: object) -> None:
             chosen = Chosen(**values)
-            # What a user's code prints is not part of the output.
+            # What a user's code prints is not part of the output: an answer is shown below.
             with redirect_stdout(sys.stderr):
                 answer = function(chosen)
             if isinstance(answer, LongRun):
@@ -107,6 +109,7 @@ def group(
 def _help_of(function: Callable[..., object]) -> dict[str, Any]:
     """Part a docstring into help and examples; indented lines go on with the example above."""
     text, _, examples = inspect.cleandoc(function.__doc__ or "").partition(_EXAMPLES)
+    # The character \b keeps Click from filling the lines of a paragraph.
     lines = examples.replace("\n    ", " ").splitlines()
     epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
     return {"name": function.__name__, "help": text, "epilog": epilog}
@@ -127,6 +130,7 @@ def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
         if found is not None:
             answer = task.describe(found)
             exit_code = answer.exit_code
+            # A file comes first: a closed pipe must not cost what was found.
             try:
                 names += [
                     f"{output.path}: {output.content}"
@@ -152,21 +156,20 @@ class HeldInterrupts:
     def __init__(self) -> None:
         self.is_pressed = False
         """Whether a Ctrl-C is held back."""
-        self._is_held = False
 
     def __enter__(self) -> HeldInterrupts:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._is_held:
+        if signal.getsignal(signal.SIGINT) == self._note:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def hold(self) -> None:
         """Hold back from here to the end of the block."""
+        # Elsewhere signals cannot be handled, and who ignores them goes on doing so.
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._note)
-            self._is_held = True
 
     def _note(self, signum: int, frame: FrameType | None) -> None:
         if self.is_pressed:
@@ -182,18 +185,13 @@ def _outcome(task: LongRun[Any], chosen: Chosen, interrupts: HeldInterrupts) -> 
             try:
                 found = task.run(progress=progress)
             except KeyboardInterrupt as interrupt:
-                found, is_interrupted = _found_until(interrupt), True
+                found, is_interrupted = getattr(interrupt, task.attached, None), True
+            # Before the display is taken down, so that no Ctrl-C is between the two.
             interrupts.hold()
     except KeyboardInterrupt:  # just after the last answer
         interrupts.hold()
         is_interrupted = True
     return found, is_interrupted
-
-
-def _found_until(interrupt: KeyboardInterrupt) -> Any:
-    """Return what was found until an interrupt of the library."""
-    names = ("result", "frontier", "sweep")
-    return next((getattr(interrupt, name) for name in names if hasattr(interrupt, name)), None)
 
 
 def check_files(outputs: Iterable[Output[Any]], inputs: Iterable[object]) -> None:

@@ -55,10 +55,9 @@ def make_llm(name: str, options: dict[str, Any]) -> LanguageModel:
             return pdfalearn.TransformerModel(folder, None, symbols, **options)
         url, _, model = name.removeprefix(SERVED).partition("#")
         if not (url and model):
-            raise InputError(  # the name may hold a secret
-                "a served model is named served:URL#MODEL, as in "
-                "served:http://127.0.0.1:8000#my-model"
-            )
+            # It does not repeat the name, which may hold a secret.
+            form = "served:URL#MODEL, as in served:http://127.0.0.1:8000#my-model"
+            raise InputError(f"a served model is named {form}")
         return pdfalearn.ServedModel(url, model, symbols, **options)
 
 
@@ -117,6 +116,7 @@ def _warnings_as_notes() -> Iterator[None]:
 def make_program(name: str, symbols: Iterable[str]) -> LanguageModel:
     """Make a model of ``command:`` and a program, which ends if this process is asked to end."""
     model = pdfalearn.ProgramModel(name.removeprefix(PROGRAM), symbols)
+    # Programs are in process groups of their own, which no signal to this process reaches.
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is signal.SIG_DFL:

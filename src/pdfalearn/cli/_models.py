@@ -58,6 +58,7 @@ def models_of(names: Sequence[str], chosen: Chosen, fingerprint: str | None = No
                 f"--{option} is for LLMs, named hf:FOLDER or served:URL#MODEL, not for {names[0]}"
             )
     things = [_find(name, chosen) for name in names]
+    # One alphabet is for all: it is of use if a single one of the models needs it.
     own = not any(map(is_program, names)) and all(map(_is_model, things))
     if chosen.alphabet is not None and own:
         raise InputError(f"--alphabet is for functions of words; {names[0]} has its own")
@@ -84,6 +85,7 @@ def _find(name: str, chosen: Chosen) -> Model | Function:
     place, _, member = name.removeprefix("torch:").rpartition(":")
     if is_network and not (place.endswith(".py") and member.isidentifier()):
         raise InputError(f"{name} is not of the form torch:FILE.py:make_model")
+    # A file may have a colon in its name.
     if Path(name).exists() or not (place and member.isidentifier()):
         if name.endswith(".py"):
             raise InputError(f"{name} is a Python file: name a model in it, as {name}:make_model")

@@ -109,6 +109,7 @@ def json_text(result: Mapping[str, object]) -> str:
 
     Infinity is the text "inf", and NaN is null.
     """
+    # Infinities are rare: long lists of words are not walked through twice for them.
     try:
         text = json.dumps(result, default=_json_value, allow_nan=False)
     except ValueError:  # JSON has no infinity
@@ -168,6 +169,7 @@ def _print_table(table: Table) -> None:
     columns = [_Column(escaped(name), [row[i] for row in rows]) for i, name in enumerate(header)]
     console = _console()
     _print_part(table.title)
+    # Columns are parted so that the least that each needs fits side by side.
     parts = [columns[:1]]
     for column in columns[1:]:
         if len(parts[-1]) > 1 and _width(table, [*parts[-1], column], "least") > console.width:
@@ -188,6 +190,7 @@ class _Column:
         self.is_bars = len(texts) < len(cells)
         self.is_figures = not self.is_bars and all(map(_FIGURE.fullmatch, texts))
         self.natural = max(map(cell_len, (header, *texts)))
+        # Headers and texts are folded between words, a column of figures only in its header.
         if self.is_figures:
             self.least = max(map(cell_len, (*header.split(), *texts)), default=1)
         else:

@@ -60,9 +60,11 @@ def import_object(place: str, name: str) -> object:
 @cache
 def _execute_file(path: Path, _changed: int, name_for_people: str) -> ModuleType:
     """Execute a file once, however many of its objects are named, unless it has changed."""
+    # As for a script, modules beside the file can be imported.
     folder = str(path.parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    # A name of its own hides no other module, and pickles find what is defined there.
     name = f"pdfalearn_model_{len(sys.modules)}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -106,8 +108,7 @@ def _failure_text(error: BaseException) -> str:
         message = str(error).strip()
     except Exception:  # it is the user's class
         message = ""
-    kind = type(error).__name__
-    text = f"{kind}: {shortened(message, _LONGEST_MESSAGE)}" if message else kind
+    text = ": ".join(filter(None, (type(error).__name__, shortened(message, _LONGEST_MESSAGE))))
     # The last line of the user's own code is named; one of an installed package if there is none.
     frames = [
         frame

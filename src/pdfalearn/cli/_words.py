@@ -88,6 +88,7 @@ def parse_alphabet(text: str) -> list[str]:
     if " " in text:
         return text.split()
     forms = "symbols are characters side by side, as in ab, or separated by blanks, as in 'yes no'"
+    # A comma in the middle is hardly ever a symbol; as one it can be given between blanks.
     if "," in text and all(text.split(",")):
         meant = text.replace(",", " ")
         raise InputError(

@@ -73,6 +73,7 @@ def _bounds(chosen: Chosen) -> Bounds:
     is_run = chosen.pdfa.lower().endswith(".zip") and chosen.kappa is None
     if not is_run and chosen.kappa is None:
         raise click.UsageError("Give --kappa, the classes, or the file of a whole run (.zip).")
+    # A run knows its classes and certificate, of which its automaton alone says nothing.
     automaton = pdfalearn.load(chosen.pdfa) if is_run else read_automaton(chosen.pdfa)
     relation = None if is_run else pdfalearn.Quantization(chosen.kappa)
     language = chosen.language
@@ -225,6 +226,7 @@ def length(chosen: Chosen) -> Answer:
         **{f"quantile {share:g}": float(value) for share, value in quantiles.items()},
         "never end": format_value(result.endless_mass) + _states_text(endless),
     }
+    # The quantiles of words that never end are infinite.
     longest = max((value for value in quantiles.values() if value < 2**31), default=0)
     values = result.distribution(int(max(1, min(_MOST_BARS, longest)))).tolist()
     rows = zip(range(len(values)), values, bars(values), strict=True)

@@ -111,6 +111,7 @@ def _read(file: str) -> tuple[PDFA, Frontier | None, dict[str, object]]:
         loaded = pdfalearn.load(file)
         if isinstance(loaded, pdfalearn.Frontier):
             return loaded.best, loaded, {}
+    # As an automaton, an n-gram model has lost what is said of it here.
     if file.lower().endswith((".arpa", ".arpa.gz")):
         ngram = pdfalearn.io.read_arpa(file)
         more: dict[str, object] = {

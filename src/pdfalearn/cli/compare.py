@@ -196,6 +196,7 @@ def evaluate(chosen: Chosen) -> Answer:
         lines, alphabet = read_lines(chosen.corpus), target.alphabet
         words = alphabet.decode_words(lines.encoded(alphabet))
         result = pdfalearn.evaluate(target, candidate, words, **settings)
+        # Marks are in the lines only: the words themselves do not know that they were cut.
         result = replace(result, cut_words=lines.cut_words(alphabet))
     else:
         count = 1000 if chosen.drawn_words is None else chosen.drawn_words

@@ -86,6 +86,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     check_files(outputs, [chosen.model, chosen.corpus, chosen.store])
     budget, sampler = chosen.make_spending(), chosen.make_sampler()
     model = chosen.make_model(chosen.model)
+    # Symbols that no file can hold are refused before anything is asked.
     if chosen.output is not None and chosen.output.name.lower().endswith(".zip"):
         from pdfalearn.io import check_symbols
 
@@ -106,6 +107,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         partial(_describe, chosen),
         partial(interruption_text, chosen, before, lambda _: content),
         outputs,
+        attached="frontier",
     )
 
 
@@ -189,6 +191,7 @@ def simplify(chosen: Chosen) -> Answer:
     for path in paths:
         pdfalearn.io.check_can_save(path)
     pdfa = read_automaton(chosen.pdfa)
+    # Sizes give a list, and a divergence one automaton.
     found: Any = pdfalearn.simplify(pdfa, **chosen.collect_given(("states", "divergence")))
     automata = []
     for path, one in zip(paths, found if chosen.states else [found], strict=True):

@@ -110,7 +110,7 @@ def check_can_save_plot(path: Path) -> None:
     from pdfalearn.files import check_can_write
 
     check_can_write(path, _WRITERS)
-    new_figure()
+    new_figure()  # matplotlib may be missing
 
 
 def save_plot(result: Any, path: Path) -> None:

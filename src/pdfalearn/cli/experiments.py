@@ -74,9 +74,9 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
 def _describe(chosen: Chosen, outcome: Outcome) -> Answer:
     for complaint in outcome.complaints:
         print_aside(f"warning: {complaint}; its run has been done again")
-    for key, reason in outcome.failures.items():
-        print_aside(f"warning: {key} has failed: {reason}")
     failures = {str(key): reason for key, reason in outcome.failures.items()}
+    for key, reason in failures.items():
+        print_aside(f"warning: {key} has failed: {reason}")
     found = f", {outcome.found:,} were there" if outcome.found else ""
     failed = f", {len(failures):,} failed" if failures else ""
     return Answer(

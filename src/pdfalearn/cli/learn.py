@@ -91,6 +91,7 @@ def learn(chosen: Chosen) -> LongRun[Result]:
         partial(_describe, chosen, relation),
         partial(interruption_text, chosen, "the first answer", _hypothesis_text),
         outputs,
+        attached="result",
     )
 
 
@@ -102,6 +103,7 @@ def _make_relation(chosen: Chosen) -> Relation:
         raise click.UsageError(f"{chosen.learner} has no classification tree to write.")
     if chosen.access_words and not chosen.json:
         raise click.UsageError("--access-words needs --json.")
+    # The default is written down as if it had been given: what is printed names it.
     if not chosen.collect_given(("exact", "kappa", "tolerance")):
         chosen.kappa = DEFAULT_KAPPA
     relation = chosen.make_relation()
@@ -126,6 +128,7 @@ def _outputs(chosen: Chosen) -> list[Output[Result]]:
     if chosen.tree is not None:
         pdfalearn.io.check_can_save(chosen.tree, pdfalearn.results.TreeNode)
 
+        # Of an interrupted run only the hypothesis is written.
         def write_tree(result: Result) -> bool:
             is_whole = not _is_interrupted(result)
             if is_whole:
@@ -293,11 +296,13 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
         partial(_describe_sweep, chosen),
         partial(interruption_text, chosen, "anything was learnt", _recommended_text),
         outputs,
+        attached="sweep",
     )
 
 
 def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
     """Return the files to write, after a check that they can be written."""
+    # Only a sweep needs what is in there.
     from pdfalearn.cli.draw import check_can_save_plot, save_plot
 
     outputs: list[Output[Sweep]] = []

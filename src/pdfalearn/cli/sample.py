@@ -66,6 +66,7 @@ def sample(chosen: Chosen) -> Answer:
     model = chosen.make_model(chosen.model)
     seed = randbits(_NEW_SEED_BITS) if chosen.seed is None else chosen.seed
     words, cut = pdfalearn.sample(model, chosen.count, seed=seed, max_length=chosen.longest)
+    # So that the same words can be drawn again; the object of --json has the seed.
     if chosen.seed is None and not chosen.json:
         print_aside(f"drawn with --seed {seed}")
     notation = WordNotation(model.alphabet)
@@ -93,6 +94,7 @@ def score(chosen: Chosen) -> Answer:
     """
     pdfa = read_automaton(chosen.pdfa)
     words: str | list[tuple[object, ...]] = chosen.words
+    # A file is read in parts, however large it is; the standard input is read at once.
     if words == STANDARD_INPUT:
         words = read_words(words, pdfa.alphabet)
     if chosen.line is not None:
