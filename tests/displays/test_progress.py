@@ -208,7 +208,7 @@ def test_without_a_terminal_true_writes_line_by_line(terminal: str | None) -> No
 
 
 def test_words_of_progress_are_those_of_the_summary() -> None:
-    from pdfalearn.cli._learning_outputs import facts_of
+    from pdfalearn.cli.learn import facts_of
 
     result = learn(figure_3())
     line = LearningLine(may_be_endless=False)
