@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
+    from pdfalearn.files.archives import LARGEST as LARGEST
     from pdfalearn.files.archives import Array as Array
     from pdfalearn.files.archives import Arrays as Arrays
-    from pdfalearn.files.archives import array_in as array_in
+    from pdfalearn.files.archives import Member as Member
+    from pdfalearn.files.archives import arrays_of_value as arrays_of_value
+    from pdfalearn.files.archives import check_members as check_members
     from pdfalearn.files.archives import check_range as check_range
-    from pdfalearn.files.archives import check_shape as check_shape
     from pdfalearn.files.archives import check_sizes as check_sizes
     from pdfalearn.files.archives import open_archive as open_archive
+    from pdfalearn.files.archives import read_array as read_array
     from pdfalearn.files.archives import write_archive as write_archive
     from pdfalearn.files.json_text import PIECE as PIECE
     from pdfalearn.files.json_text import check_keys as check_keys

@@ -16,7 +16,7 @@ from pdfalearn.files import (
     write_named,
 )
 from pdfalearn.io import arpa, pythautomata
-from pdfalearn.io._archived import Archived
+from pdfalearn.io._archive_kinds import ArchiveKind
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.other_programs import (
@@ -42,7 +42,7 @@ from pdfalearn.results import Frontier, Result, TreeNode
 from pdfalearn.text import described
 
 _ARCHIVE = ".zip"
-_ARCHIVED: dict[type, Archived[Any]] = {Result: RUN, Frontier: FRONTIER}
+_ARCHIVED: dict[type, ArchiveKind[Any]] = {Result: RUN, Frontier: FRONTIER}
 
 
 def _read_archive(stream: BinaryIO) -> Any:

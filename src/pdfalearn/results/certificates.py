@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.files import check_keys, wrong
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
 
@@ -65,23 +64,6 @@ def certificate_document(certificate: Certificate) -> dict[str, object]:
         "statement": certificate.statement,
         "details": dict(certificate.details),
     }
-
-
-def certificate_in(document: object) -> Certificate:
-    """Make a certificate of what a file says of it."""
-    given = check_keys(document, {"kind", "statement", "details"}, "certificate")
-    kind, statement, details = given["kind"], given["statement"], given["details"]
-    if not (isinstance(kind, str) and isinstance(statement, str) and isinstance(details, dict)):
-        raise wrong("certificate", given, "a kind and a statement, with an object of details")
-    return Certificate(kind, statement, details)  # type: ignore[arg-type]
-
-
-def certificate_culprit(certificate: Certificate, owner: str) -> tuple[str, str]:
-    """Return what an error names if a certificate cannot be in a file, and the remedy."""
-    return (
-        f"the {owner}'s certificate {certificate.kind!r}",
-        "its details have to be numbers, strings, lists and objects of strings",
-    )
 
 
 def certify_stop(
