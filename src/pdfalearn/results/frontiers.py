@@ -17,7 +17,7 @@ from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.recommendations import comparable, knee, smallest_good
-from pdfalearn.text import count_text
+from pdfalearn.text import count_text, format_table
 
 EVERY = 32
 """A frontier has all sizes up to this one."""
@@ -157,10 +157,9 @@ class Frontier(ArrayValue):
 
     def table(self) -> str:
         """Return a table of all points as text."""
-        rows = [FRONTIER_HEADER, *frontier_cells(self)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [_line(row, widths) for row in rows]
-        return "\n".join([*lines, f"perplexity of the model itself: {self.model_perplexity:.3f}"])
+        rows = [(*row[:-1], f" {row[-1]}") for row in (FRONTIER_HEADER, *frontier_cells(self))]
+        table = format_table(rows, left=(len(FRONTIER_HEADER) - 1,), gap=" ")
+        return f"{table}\nperplexity of the model itself: {self.model_perplexity:.3f}"
 
     def plot(self, axes: Any = None) -> Any:
         """Draw states against divergence with its interval; needs the extra ``report``.
@@ -260,7 +259,8 @@ class DistillingInterrupted(KeyboardInterrupt):
         self.frontier = frontier
 
 
-FRONTIER_HEADER = ("states", "divergence", "from", "to", "infinite", "L1", "WER", "perplexity", "")
+DIVERGENCE_HEADER = ("divergence", "from", "to", "infinite")
+FRONTIER_HEADER = ("states", *DIVERGENCE_HEADER, "L1", "WER", "perplexity", "")
 
 
 def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:
@@ -268,29 +268,16 @@ def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:
     marks = {"best": len(frontier.best), "knee": frontier.knee}
     return [
         (
-            *_figures_of(point),
+            f"{point.states:,}",
+            *(f"{value:.5f}" for value in (point.divergence, point.low, point.high)),
+            f"{point.infinite_share:.2%}",
+            f"{point.l1:.4f}",
+            f"{point.word_error_rate:.2%}",
+            f"{point.perplexity:.3f}",
             ", ".join(name for name, size in marks.items() if size == point.states),
         )
         for point in frontier
     ]
-
-
-def _figures_of(point: Point) -> tuple[str, ...]:
-    return (
-        f"{point.states:,}",
-        *(f"{value:.5f}" for value in (point.divergence, point.low, point.high)),
-        f"{point.infinite_share:.2%}",
-        f"{point.l1:.4f}",
-        f"{point.word_error_rate:.2%}",
-        f"{point.perplexity:.3f}",
-    )
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    """Align figures to the right, and the mark behind them to the left."""
-    *figures, mark = row
-    aligned = [text.rjust(width) for text, width in zip(figures, widths, strict=False)]
-    return f"{' '.join(aligned)}  {mark}".rstrip()
 
 
 def plot_frontier(frontier: Frontier, axes: Any) -> Any:
