@@ -14,12 +14,31 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_fits
-from pdfalearn.io._arpa_text import LARGEST_CORRECTION, Grams
 from pdfalearn.io._lines import at_line
 from pdfalearn.pdfa import PDFA, States
 from pdfalearn.typing import Floats
 
 Nodes = NDArray[np.int64]
+
+LARGEST_CORRECTION = 1e-2
+"""The probabilities of a context may sum to 1 within this much."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grams:
+    """All n-grams of one order: words as positions in the vocabulary, and what the file says."""
+
+    words: NDArray[np.int32]  # a row for each n-gram
+    probabilities: NDArray[np.float64]
+    weights: NDArray[np.float64]  # back-off weights, 1 where there is none
+    lines: Nodes
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def where(self, chosen: NDArray[np.bool_]) -> Grams:
+        """Choose some of the n-grams."""
+        return Grams(*(column[chosen] for column in vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +144,16 @@ def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, floa
 
 def _without_impossible(orders: list[Grams], vocabulary: list[str]) -> list[Grams]:
     """Drop n-grams that go on behind the terminal or come back to the start."""
-    is_start = np.array([word == START for word in vocabulary], dtype=bool)
-    is_terminal = np.array([word == TERMINAL for word in vocabulary], dtype=bool)
-    kept = []
-    for grams in orders:
-        goes_on = np.logical_or.reduce(is_terminal[grams.words[:, :-1]], axis=1)
-        comes_back = np.logical_or.reduce(is_start[grams.words[:, 1:]], axis=1)
-        kept.append(grams.where(~(goes_on | comes_back)))
-    return kept
+    is_start, is_terminal = (
+        np.array([word == one for word in vocabulary], dtype=bool) for one in (START, TERMINAL)
+    )
+    return [
+        grams.where(
+            ~is_terminal[grams.words[:, :-1]].any(axis=1)
+            & ~is_start[grams.words[:, 1:]].any(axis=1)
+        )
+        for grams in orders
+    ]
 
 
 def _symbols(orders: list[Grams], vocabulary: list[str]) -> list[str]:
@@ -155,7 +176,7 @@ def _recoded(orders: list[Grams], vocabulary: list[str], names: list[str]) -> li
     recoded = []
     for grams in orders:
         words = codes[grams.words]
-        kept = np.logical_and.reduce(words >= 0, axis=1)
+        kept = (words >= 0).all(axis=1)
         recoded.append(Grams(words, grams.probabilities, grams.weights, grams.lines).where(kept))
     return recoded
 
@@ -185,8 +206,8 @@ def _copy_rows(table: Floats | States, links: Nodes, level: Level) -> None:
 def _start(contexts: Contexts, start: int) -> int:
     """Return the context of the start alone, or the empty one if there is no such context."""
     for level in contexts.levels[1:2]:
-        for place in np.flatnonzero(level.words == start).tolist():
-            return level.begin + int(place)
+        if start in level.words:
+            return level.begin + int((level.words == start).argmax())
     return 0
 
 

@@ -15,8 +15,8 @@ from pdfalearn.files import (
     show_name,
     write_named,
 )
-from pdfalearn.io import arpa, pythautomata
 from pdfalearn.io._archive_kinds import ArchiveKind
+from pdfalearn.io.arpa import read_gzipped_ngram, read_ngram
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.other_programs import (
@@ -35,6 +35,7 @@ from pdfalearn.io.pdfa_files import (
     write_json,
     write_npz,
 )
+from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
 from pdfalearn.pdfa import PDFA, pdfa_remedy
@@ -74,14 +75,14 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".json": read_json,
     ".json.gz": read_gzipped_json,
     ".npz": read_npz,
-    ".arpa": lambda stream: arpa.read(stream).pdfa,
-    ".arpa.gz": lambda stream: arpa.read_gzipped(stream).pdfa,
+    ".arpa": lambda stream: read_ngram(stream).pdfa,
+    ".arpa.gz": lambda stream: read_gzipped_ngram(stream).pdfa,
     ".pautomac": read_pautomac,
     ".pautomac_model.txt": read_pautomac,
-    ".pythautomata": pythautomata.read,
-    ".pickle": pythautomata.read,
-    ".pkl": pythautomata.read,
-    ".joblib": pythautomata.read,
+    ".pythautomata": read_pythautomata,
+    ".pickle": read_pythautomata,
+    ".pkl": read_pythautomata,
+    ".joblib": read_pythautomata,
     ".dot": read_dot,
     _ARCHIVE: _read_archive,
 }
