@@ -8,19 +8,25 @@ import math
 import reprlib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 from typing import Any, BinaryIO, TypeGuard
 
 from pdfalearn.errors import FileFormatError, InputError
 
-PIECE = 2**20
-"""Files are read and written in pieces of this many bytes."""
+
+_PIECE = 2**20
+"""Files are read in pieces of this many bytes: `read` makes room for as much as it may return."""
 
 
 def read_all(stream: BinaryIO | gzip.GzipFile, limit: int, too_large: InputError) -> bytes:
-    """Read a stream to its end, or refuse it."""
-    return join_pieces(iter(lambda: stream.read(PIECE), b""), limit, too_large)
+    """Read a stream to its end, or refuse it as soon as it is longer than the limit."""
+    data = bytearray()
+    while piece := stream.read(_PIECE):
+        data += piece
+        if len(data) > limit:
+            raise too_large
+    return bytes(data)
 
 
 def inflate_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
@@ -30,18 +36,6 @@ def inflate_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
             return read_all(inflated, limit, too_large)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
-
-
-def join_pieces(pieces: Iterable[bytes], limit: int, too_large: InputError) -> bytes:
-    """Join pieces of a text, or refuse them as soon as they are longer than the limit."""
-    kept = []
-    length = 0
-    for piece in pieces:
-        kept.append(piece)
-        length += len(piece)
-        if length > limit:
-            raise too_large
-    return b"".join(kept)
 
 
 def mebibytes(limit: int) -> str:

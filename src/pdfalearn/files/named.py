@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.text import described
+from pdfalearn.text import described, shortened
 
 
 @contextmanager
@@ -93,7 +93,9 @@ def read_named(
         try:
             return reader(stream)
         except InputError as error:
-            raise FileFormatError(f"{show_name(name)}: {_shorten_message(str(error))}") from error
+            raise FileFormatError(
+                f"{show_name(name)}: {shortened(str(error), LONGEST_MESSAGE)}"
+            ) from error
         except MemoryError as error:
             raise FileFormatError(f"{show_name(name)}: needs more memory than there is") from error
 
@@ -145,10 +147,3 @@ def by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
 def show_name(name: str) -> str:
     """Return a file's name in a form that fits on one line."""
     return name if name and name.isprintable() else repr(name)
-
-
-def _shorten_message(message: str) -> str:
-    if len(message) <= LONGEST_MESSAGE:
-        return message
-    half = LONGEST_MESSAGE // 2
-    return f"{message[:half]} … {message[-half:]}"

@@ -16,7 +16,6 @@ from itertools import count, pairwise
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.errors import FileFormatError
 from pdfalearn.files import read_named

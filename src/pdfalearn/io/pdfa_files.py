@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
-    PIECE,
     check_kind,
     check_sizes,
     inflate_all,
-    join_pieces,
     mebibytes,
     open_archive,
     parse_json,
@@ -104,6 +102,9 @@ TEXT_LIMIT = 128 * 2**20
 LISTS_LIMIT = 5_000_000
 """The most lists in a JSON text: Python needs many times the memory that their brackets take."""
 
+_NUMBERS_AT_ONCE = 2**20
+"""Tables are written in parts of this many numbers, as Python's numbers take more memory."""
+
 KEYS_LIMIT = 1_000_000
 STRINGS_LIMIT = 5_000_000
 """The most keys and strings, for the same reason; colons and quotes in symbols count too."""
@@ -142,7 +143,12 @@ def _text(pdfa: PDFA) -> bytes:
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    text = join_pieces(_pieces(pdfa), TEXT_LIMIT, too_large)
+    written = bytearray()
+    for piece in _pieces(pdfa):
+        written += piece
+        if len(written) > TEXT_LIMIT:
+            raise too_large
+    text = bytes(written)
     if excess := _excess(text):
         raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
     return text
@@ -156,7 +162,7 @@ def _pieces(pdfa: PDFA) -> Iterator[bytes]:
     }
     for name, table in tables.items():
         yield f',\n"{name}":['.encode()
-        rows = max(1, PIECE // table.shape[1])
+        rows = max(1, _NUMBERS_AT_ONCE // table.shape[1])
         for begin in range(0, len(table), rows):
             text = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
             yield (",\n" if begin else "\n").encode()

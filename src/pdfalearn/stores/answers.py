@@ -17,7 +17,6 @@ from pdfalearn.errors import DamagedStoreError, InputError, StoreError
 from pdfalearn.files import show_name
 from pdfalearn.row_checks import BadRowError, UndecidedError
 from pdfalearn.rows import Rows
-from pdfalearn.stores._catalogue import ModelRow, add_model, find_model, write_alphabet
 from pdfalearn.stores._coding import (
     check_rows,
     decode_rows,
@@ -25,7 +24,14 @@ from pdfalearn.stores._coding import (
     encode_rows,
     encode_words,
 )
-from pdfalearn.stores._sqlite import StoreFile, make_damage_error
+from pdfalearn.stores._sqlite import (
+    ModelRow,
+    StoreFile,
+    add_model,
+    find_model,
+    make_damage_error,
+    write_alphabet,
+)
 from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
