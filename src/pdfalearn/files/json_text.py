@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, TypeGuard
 
 from pdfalearn.errors import FileFormatError, InputError
 
-
 _PIECE = 2**20
 """Files are read in pieces of this many bytes: `read` makes room for as much as it may return."""
 
