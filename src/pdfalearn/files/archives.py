@@ -81,14 +81,7 @@ def arrays_of_value(value: object, members: Members) -> dict[str, Array]:
 def check_members(arrays: Arrays, members: Members, sizes: dict[str, int]) -> dict[str, Array]:
     """Check shapes and ranges, and return the arrays by the attributes that they become.
 
-    Parameters
-    ----------
-    arrays : mapping of str to array
-        What an archive holds.
-    members : mapping of str to Member
-        What some of these have to be.
-    sizes : dict
-        The extents that are known by name; those of the arrays are added.
+    ``sizes`` has the extents that are known by name; those of the arrays are added.
 
     Examples
     --------

@@ -50,14 +50,7 @@ PARTS_LIMIT = 1_000_000
 
 
 def parsed_object(data: bytes, name: str) -> dict[str, Any]:
-    """Read a JSON object, or say what is wrong with its text.
-
-    Parameters
-    ----------
-    data : bytes
-        The text.
-    name : str
-        Where it comes from, for errors.
+    """Read a JSON object, or say what is wrong with the text of this name.
 
     Examples
     --------

@@ -84,18 +84,9 @@ def graphviz() -> str:
 
 
 def picture(text: str, kind: str, *, name: str, remedy: str, time_limit: float) -> bytes:
-    """Draw what a text in the DOT language describes.
+    """Draw what a text in the DOT language describes, as "svg", "png" or "pdf".
 
-    Parameters
-    ----------
-    text : str
-        The description.
-    kind : {"svg", "png", "pdf"}
-        The kind of picture.
-    name, remedy : str
-        What errors call the thing that is drawn, and what they advise when it takes too long.
-    time_limit : float
-        Seconds that Graphviz may take.
+    Errors call it ``name``, and advise the ``remedy`` when it takes more seconds than allowed.
     """
     if kind not in _OPTIONS:
         raise InputError(f"{kind!r} is not a kind of picture; use 'svg', 'png' or 'pdf'")

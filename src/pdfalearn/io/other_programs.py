@@ -58,12 +58,9 @@ def identifier(text: str) -> str:
 
 
 def symbol_texts(alphabet: Alphabet, encode: Callable[[str], str]) -> tuple[list[str], str]:
-    """Return the text of every symbol, and that of the terminal; no two are the same.
+    """Return the texts of all symbols and of the terminal; two that are written alike are refused.
 
-    Raises
-    ------
-    InputError
-        If two symbols are written alike, as the integer 7 and the string "7" are.
+    The integer 7 and the string "7" are.
     """
     owners: dict[str, object] = {}
     for symbol in (*alphabet, alphabet.terminal):
@@ -184,17 +181,7 @@ steps
 
 
 def write_drn(pdfa: PDFA, stream: BinaryIO, labels: Labels | None = None) -> None:
-    """Write a PDFA as a Markov chain; what has probability 0 is left out.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton.
-    stream : BinaryIO
-        Where to.
-    labels : mapping of str to array of bool, optional
-        More labels, and the states that have them.
-    """
+    """Write a PDFA as a Markov chain, with more labels of states; probability 0 is left out."""
     _write_chain(pdfa, [pdfa.probabilities], "double", "{0!r}", stream, labels)
 
 

@@ -126,24 +126,7 @@ def tree_to_dot(tree: TreeNode) -> str:
 
 
 def render_tree(tree: TreeNode, kind: str, *, time_limit: float = TIME_LIMIT) -> bytes:
-    """Draw a classification tree with Graphviz.
-
-    Parameters
-    ----------
-    tree : TreeNode
-        The tree, of at most ``MOST_LEAVES`` leaves.
-    kind : {"svg", "png", "pdf"}
-        The kind of picture.
-    time_limit : float
-        Seconds that Graphviz may take.
-
-    Raises
-    ------
-    MissingExtraError
-        If Graphviz is not installed.
-    InputError
-        If the tree is too large for a picture.
-    """
+    """Draw a classification tree of at most ``MOST_LEAVES`` leaves with Graphviz."""
     leaves = _count_leaves(numbered_nodes(tree))
     if leaves > MOST_LEAVES:
         raise InputError(f"a picture of {leaves} leaves won't help; {_REMEDY}")

@@ -31,15 +31,7 @@ _BITS, _MOST_SYMBOLS, _TRIALS = 16, 512, 200
 
 
 class PlainLines:
-    """Reads lines of an alphabet whose symbols are short and plain, many at once.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        How each symbol is written.
-    are_joined : bool
-        Whether symbols stand side by side, each one character, or have blanks between them.
-    """
+    """Reads lines of an alphabet whose symbols are short and plain, many at once."""
 
     def __init__(self, texts: Sequence[str], *, are_joined: bool) -> None:
         self._are_joined = are_joined
@@ -122,11 +114,6 @@ class WordNotation:
     What cannot be seen is escaped; then a backslash is doubled. Where blanks are between symbols,
     those that have blanks or are empty are quoted; then those that begin with a quote are, too. The
     mark of a cut word comes after a blank, or after a tab if the symbols themselves can spell it.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        The symbols.
 
     Examples
     --------
@@ -267,13 +254,7 @@ class WordLines:
 
 
 def encoded_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
-    """Read the words of a file in batches of at most this many words, keeping none.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is not a text, or names the line and the symbol that is not in the alphabet.
-    """
+    """Read the words of a file in batches of at most this many words, keeping none."""
     notation, begin = WordNotation(alphabet), 1
     with _open_text(path) as (stream, name):
         while lines := list(islice(stream, most)):

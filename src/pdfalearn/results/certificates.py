@@ -74,20 +74,10 @@ def certify_stop(
     *,
     is_growing: bool,
 ) -> Certificate:
-    """Certify that a bound was reached, where, and how much could not be resolved.
+    """Certify that a bound was reached, and that ``unresolved`` transitions lead to a best match.
 
-    Parameters
-    ----------
-    reached : BudgetReached
-        The bound.
-    alphabet : Alphabet
-        The symbols.
-    unresolved : array of int
-        The transitions that lead to the best match so far, as state * symbols + symbol.
-    added : int
-        How many states were added so that the automaton agrees with every answer.
-    is_growing : bool
-        Whether states kept growing with the questions to the end.
+    They are given as state * symbols + symbol; ``added`` states were added so that the automaton
+    agrees with every answer.
     """
     default = ", the default bound, which budget=Budget() lifts" if reached.is_default else ""
     states, symbols = divmod(unresolved[:_SHOWN], len(alphabet))
@@ -115,13 +105,7 @@ def certify_stop(
 
 
 def certify_interrupt(*, is_growing: bool) -> Certificate:
-    """Certify that somebody stopped learning.
-
-    Parameters
-    ----------
-    is_growing : bool
-        Whether states kept growing with the questions until then.
-    """
+    """Certify that somebody stopped learning, while states kept growing or not."""
     endless = f"; {_ENDLESS}" if is_growing else ""
     statement = f"stopped by hand, the newest hypothesis{endless}"
     return Certificate("interrupted", statement, {"is_growing": is_growing})

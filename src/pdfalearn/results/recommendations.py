@@ -40,13 +40,6 @@ def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
     The bend at s is [ℓ(s/1.2) - ℓ(s)] - [ℓ(s) - ℓ(1.2·s)], with steps of at least one state, where
     ℓ is the logarithm of the least loss of any automaton of at most that size.
 
-    Parameters
-    ----------
-    states : sequence of int
-        Sizes, the smallest first.
-    losses : sequence of float
-        The loss on training words at each.
-
     Examples
     --------
     >>> knee([1, 2, 3, 4, 5, 6], [1, 0.8, 0.6, 0.01, 0.0099, 0.0098])
@@ -112,12 +105,7 @@ def not_worse(losses: Floats, lengths: Floats) -> NDArray[np.bool_]:
 def smallest_good(losses: Floats, lengths: Floats) -> int:
     """Return the first of some automata that is not worse than the best by a standard error.
 
-    Parameters
-    ----------
-    losses : array of float, shape (automata, words)
-        The sums of divergences, in the order of size.
-    lengths : array of float
-        How many positions every word has.
+    ``losses`` has the sums of divergences, a row for each automaton and a column for each word.
     """
     best = losses[int(losses.sum(axis=1).argmin())]
     return next(

@@ -58,13 +58,7 @@ class BoundaryDistances(ArrayValue):
     def of(cls, equivalence: Relation, tables: Iterable[Floats]) -> BoundaryDistances | None:
         """Look at the probabilities of many distributions, a part of them at a time.
 
-        Parameters
-        ----------
-        equivalence : Equivalence or Tolerance
-            When distributions are the same. Only a quantization has boundaries; for others None is
-            returned.
-        tables : iterable of array of float
-            The distributions, in tables that are not large.
+        Only a quantization has boundaries; for others None is returned.
 
         Examples
         --------
@@ -98,13 +92,7 @@ class BoundaryDistances(ArrayValue):
         )
 
     def within(self, distance: float) -> int:
-        """Count the probabilities within a distance of a boundary.
-
-        Raises
-        ------
-        InputError
-            If not all distances up to this one are kept, and it is not a power of ten.
-        """
+        """Count the probabilities within a distance of a boundary, if all these are kept."""
         place = int(np.searchsorted(self.distances, distance, side="right"))
         nearest = float(self.distances[place - 1]) if place else -1.0
         if distance > self.complete_to and nearest != distance:

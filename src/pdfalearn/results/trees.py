@@ -141,16 +141,8 @@ def hang_children(
 ) -> None:
     """Hang children below a node, by inner nodes that tell their traces apart.
 
-    Parameters
-    ----------
-    top : TreeNode
-        The node; it gets the shortest prefix of the suffix that tells any of the traces apart.
-    suffix : word
-        What the traces were observed along.
-    children, traces : sequence
-        Nodes, and the classes after every prefix of the suffix; or just the class after all of it.
-    keys : sequence
-        The keys of classes.
+    A trace has the classes after every prefix of the suffix, or just the class after all of it.
+    Each inner node gets the shortest prefix that tells any two of those below it apart.
     """
     groups = [(top, [*range(len(children))], 0)]
     for node, group, length in groups:  # the list grows in front of the loop
@@ -206,14 +198,8 @@ class KeptTree(ArrayValue):
     def to_nodes(self, alphabet: Alphabet, words: Sequence[Word], first_rows: Floats) -> TreeNode:
         """Make a tree with classes on its arcs; traces are spread over several inner nodes.
 
-        Parameters
-        ----------
-        alphabet : Alphabet
-            The symbols.
-        words : sequence of words
-            The access word of every state.
-        first_rows : array of float
-            The distributions of the first states, as far as they were left out here.
+        ``words`` are the access words of all states, ``first_rows`` the distributions of the first,
+        as far as they were left out here.
         """
         rows = [*first_rows.tolist(), *self.distributions.tolist()]
         states = [

@@ -8,7 +8,7 @@ import stat
 import textwrap
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -79,15 +79,7 @@ _MEANINGS = {
 
 
 class StoreFile:
-    """One connection to the file, which a store and the answers of its models share.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    read_only : bool
-        Whether nothing is to be written.
-    """
+    """One connection to the file, which a store and the answers of its models share."""
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.path = path
@@ -142,15 +134,13 @@ class StoreFile:
 
     def _check_still_there(self) -> None:
         """Refuse to write where nobody will find it: the file was removed or replaced."""
-        try:
-            is_same = self.path.stat().st_ino == self._inode
-        except OSError:
-            is_same = False
-        if not is_same:
-            raise StoreError(
-                f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
-                "begin again with a new store"
-            )
+        with suppress(OSError):
+            if self.path.stat().st_ino == self._inode:
+                return
+        raise StoreError(
+            f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
+            "begin again with a new store"
+        )
 
 
 @contextmanager

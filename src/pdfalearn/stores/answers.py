@@ -171,7 +171,6 @@ class ModelAnswers:
             If a word has another answer already. If the file is locked, may not be written, or the
             disk is full: what was added before is safe, and the same call may be tried again.
         """
-        self._file.check_writable()
         self._check_given(words, rows)
         if not len(words):
             return
