@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pdfalearn.files.archives import write_archive as write_archive
     from pdfalearn.files.json_text import check_keys as check_keys
     from pdfalearn.files.json_text import check_kind as check_kind
-    from pdfalearn.files.json_text import inflate_all as inflate_all
     from pdfalearn.files.json_text import is_number as is_number
+    from pdfalearn.files.json_text import make_gzip_reader as make_gzip_reader
     from pdfalearn.files.json_text import mebibytes as mebibytes
     from pdfalearn.files.json_text import parse_json as parse_json
     from pdfalearn.files.json_text import parsed_object as parsed_object

@@ -10,15 +10,17 @@ import zlib
 from collections import Counter
 from collections.abc import Callable
 from itertools import count
-from typing import Any, BinaryIO, TypeGuard
+from typing import Any, BinaryIO, TypeGuard, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
+
+_Thing = TypeVar("_Thing")
 
 _PIECE = 2**20
 """Files are read in pieces of this many bytes: `read` makes room for as much as it may return."""
 
 
-def read_all(stream: BinaryIO | gzip.GzipFile, limit: int, too_large: InputError) -> bytes:
+def read_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
     """Read a stream to its end, or refuse it as soon as it is longer than the limit."""
     data = bytearray()
     while piece := stream.read(_PIECE):
@@ -28,13 +30,18 @@ def read_all(stream: BinaryIO | gzip.GzipFile, limit: int, too_large: InputError
     return bytes(data)
 
 
-def inflate_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
-    """Read a gzipped stream to its end; what inflates beyond the limit is not inflated further."""
-    try:
-        with gzip.GzipFile(fileobj=stream) as inflated:
-            return read_all(inflated, limit, too_large)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
+def make_gzip_reader(read: Callable[[BinaryIO], _Thing]) -> Callable[[BinaryIO], _Thing]:
+    """Return what reads the gzipped form; no more is inflated than is read."""
+
+    def read_gzipped(stream: BinaryIO) -> _Thing:
+        try:
+            with gzip.GzipFile(fileobj=stream) as inflated:
+                return read(inflated)  # type: ignore[arg-type]
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            what = f"not gzip, or damaged: {error}; save or fetch it again"
+            raise FileFormatError(what) from error
+
+    return read_gzipped
 
 
 def mebibytes(limit: int) -> str:

@@ -11,18 +11,17 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import SUM_TOLERANCE, check_fits, sums_to_one
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import inflate_all, mebibytes, read_all
+from pdfalearn.files import mebibytes, read_all
 from pdfalearn.pdfa import PDFA
 
 TEXT_LIMIT = 256 * 2**20
 """The most bytes of text, before compression, that are read."""
 
 
-def read_bytes(stream: BinaryIO, *, is_gzipped: bool = False) -> bytes:
+def read_bytes(stream: BinaryIO) -> bytes:
     """Read a file of text, or of something else with text inside."""
     too_large = f"more than {mebibytes(TEXT_LIMIT)} of text, which is too much to read"
-    read = inflate_all if is_gzipped else read_all
-    return read(stream, TEXT_LIMIT, FileFormatError(too_large))
+    return read_all(stream, TEXT_LIMIT, FileFormatError(too_large))
 
 
 def split_lines(data: bytes) -> list[bytes]:

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import numpy as np
 
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import read_named
+from pdfalearn.files import make_gzip_reader, read_named
 from pdfalearn.io._backoff import LARGEST_CORRECTION, Grams, automaton_of
 from pdfalearn.io._lines import at_line, number_in, read_bytes, show_field, split_lines
 from pdfalearn.pdfa import PDFA
@@ -109,19 +109,14 @@ def read_arpa(path: str | os.PathLike[str]) -> Ngram:
     >>> ngram.order, round(ngram.largest_correction, 4)
     (2, 0.0036)
     """
-    return read_named(path, {".arpa": read_ngram, ".arpa.gz": read_gzipped_ngram})
+    return read_named(path, {".arpa": read_ngram, ".arpa.gz": make_gzip_reader(read_ngram)})
 
 
-def read_ngram(stream: BinaryIO, *, is_gzipped: bool = False) -> Ngram:
+def read_ngram(stream: BinaryIO) -> Ngram:
     """Read an n-gram model from ARPA text."""
-    vocabulary, orders = _parse(split_lines(read_bytes(stream, is_gzipped=is_gzipped)))
+    vocabulary, orders = _parse(split_lines(read_bytes(stream)))
     pdfa, largest_correction = automaton_of(vocabulary, orders)
     return Ngram(pdfa, len(orders), largest_correction)
-
-
-def read_gzipped_ngram(stream: BinaryIO) -> Ngram:
-    """Read an n-gram model from gzipped ARPA text."""
-    return read_ngram(stream, is_gzipped=True)
 
 
 def _parse(lines: list[bytes]) -> tuple[list[str], list[Grams]]:

@@ -6,6 +6,7 @@ import json
 import reprlib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -17,7 +18,6 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
     check_kind,
     check_sizes,
-    inflate_all,
     mebibytes,
     open_archive,
     parse_json,
@@ -122,17 +122,17 @@ def write_gzipped_json(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def read_json(stream: BinaryIO) -> PDFA:
     """Read a PDFA from JSON."""
-    return _pdfa(read_all(stream, TEXT_LIMIT, _too_large()))
-
-
-def read_gzipped_json(stream: BinaryIO) -> PDFA:
-    """Read a PDFA from gzipped JSON."""
-    return _pdfa(inflate_all(stream, TEXT_LIMIT, _too_large()))
-
-
-def _too_large() -> FileFormatError:
-    return FileFormatError(
-        f"more than {mebibytes(TEXT_LIMIT)} of JSON text; large PDFA go into .npz files"
+    too_large = f"more than {mebibytes(TEXT_LIMIT)} of JSON text; large PDFA go into .npz files"
+    text = read_all(stream, TEXT_LIMIT, FileFormatError(too_large))
+    if excess := _excess(text):
+        raise FileFormatError(f"{excess}; large PDFA go into .npz files")
+    document, alphabet, initial = _parse(text, ("transitions", "probabilities"))
+    columns = len(alphabet)
+    return PDFA(
+        alphabet=alphabet,
+        transitions=_table(document, "transitions", columns, np.int64),
+        probabilities=_table(document, "probabilities", columns + 1, np.float64),
+        initial=initial,
     )
 
 
@@ -171,19 +171,6 @@ def _pieces(pdfa: PDFA) -> Iterator[bytes]:
     yield b"}\n"
 
 
-def _pdfa(text: bytes) -> PDFA:
-    if excess := _excess(text):
-        raise FileFormatError(f"{excess}; large PDFA go into .npz files")
-    document, alphabet, initial = _parse(text, ("transitions", "probabilities"))
-    columns = len(alphabet)
-    return PDFA(
-        alphabet=alphabet,
-        transitions=_table(document, "transitions", columns, np.int64),
-        probabilities=_table(document, "probabilities", columns + 1, np.float64),
-        initial=initial,
-    )
-
-
 def _excess(text: bytes) -> str | None:
     """Return what a text has too many of to be parsed; None if it may be parsed."""
     counts = {
@@ -209,24 +196,20 @@ def _table(
                 f"{name} of state {state}: {reprlib.repr(row)} is not a list of {columns} numbers"
             )
     kinds: set[type] = {int} if dtype is np.int64 else {int, float}
-    try:
-        if not kinds.issuperset(map(type, chain.from_iterable(rows))):
-            raise TypeError
-        flat = np.fromiter(chain.from_iterable(rows), dtype, len(rows) * columns)
-    except (TypeError, OverflowError) as error:
-        raise FileFormatError(_culprit(rows, name, kinds)) from error
-    return flat.reshape(len(rows), columns)
-
-
-def _culprit(rows: list[list[Any]], name: str, kinds: set[type]) -> str:
+    with suppress(OverflowError):
+        if kinds.issuperset(map(type, chain.from_iterable(rows))):
+            flat = np.fromiter(chain.from_iterable(rows), dtype, len(rows) * columns)
+            return flat.reshape(len(rows), columns)
+    state, column, value = next(
+        (state, column, value)
+        for state, row in enumerate(rows)
+        for column, value in enumerate(row)
+        if type(value) not in kinds or not -(2**63) <= value < 2**63
+    )
     what = "a probability" if float in kinds else "a state's number"
-    for state, row in enumerate(rows):
-        for column, value in enumerate(row):
-            if type(value) not in kinds or not -(2**63) <= value < 2**63:
-                return (
-                    f"{name} of state {state}, entry {column}: {reprlib.repr(value)} is not {what}"
-                )
-    raise AssertionError(f"all {name} are as they should be")
+    raise FileFormatError(
+        f"{name} of state {state}, entry {column}: {reprlib.repr(value)} is not {what}"
+    )
 
 
 DTYPES = {"header.npy": ("|u1",), "transitions.npy": ("<i4",), "probabilities.npy": ("<f8",)}

@@ -10,13 +10,14 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
     check_can_write,
     check_name,
+    make_gzip_reader,
     open_archive,
     read_named,
     show_name,
     write_named,
 )
 from pdfalearn.io._archive_kinds import ArchiveKind
-from pdfalearn.io.arpa import read_gzipped_ngram, read_ngram
+from pdfalearn.io.arpa import read_ngram
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.other_programs import (
@@ -28,7 +29,6 @@ from pdfalearn.io.other_programs import (
 )
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
 from pdfalearn.io.pdfa_files import (
-    read_gzipped_json,
     read_json,
     read_npz,
     write_gzipped_json,
@@ -71,12 +71,16 @@ def _draw(pdfa: PDFA, kind: str) -> bytes:
     return default_picture(pdfa).rendered(kind)
 
 
+def _read_arpa(stream: BinaryIO) -> PDFA:
+    return read_ngram(stream).pdfa
+
+
 _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".json": read_json,
-    ".json.gz": read_gzipped_json,
+    ".json.gz": make_gzip_reader(read_json),
     ".npz": read_npz,
-    ".arpa": lambda stream: read_ngram(stream).pdfa,
-    ".arpa.gz": lambda stream: read_gzipped_ngram(stream).pdfa,
+    ".arpa": _read_arpa,
+    ".arpa.gz": make_gzip_reader(_read_arpa),
     ".pautomac": read_pautomac,
     ".pautomac_model.txt": read_pautomac,
     ".pythautomata": read_pythautomata,

@@ -146,11 +146,8 @@ class Bounds:
         text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
         if not self.blamed:
             return text
-        more = (
-            f" and {len(self.blamed) - _MOST_BLAMED} more"
-            if len(self.blamed) > _MOST_BLAMED
-            else ""
-        )
-        states = "states" if len(self.blamed) > 1 else "state"
         blamed = ", ".join(map(str, self.blamed[:_MOST_BLAMED]))
-        return f"{text}; it says so little because of the {states} {blamed}{more}"
+        if len(self.blamed) > _MOST_BLAMED:
+            blamed += f" and {len(self.blamed) - _MOST_BLAMED} more"
+        states = "states" if len(self.blamed) > 1 else "state"
+        return f"{text}; it says so little because of the {states} {blamed}"

@@ -282,7 +282,10 @@ def plot_sweep(sweep: Sweep, axes: Any) -> Any:
     for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
         rows = [row for row in sweep if row.has_ended == has_ended]
         if rows:
-            _draw_points(rows, axes, fmt=style, label=label)
+            values = np.array([(row.low, row.divergence, row.high) for row in rows]).T
+            look = {"fmt": style, "color": COLOUR, "capsize": 3, "label": label}
+            states = [row.states for row in rows]
+            axes.errorbar(states, values[1], yerr=np.diff(values, axis=0), **look)
     _name_points(sweep, axes)
     chosen = sweep.recommended
     if chosen is not None:
@@ -293,8 +296,13 @@ def plot_sweep(sweep: Sweep, axes: Any) -> Any:
 
 def _name_points(sweep: Sweep, axes: Any) -> None:
     """Write at each place what was learnt with there; places too near to be told apart share it."""
-    widest = max(log(row.states) for row in sweep)
-    for rows in _group_by_place(sweep, widest):
+    widest, highest = max(log(row.states) for row in sweep), max(row.divergence for row in sweep)
+    places: dict[tuple[int, int], list[SweepRow]] = {}
+    for row in sweep:
+        across = round(_PLACES * log(row.states) / (widest or 1))
+        up = round(_PLACES * row.divergence / (highest or 1))
+        places.setdefault((across, up), []).append(row)
+    for rows in places.values():
         states, divergence = rows[0].states, rows[0].divergence
         is_right = log(states) > widest / 2
         axes.annotate(
@@ -308,23 +316,5 @@ def _name_points(sweep: Sweep, axes: Any) -> None:
 
 def _point_name(row: SweepRow) -> str:
     """Name a row; its point only shows the positions where its divergence is finite."""
-    share = row.infinite_share
-    return relation_text(row.equivalence) + (f", infinite at {share:.2%}" if share else "")
-
-
-def _group_by_place(sweep: Sweep, widest: float) -> list[list[SweepRow]]:
-    """Part the rows by where their points are."""
-    highest = max(row.divergence for row in sweep)
-    parts: dict[tuple[int, int], list[SweepRow]] = {}
-    for row in sweep:
-        across = round(_PLACES * log(row.states) / (widest or 1))
-        up = round(_PLACES * row.divergence / (highest or 1))
-        parts.setdefault((across, up), []).append(row)
-    return [*parts.values()]
-
-
-def _draw_points(rows: list[SweepRow], axes: Any, **style: Any) -> None:
-    states, values = [row.states for row in rows], [row.divergence for row in rows]
-    below = [row.divergence - row.low for row in rows]
-    above = [row.high - row.divergence for row in rows]
-    axes.errorbar(states, values, yerr=[below, above], color=COLOUR, capsize=3, **style)
+    share = f", infinite at {row.infinite_share:.2%}" if row.infinite_share else ""
+    return relation_text(row.equivalence) + share
