@@ -144,16 +144,15 @@ def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, floa
 
 def _without_impossible(orders: list[Grams], vocabulary: list[str]) -> list[Grams]:
     """Drop n-grams that go on behind the terminal or come back to the start."""
-    is_start, is_terminal = (
-        np.array([word == one for word in vocabulary], dtype=bool) for one in (START, TERMINAL)
+    start, terminal = (
+        vocabulary.index(one) if one in vocabulary else -1 for one in (START, TERMINAL)
     )
-    return [
-        grams.where(
-            ~is_terminal[grams.words[:, :-1]].any(axis=1)
-            & ~is_start[grams.words[:, 1:]].any(axis=1)
-        )
-        for grams in orders
-    ]
+    kept = []
+    for grams in orders:
+        goes_on = np.any(grams.words[:, :-1] == terminal, axis=1)
+        comes_back = np.any(grams.words[:, 1:] == start, axis=1)
+        kept.append(grams.where(~(goes_on | comes_back)))
+    return kept
 
 
 def _symbols(orders: list[Grams], vocabulary: list[str]) -> list[str]:
@@ -176,7 +175,7 @@ def _recoded(orders: list[Grams], vocabulary: list[str], names: list[str]) -> li
     recoded = []
     for grams in orders:
         words = codes[grams.words]
-        kept = (words >= 0).all(axis=1)
+        kept = np.all(words >= 0, axis=1)
         recoded.append(Grams(words, grams.probabilities, grams.weights, grams.lines).where(kept))
     return recoded
 

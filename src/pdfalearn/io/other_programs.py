@@ -104,8 +104,8 @@ def _prism_lines(pdfa: PDFA, names: list[str]) -> Iterator[str]:
     for state in range(end):
         stop, moves = _row_of(pdfa, state)
         terms = [f"{stop!r}:(state'={end})"] if stop else []
-        for symbol, successor, probability in moves:
-            terms.append(f"{probability!r}:(state'={successor})&(symbol'={symbol + 1})")
+        for code, successor, probability in moves:
+            terms.append(f"{probability!r}:(state'={successor})&(symbol'={code + 1})")
         yield f"  [] state={state} -> {' + '.join(terms)};\n"
     yield f"  [] state={end} -> 1.0:(state'={end});\nendmodule\n\n"
     yield f'label "end" = state={end};\n'

@@ -128,9 +128,8 @@ def _model_lines(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
         if probability:
             yield f"\t({state}) {min(probability, 1.0)!r}\n"
     yield "S: (state,symbol)\n"
-    is_used = (pdfa.transitions >= 0).any(axis=0).tolist()
-    for number, used in zip(numbers, is_used, strict=True):
-        if not used:  # or nobody would know of it
+    for number, highest in zip(numbers, pdfa.transitions.max(axis=0).tolist(), strict=True):
+        if highest < 0:  # the symbol has no successor, and nobody would know of it
             yield f"\t({pdfa.initial},{number}) 0.0\n"
     rows = pdfa.probabilities[:, 1:]
     sums = rows.sum(axis=1, keepdims=True)

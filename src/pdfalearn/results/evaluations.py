@@ -142,7 +142,7 @@ def _labels_of(evaluation: Evaluation) -> dict[str, str]:
     }
 
 
-def comparison_cells(evaluation: Evaluation) -> list[tuple[str, str, str]]:
+def comparison_cells(evaluation: Evaluation) -> list[tuple[str, ...]]:
     """Return a row of texts for each measure, over all prefixes and over whole words."""
     over = evaluation.over_prefixes, evaluation.over_words
     return [
@@ -246,7 +246,7 @@ class Divergence:
         """
         return format_table([("", "a ‖ b", "b ‖ a"), *self.rows()])
 
-    def rows(self) -> list[tuple[str, str, str]]:
+    def rows(self) -> list[tuple[str, ...]]:
         """Return what each figure is, and its two values, as texts."""
         labels = {
             "per_symbol": "per symbol",
