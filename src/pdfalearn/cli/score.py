@@ -97,13 +97,13 @@ def _word(pdfa: pdfalearn.PDFA, path: str, line: int) -> tuple[object, ...]:
     """Return the word of a line of a file, or of the standard input."""
     from itertools import islice
 
-    from pdfalearn.io import encoded_lines
+    from pdfalearn.io import encode_lines
 
     given = _given(pdfa, path)
     lines: Iterator[tuple[object, ...]]
     if isinstance(given, str):
         lines = (
-            pdfa.alphabet.decode_words(one)[0] for one in encoded_lines(given, pdfa.alphabet, 1)
+            pdfa.alphabet.decode_words(one)[0] for one in encode_lines(given, pdfa.alphabet, 1)
         )
     else:
         lines = iter(given)

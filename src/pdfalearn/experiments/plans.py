@@ -27,7 +27,7 @@ from pdfalearn.experiments.definitions import (
     drawn_targets,
     given_targets,
 )
-from pdfalearn.files import check_kind, parsed_object, replacing, strings, wrong
+from pdfalearn.files import check_kind, parse_object, replacing, strings, wrong
 from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS
 from pdfalearn.models import AutomatonModel
 
@@ -201,7 +201,7 @@ def read_parameters(folder: Path) -> Parameters:
     """
     path = folder / PARAMETERS
     try:
-        content = parsed_object(path.read_bytes(), "the file")
+        content = parse_object(path.read_bytes(), "the file")
         check_kind(content, _FORMAT, 1)
         machines = strings(content.get("machines"), "machines")
         experiments = content.get("experiments")

@@ -97,6 +97,7 @@ def check_members(arrays: Arrays, members: Members, sizes: dict[str, int]) -> di
         if array.ndim != len(shape) or any(one not in (None, found) for found, one in extents):
             expected = str(shape).replace("None", "any")
             raise FileFormatError(f"{name} has the shape {array.shape}, not {expected}")
+        # The first array that names an extent decides it for those after it.
         sizes.update(zip(map(str, member.shape), array.shape, strict=True))
         if member.root is not None:
             _check_links(array, name, member.root)

@@ -56,17 +56,18 @@ PARTS_LIMIT = 1_000_000
 """The most lists, objects and strings: Python needs many times the memory that their text takes."""
 
 
-def parsed_object(data: bytes, name: str) -> dict[str, Any]:
+def parse_object(data: bytes, name: str) -> dict[str, Any]:
     """Read a JSON object, or say what is wrong with the text of this name.
 
     Examples
     --------
-    >>> parsed_object(b'{"a": [1, 2.5, null]}', "x.json")
+    >>> parse_object(b'{"a": [1, 2.5, null]}', "x.json")
     {'a': [1, 2.5, None]}
-    >>> parsed_object(b'{"a": NaN}', "x.json")
+    >>> parse_object(b'{"a": NaN}', "x.json")
     Traceback (most recent call last):
     pdfalearn.errors.FileFormatError: x.json holds NaN, which is not a number
     """
+    # Counted in the text, before anything is made of it.
     if len(data) > TEXT_LIMIT:
         raise FileFormatError(f"{name} has more than {mebibytes(TEXT_LIMIT)} of JSON text")
     if sum(map(data.count, (b"[", b"{", b'"'))) > PARTS_LIMIT:
@@ -144,7 +145,7 @@ def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> byte
     """
     try:
         text = json.dumps(document, indent=1, allow_nan=False).encode()
-        parsed_object(text, "its text")
+        parse_object(text, "its text")
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{culprit} cannot be in a file: {error}; {remedy}") from error
     return text

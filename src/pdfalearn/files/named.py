@@ -41,6 +41,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             raise
         with opened as stream:
             yield stream
+            # Without this, a power failure could leave an empty file under the new name.
             stream.flush()
             os.fsync(stream.fileno())
         if mode is not None:

@@ -13,7 +13,7 @@ from pdfalearn.files import (
     check_kind,
     check_sizes,
     open_archive,
-    parsed_object,
+    parse_object,
     read_array,
     strings,
     write_archive,
@@ -68,7 +68,7 @@ class ArchiveKind(Generic[_Thing]):
         name = self.text_name
         with open_archive(stream) as archive:
             check_sizes(archive, stream)
-            document = parsed_object(archive.read(name), name)
+            document = parse_object(archive.read(name), name)
             check_kind(document, f"pdfalearn {self.noun}")
             check_keys(document, {"format", "version", "certificate", "notes", *self.keys}, name)
             # What the text calls for is known only once the text is known to be right.

@@ -85,6 +85,7 @@ def contexts_of(orders: list[Grams], terminal: int, width: int) -> Contexts:
     none = np.zeros(1, np.int64)
     levels = [Level(0, none, none, np.ones(1), np.array([first_line]))]
     for length, grams in enumerate(orders, start=1):
+        # The context before an n-gram and its last word, in one number, say which n-gram it is.
         keys = before[length - 1] * width + grams.words[:, -1]
         _check_distinct(grams, keys)
         if length == len(orders):
@@ -106,6 +107,7 @@ def contexts_of(orders: list[Grams], terminal: int, width: int) -> Contexts:
 
 
 def _check_distinct(grams: Grams, keys: Nodes) -> None:
+    # Equal keys are side by side once sorted; stable, so that the later line is to blame.
     order = np.argsort(keys, kind="stable")
     again = order[1:][np.diff(keys[order]) == 0]
     if len(again):
@@ -120,8 +122,9 @@ def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, floa
     orders = _without_impossible(orders, vocabulary)
     symbols = _symbols(orders, vocabulary)
     alphabet = Alphabet(symbols, TERMINAL)
+    # In the order of columns; the start comes behind them, as it is never predicted.
     names = [TERMINAL, *symbols, START]
-    orders = _recoded(orders, vocabulary, names)
+    orders = _recode(orders, vocabulary, names)
     contexts = contexts_of(orders, terminal=0, width=len(names))
     check_fits(len(contexts), len(symbols))
     links, successors = _successors(contexts, len(symbols))
@@ -168,7 +171,7 @@ def _symbols(orders: list[Grams], vocabulary: list[str]) -> list[str]:
     return [vocabulary[code] for code in np.flatnonzero(is_symbol)]
 
 
-def _recoded(orders: list[Grams], vocabulary: list[str], names: list[str]) -> list[Grams]:
+def _recode(orders: list[Grams], vocabulary: list[str], names: list[str]) -> list[Grams]:
     """Write n-grams in the codes of names; drop those with a word that is not among them."""
     numbers = {name: code for code, name in enumerate(names)}
     codes = np.array([numbers.get(word, -1) for word in vocabulary], dtype=np.int32)
@@ -188,6 +191,7 @@ def _successors(contexts: Contexts, symbols: int) -> tuple[Nodes, States]:
         nodes = np.arange(level.begin, level.end)
         columns = level.words - 1
         if length > 1:
+            # The failure links of Aho and Corasick: where the parent's link leads by the last word.
             links[nodes] = successors[links[level.parents], columns]
         is_symbol = columns < symbols  # the start is not a symbol, but a context
         successors[level.parents[is_symbol], columns[is_symbol]] = nodes[is_symbol]
@@ -228,6 +232,7 @@ def _probabilities(contexts: Contexts, links: Nodes, orders: list[Grams], symbol
     rows = np.zeros((len(contexts), symbols + 1))
     for level, grams, before in zip(contexts.levels, orders, contexts.before, strict=True):
         if level.begin:
+            # What is not listed after a context has the weighted probability of its suffix.
             _copy_rows(rows, links, level)
             with np.errstate(over="ignore", invalid="ignore"):  # sums will tell
                 rows[level.begin : level.end] *= level.weights[:, np.newaxis]

@@ -185,6 +185,7 @@ def _grams(
             line = show_field(b" ".join(fields))
             what = f"{line} is not a logarithm, an n-gram of order {order}{weight}"
             raise at_line(place + 1, what)
+        # A word that is new gets the next code: the dictionary counts.
         words.extend(map(codes.__getitem__, fields[1 : order + 1]))
         numbers.append(number_in(fields[0], place + 1))
         numbers.append(number_in(fields[-1], place + 1) if len(fields) == order + 2 else 0.0)

@@ -29,7 +29,7 @@ _Item = TypeVar("_Item")
 _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "&": "&amp;"})
 
 
-def escaped_label(text: str) -> str:
+def escape_label(text: str) -> str:
     """Write a line of any text in the DOT language, so that it is seen as it is."""
     return escaped(text).translate(_ESCAPES)
 
@@ -128,6 +128,7 @@ def check_can_draw(path: str | os.PathLike[str]) -> None:
         graphviz()
 
 
+# Lines that Graphviz skips: the automaton as JSON, and a checksum of all before it.
 _COMMENT = b"//| "
 _CHECKSUM = b"//= "
 

@@ -50,7 +50,7 @@ def read_pautomac(stream: BinaryIO) -> PDFA:
     transitions = [
         Transition(numbers[key[0]], codes[key[1]], numbers[key[2]], chances.get(key[:2], 0.0), line)
         for key, (weight, line) in moves.items()
-        if weight
+        if weight  # 0 is as good as no entry
     ]
     possible = {key[:2] for key, (weight, _) in moves.items() if weight}
     for (state, symbol), (_, line) in shares.items():

@@ -195,6 +195,7 @@ def _table(
             raise FileFormatError(
                 f"{name} of state {state}: {reprlib.repr(row)} is not a list of {columns} numbers"
             )
+    # All at once if all is well, which it nearly always is; else the first culprit is named.
     kinds: set[type] = {int} if dtype is np.int64 else {int, float}
     with suppress(OverflowError):
         if kinds.issuperset(map(type, chain.from_iterable(rows))):

@@ -38,7 +38,7 @@ class _Value(NamedTuple):
 def read_pythautomata(stream: BinaryIO) -> PDFA:
     """Read a PDFA from the text, or from a pickle that wraps it."""
     data = read_bytes(stream)
-    values = _values(split_lines(_wrapped(data) if data.startswith(_PICKLE) else data))
+    values = _values(split_lines(_find_text(data) if data.startswith(_PICKLE) else data))
     alphabet = _alphabet(values)
     states: list[State] = []
     starts: dict[str, tuple[float, int]] = {}
@@ -56,7 +56,7 @@ def read_pythautomata(stream: BinaryIO) -> PDFA:
     return build_pdfa(alphabet, states, transitions, initial)
 
 
-def _wrapped(data: bytes) -> bytes:
+def _find_text(data: bytes) -> bytes:
     """Find the text among the strings of a pickle."""
     try:
         for _, argument, _ in pickletools.genops(data):

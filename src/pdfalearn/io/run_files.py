@@ -150,6 +150,7 @@ def _make(document: Document, arrays: Arrays, **shared: Any) -> Result:
     has_tree, complete_to = document["tree"] is not None, document["complete_to"]
     if len(words) < states or (not has_tree and len(words) > states):
         raise FileFormatError(f"word_ends.npy has {len(words)} words for {states} states")
+    # States that only the tree knows come behind those of the automaton.
     sizes["further"] = len(words) - states
     return Result(
         pdfa=pdfa,
@@ -199,6 +200,7 @@ def _distances(arrays: Arrays, complete_to: float) -> BoundaryDistances:
 
 def _tree(arrays: Arrays, sizes: dict[str, int]) -> KeptTree:
     parts = check_members(arrays, _TREE, sizes)
+    # The empty suffix has no first symbol, and all others do.
     check_range(parts["firsts"][1:], "suffix_firsts.npy", 0, sizes["symbols"] - 1)
     traces = _traces(arrays, sizes) if "traces.npy" in arrays else None
     tree = KeptTree(**parts, traces=traces)
@@ -232,6 +234,7 @@ def _check_arcs(tree: KeptTree) -> None:
         if (found[labels[are_traces]] != lengths[are_traces]).any():
             raise FileFormatError("trace_lengths.npy has another length than the trace's suffix")
     check_range(labels[~are_traces], "tree_labels.npy", -1, len(tree.keys) - 1)
+    # The node and the label in one number; labels are from -1 on.
     if len(np.unique((above.astype(np.int64) << 32) + labels + 1)) < len(above):
         raise FileFormatError("tree_labels.npy has the same label on two arcs of one node")
 

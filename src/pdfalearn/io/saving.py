@@ -256,6 +256,7 @@ def _writers_for(
     kind: type, path: str | os.PathLike[str]
 ) -> dict[str, Callable[[Any, BinaryIO], None]] | None:
     """Find what writes the things of a class; refuse an ending that is for another class."""
+    # Subclasses are saved as what they are derived from.
     found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
     if found is None:
         return None

@@ -57,9 +57,10 @@ class PlainLines:
             begins, lengths = _tokens(characters)
             if len(lengths) and lengths.max() > _LONGEST:
                 return None
-            keys = _packed(characters, begins, lengths)
+            keys = _pack(characters, begins, lengths)
         multiplier, table = self._hash
         codes = table[_slots(keys, multiplier)]
+        # Whatever is not a symbol has found the code of one whose bytes are not the same.
         if not np.array_equal(self._numbers[codes], keys):
             return None
         offsets = np.append(0, np.searchsorted(begins, breaks))
@@ -92,7 +93,7 @@ def _tokens(characters: Bytes) -> tuple[Integers, Integers]:
     return edges[::2], edges[1::2] - edges[::2]
 
 
-def _packed(characters: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
+def _pack(characters: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
     """Put the bytes of every token into one integer, the first byte lowest."""
     padded = np.concatenate((characters, np.zeros(_LONGEST, dtype=np.uint8)))
     # Every eight bytes that follow each other, one integer for each place.
@@ -253,7 +254,7 @@ class WordLines:
         return sum(map(WordNotation(alphabet).is_cut, self.lines))
 
 
-def encoded_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
+def encode_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
     """Read the words of a file in batches of at most this many words, keeping none."""
     notation, begin = WordNotation(alphabet), 1
     with _open_text(path) as (stream, name):

@@ -99,7 +99,7 @@ class Frontier(ArrayValue):
         return iter(self.points)
 
     def __hash__(self) -> int:
-        return hash(self.points)
+        return hash(self.points)  # arrays have no hash, and equal frontiers have equal points
 
     def __repr__(self) -> str:
         first, last = self.points[0].states, self.points[-1].states
@@ -150,6 +150,7 @@ class Frontier(ArrayValue):
     def knee(self) -> int | None:
         """The number of states where the curve of training divergences bends most, or None."""
         smallest, answers = self.points[0].states, self.certificate.details.get("answers", 0)
+        # Sizes beyond what the answers support would show a knee of memorised words.
         largest = max(EVERY, int(str(answers)) // _ANSWERS_A_STATE)
         sizes = [size for size in self.sizes if smallest <= size <= largest]
         found = knee(sizes, [self.point(size).training_divergence for size in sizes])

@@ -55,6 +55,7 @@ def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
     inside = (below >= sizes[0]) & (above <= sizes[-1])
     if not inside.any():
         return None
+    # The largest automaton of at most each size, as an index.
     places = np.searchsorted(sizes, (below[inside], sizes[inside], above[inside]), "right") - 1
     before, here, after = logs[places]
     bends = before - 2 * here + after
@@ -72,6 +73,7 @@ def standard_error(losses: Floats, lengths: Floats) -> float:
     if count < 2:
         return float("inf")
     ratio = losses.sum() / lengths.sum()
+    # The delta method: a ratio of sums varies as its residuals do.
     spread = ((losses - ratio * lengths) ** 2).sum() / (count - 1)
     return float(np.sqrt(spread * count) / lengths.sum())
 

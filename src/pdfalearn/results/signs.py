@@ -118,6 +118,7 @@ def coarseness_note(equivalence: Relation, count: int, tables: Iterable[Floats])
     if quantization is None or count < 2:
         return None
     kappa = quantization.kappa
+    # As in `Quantization`: a probability reaches 1/κ if κ times it is at least 1, but for rounding.
     largest = round(max(float(table.max()) for table in tables), decimals)
     if kappa * (largest + _SLACK) >= 1:
         return None
@@ -172,6 +173,7 @@ class StateGrowth:
         before = bisect_right(self._words, words / factor) - 1
         if before < 0:
             return False
+        # Growth with a power of the questions is a slope of logarithms.
         power = math.log(words / self._words[before]) * _POWER
         return math.log(states / self._states[before]) >= power
 

@@ -72,7 +72,7 @@ class TreeNode:
         return replace(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _linked, ([(_own(node), *place) for node, *place in numbered_nodes(self)],)
+        return _link_nodes, ([(_own(node), *place) for node, *place in numbered_nodes(self)],)
 
 
 class NumberedNode(NamedTuple):
@@ -85,7 +85,7 @@ class NumberedNode(NamedTuple):
 
 def numbered_nodes(tree: TreeNode) -> list[NumberedNode]:
     """List the nodes level by level; the place of a node is its number."""
-    nodes = [NumberedNode(checked_tree(tree, "tree"), None, None)]
+    nodes = [NumberedNode(check_tree(tree, "tree"), None, None)]
     for number, (node, _, _) in enumerate(nodes):  # the list grows in front of the loop
         nodes += (NumberedNode(child, number, arc) for arc, child in node.children.items())
     return nodes
@@ -99,7 +99,7 @@ def _own(node: TreeNode) -> _Own:
     return node.suffix, node.access_word, node.distribution
 
 
-def _linked(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
+def _link_nodes(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
     """Make a tree of nodes in the order of their numbers."""
     made: list[TreeNode] = []
     for (suffix, access_word, distribution), parent, arc in nodes:
@@ -110,12 +110,12 @@ def _linked(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
     return made[0]
 
 
-def checked_tree(given: object, name: str) -> TreeNode:
+def check_tree(given: object, name: str) -> TreeNode:
     """Return a classification tree as it is; refuse anything else.
 
     Examples
     --------
-    >>> checked_tree(None, "tree")
+    >>> check_tree(None, "tree")
     Traceback (most recent call last):
     pdfalearn.errors.InputError: tree is None, not a TreeNode; give learn(model).tree
     """
@@ -216,6 +216,7 @@ class KeptTree(ArrayValue):
 
     def _families(self) -> Iterator[tuple[int, list[int]]]:
         """Go through the inner nodes with their children."""
+        # Children sorted by their parents, and cut where the parent changes.
         below = np.argsort(self.parents[1:], kind="stable") + 1
         nodes, begins = np.unique(self.parents[below], return_index=True)
         for node, children in zip(nodes.tolist(), np.split(below, begins[1:]), strict=True):

@@ -101,6 +101,7 @@ def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
     if not parts:  # of a table without memory
         nothing = np.broadcast_to(np.zeros(1), (len(contents), width))
         return Rows.dense(nothing, undefined=undefined if len(contents) else None)
+    # Parts are joined in the order of groups, and then put back into the order of contents.
     rows = _join(parts)
     order = np.array([place for places in groups.values() for place in places])
     if len(parts) > 1 or len(order) < len(contents):
@@ -113,6 +114,7 @@ def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
 
 
 def _decode_dense(contents: list[bytes], width: int) -> Rows:
+    # The first byte says the form; what is behind the columns is the mass outside.
     table = np.frombuffer(b"".join(contents), np.uint8).reshape(len(contents), -1)[:, 1:]
     if table.shape[1] not in (8 * width, 8 * width + 8):
         raise ValueError(f"a row of {table.shape[1]} bytes does not have {width} columns")

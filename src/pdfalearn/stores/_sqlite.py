@@ -212,6 +212,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Make a new file a store, and see that this one can be written to."""
     connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
     connection.execute("PRAGMA synchronous = FULL")
+    # Of two processes that open a new file at once, the second finds the tables of the first.
     with transaction(connection):
         if _is_new(connection):
             for statement in (*_TABLES.values(), f"PRAGMA application_id = {APPLICATION}"):
