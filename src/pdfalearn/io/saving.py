@@ -16,25 +16,12 @@ from pdfalearn.files import (
     show_name,
     write_named,
 )
+from pdfalearn.io import other_programs, pdfa_files
 from pdfalearn.io._archive_kinds import ArchiveKind
 from pdfalearn.io.arpa import read_ngram
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
-from pdfalearn.io.other_programs import (
-    write_drn,
-    write_markov_chain,
-    write_openfst,
-    write_prism,
-    write_symbols,
-)
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
-from pdfalearn.io.pdfa_files import (
-    read_json,
-    read_npz,
-    write_gzipped_json,
-    write_json,
-    write_npz,
-)
 from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
@@ -76,9 +63,9 @@ def _read_arpa(stream: BinaryIO) -> PDFA:
 
 
 _READERS: dict[str, Callable[[BinaryIO], Any]] = {
-    ".json": read_json,
-    ".json.gz": make_gzip_reader(read_json),
-    ".npz": read_npz,
+    ".json": pdfa_files.read_json,
+    ".json.gz": make_gzip_reader(pdfa_files.read_json),
+    ".npz": pdfa_files.read_npz,
     ".arpa": _read_arpa,
     ".arpa.gz": make_gzip_reader(_read_arpa),
     ".pautomac": read_pautomac,
@@ -94,15 +81,15 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
 _PAGE = ".html"
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
-    ".json": write_json,
-    ".json.gz": write_gzipped_json,
-    ".npz": write_npz,
-    ".mc.dot": write_markov_chain,
+    ".json": pdfa_files.write_json,
+    ".json.gz": pdfa_files.write_gzipped_json,
+    ".npz": pdfa_files.write_npz,
+    ".mc.dot": other_programs.write_markov_chain,
     ".dot": write_dot,
-    ".pm": write_prism,
-    ".drn": write_drn,
-    ".att": write_openfst,
-    ".syms": write_symbols,
+    ".pm": other_programs.write_prism,
+    ".drn": other_programs.write_drn,
+    ".att": other_programs.write_openfst,
+    ".syms": other_programs.write_symbols,
     ".pautomac": write_pautomac,
     ".pautomac_model.txt": write_pautomac,
     **picture_writers(_draw),
