@@ -30,18 +30,13 @@ def read_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
     return bytes(data)
 
 
-def make_gzip_reader(read: Callable[[BinaryIO], _Thing]) -> Callable[[BinaryIO], _Thing]:
-    """Return what reads the gzipped form; no more is inflated than is read."""
-
-    def read_gzipped(stream: BinaryIO) -> _Thing:
-        try:
-            with gzip.GzipFile(fileobj=stream) as inflated:
-                return read(inflated)  # type: ignore[arg-type]
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            what = f"not gzip, or damaged: {error}; save or fetch it again"
-            raise FileFormatError(what) from error
-
-    return read_gzipped
+def read_gzipped(read: Callable[[BinaryIO], _Thing], stream: BinaryIO) -> _Thing:
+    """Read the gzipped form of what a function reads; no more is inflated than is read."""
+    try:
+        with gzip.GzipFile(fileobj=stream) as inflated:
+            return read(inflated)  # type: ignore[arg-type]
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
 
 
 def mebibytes(limit: int) -> str:

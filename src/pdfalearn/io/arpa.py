@@ -12,13 +12,14 @@ import re
 from array import array
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, pairwise
 from typing import BinaryIO
 
 import numpy as np
 
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import make_gzip_reader, read_named
+from pdfalearn.files import read_gzipped, read_named
 from pdfalearn.io._backoff import LARGEST_CORRECTION, Grams, automaton_of
 from pdfalearn.io._lines import at_line, number_in, read_bytes, show_field, split_lines
 from pdfalearn.pdfa import PDFA
@@ -109,7 +110,7 @@ def read_arpa(path: str | os.PathLike[str]) -> Ngram:
     >>> ngram.order, round(ngram.largest_correction, 4)
     (2, 0.0036)
     """
-    return read_named(path, {".arpa": read_ngram, ".arpa.gz": make_gzip_reader(read_ngram)})
+    return read_named(path, {".arpa": read_ngram, ".arpa.gz": partial(read_gzipped, read_ngram)})
 
 
 def read_ngram(stream: BinaryIO) -> Ngram:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import BinaryIO, TypeVar
 
@@ -112,14 +113,13 @@ def picture_writers(
     render: Callable[[_Drawn, str], bytes],
 ) -> dict[str, Callable[[_Drawn, BinaryIO], None]]:
     """Make a writer for the ending of every kind of picture."""
+    return {f".{kind}": partial(_write_picture, render, kind) for kind in _OPTIONS}
 
-    def writer(kind: str) -> Callable[[_Drawn, BinaryIO], None]:
-        def write(drawn: _Drawn, stream: BinaryIO) -> None:
-            stream.write(render(drawn, kind))
 
-        return write
-
-    return {f".{kind}": writer(kind) for kind in _OPTIONS}
+def _write_picture(
+    render: Callable[[_Drawn, str], bytes], kind: str, drawn: _Drawn, stream: BinaryIO
+) -> None:
+    stream.write(render(drawn, kind))
 
 
 def check_can_draw(path: str | os.PathLike[str]) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, BinaryIO
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
     check_can_write,
     check_name,
-    make_gzip_reader,
     open_archive,
+    read_gzipped,
     read_named,
     show_name,
     write_named,
@@ -64,10 +65,10 @@ def _read_arpa(stream: BinaryIO) -> PDFA:
 
 _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".json": pdfa_files.read_json,
-    ".json.gz": make_gzip_reader(pdfa_files.read_json),
+    ".json.gz": partial(read_gzipped, pdfa_files.read_json),
     ".npz": pdfa_files.read_npz,
     ".arpa": _read_arpa,
-    ".arpa.gz": make_gzip_reader(_read_arpa),
+    ".arpa.gz": partial(read_gzipped, _read_arpa),
     ".pautomac": read_pautomac,
     ".pautomac_model.txt": read_pautomac,
     ".pythautomata": read_pythautomata,

@@ -175,7 +175,32 @@ class Frontier(ArrayValue):
         Axes
             What was drawn on.
         """
-        return plot_frontier(self, axes)
+        axes = given_or_new_axes(axes)
+        states = [point.states for point in self]
+        lows, highs = [point.low for point in self], [point.high for point in self]
+        values = [point.divergence for point in self]
+        axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
+        axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
+        best = self.point(len(self.best))
+        label = f"best: {count_text(best.states, 'states')}"
+        place = [best.states], [best.divergence]
+        axes.plot(*place, "o", fillstyle="none", markersize=11, color=MARK, label=label)
+        partly = [point for point in self if point.infinite_share]
+        if partly:
+            places = [point.states for point in partly], [point.divergence for point in partly]
+            axes.plot(*places, "x", color=MARK, label="infinite at some positions")
+        if self.knee is not None:
+            label = f"knee: {count_text(self.knee, 'states')}"
+            axes.axvline(self.knee, linestyle=":", color="#555555", label=label)
+        finish(
+            axes,
+            xscale="log",
+            yscale="log" if min(values) > 0 else "linear",
+            xlabel="states",
+            ylabel="KL divergence per symbol (nats)",
+        )
+        write_numbers_in_full(axes.xaxis)
+        return axes
 
 
 class Simplified(NamedTuple):
@@ -279,33 +304,3 @@ def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:
         )
         for point in frontier
     ]
-
-
-def plot_frontier(frontier: Frontier, axes: Any) -> Any:
-    """Draw states against divergence with its confidence interval."""
-    axes = given_or_new_axes(axes)
-    states = [point.states for point in frontier]
-    lows, highs = [point.low for point in frontier], [point.high for point in frontier]
-    values = [point.divergence for point in frontier]
-    axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
-    axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
-    best = frontier.point(len(frontier.best))
-    label = f"best: {count_text(best.states, 'states')}"
-    place = [best.states], [best.divergence]
-    axes.plot(*place, "o", fillstyle="none", markersize=11, color=MARK, label=label)
-    partly = [point for point in frontier if point.infinite_share]
-    if partly:
-        places = [point.states for point in partly], [point.divergence for point in partly]
-        axes.plot(*places, "x", color=MARK, label="infinite at some positions")
-    if frontier.knee is not None:
-        label = f"knee: {count_text(frontier.knee, 'states')}"
-        axes.axvline(frontier.knee, linestyle=":", color="#555555", label=label)
-    finish(
-        axes,
-        xscale="log",
-        yscale="log" if min(values) > 0 else "linear",
-        xlabel="states",
-        ylabel="KL divergence per symbol (nats)",
-    )
-    write_numbers_in_full(axes.xaxis)
-    return axes

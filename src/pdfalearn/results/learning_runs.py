@@ -228,7 +228,17 @@ class Result(ArrayValue):
         Axes
             What was drawn on.
         """
-        return plot_run(self, axes)
+        axes = given_or_new_axes(axes)
+        words = [step.words for step in (*self.history, self.statistics)]
+        states = [step.states for step in (*self.history, self.statistics)]
+        axes.plot([0, *words], [0, *states], color=COLOUR, label="states discovered")
+        label = f"equivalence queries: {len(self.history):,}"
+        axes.plot(words[:-1], states[:-1], "o", markersize=4, color=COLOUR, label=label)
+        label = f"{self.certificate.kind}: {count_text(len(self.pdfa), 'states')}"
+        end = words[-1:], states[-1:]
+        axes.plot(*end, "o", fillstyle="none", markersize=11, color=MARK, label=label)
+        axes.yaxis.get_major_locator().set_params(integer=True)
+        return finish(axes, xlabel="words asked", ylabel="states")
 
 
 class LearningInterrupted(KeyboardInterrupt):
@@ -251,21 +261,6 @@ class LearningInterrupted(KeyboardInterrupt):
     def __init__(self, result: Result | None) -> None:
         super().__init__("learning was interrupted")
         self.result = result
-
-
-def plot_run(result: Result, axes: Any) -> Any:
-    """Draw the words asked against the states that were discovered, at each equivalence query."""
-    axes = given_or_new_axes(axes)
-    words = [step.words for step in (*result.history, result.statistics)]
-    states = [step.states for step in (*result.history, result.statistics)]
-    axes.plot([0, *words], [0, *states], color=COLOUR, label="states discovered")
-    label = f"equivalence queries: {len(result.history):,}"
-    axes.plot(words[:-1], states[:-1], "o", markersize=4, color=COLOUR, label=label)
-    label = f"{result.certificate.kind}: {count_text(len(result.pdfa), 'states')}"
-    end = words[-1:], states[-1:]
-    axes.plot(*end, "o", fillstyle="none", markersize=11, color=MARK, label=label)
-    axes.yaxis.get_major_locator().set_params(integer=True)
-    return finish(axes, xlabel="words asked", ylabel="states")
 
 
 _COSTS = {

@@ -195,7 +195,20 @@ class Sweep(ArrayValue):
         Axes
             What was drawn on.
         """
-        return plot_sweep(self, axes)
+        axes = given_or_new_axes(axes)
+        for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
+            rows = [row for row in self if row.has_ended == has_ended]
+            if rows:
+                values = np.array([(row.low, row.divergence, row.high) for row in rows]).T
+                look = {"fmt": style, "color": COLOUR, "capsize": 3, "label": label}
+                states = [row.states for row in rows]
+                axes.errorbar(states, values[1], yerr=np.diff(values, axis=0), **look)
+        _name_points(self, axes)
+        chosen = self.recommended
+        if chosen is not None:
+            marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
+            axes.plot([chosen.states], [chosen.divergence], "o", **marked)
+        return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
 
     def _repr_html_(self) -> str:
         from pdfalearn.viewing import sweep_html
@@ -274,24 +287,6 @@ def sweep_records(sweep: Sweep) -> list[dict[str, object]]:
 
 _PLACES = 20
 """An axis has this many parts; points in the same part share their name."""
-
-
-def plot_sweep(sweep: Sweep, axes: Any) -> Any:
-    """Draw states against divergence with its interval, each point with its κ or tolerance."""
-    axes = given_or_new_axes(axes)
-    for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
-        rows = [row for row in sweep if row.has_ended == has_ended]
-        if rows:
-            values = np.array([(row.low, row.divergence, row.high) for row in rows]).T
-            look = {"fmt": style, "color": COLOUR, "capsize": 3, "label": label}
-            states = [row.states for row in rows]
-            axes.errorbar(states, values[1], yerr=np.diff(values, axis=0), **look)
-    _name_points(sweep, axes)
-    chosen = sweep.recommended
-    if chosen is not None:
-        marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
-        axes.plot([chosen.states], [chosen.divergence], "o", **marked)
-    return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
 
 
 def _name_points(sweep: Sweep, axes: Any) -> None:
