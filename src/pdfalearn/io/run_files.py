@@ -249,6 +249,10 @@ def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
 _RELATIONS = {"quantization": Quantization, "exact": Exact, "tolerance": Tolerance}
 
 
+def _parameters_of(relation: type[Quantization | Exact | Tolerance]) -> list[str]:
+    return [field.name for field in fields(relation) if field.init]
+
+
 def _relation_object(equivalence: Relation | None) -> Document:
     """Return a relation as an object; one that is not this library's can only be shown."""
     decimals, inner = [], equivalence
@@ -257,7 +261,8 @@ def _relation_object(equivalence: Relation | None) -> Document:
         inner = inner.equivalence
     for kind, relation in _RELATIONS.items():
         if type(inner) is relation:
-            return {"kind": kind, **vars(inner), "rounded": decimals}
+            given = {name: getattr(inner, name) for name in _parameters_of(relation)}
+            return {"kind": kind, **given, "rounded": decimals}
     return {"kind": "other", "shown": reprlib.repr(equivalence)}
 
 
@@ -268,7 +273,7 @@ def _relation(document: object) -> Relation | None:
         return None
     if not isinstance(kind, str) or kind not in _RELATIONS:
         raise wrong("equivalence", document, "a relation of distributions")
-    names = {field.name for field in fields(_RELATIONS[kind])}
+    names = _parameters_of(_RELATIONS[kind])
     given = check_keys(document, {"kind", "rounded", *names}, "equivalence")
     if not isinstance(given["rounded"], list):
         raise wrong("rounded", given["rounded"], "a list of numbers of decimals")

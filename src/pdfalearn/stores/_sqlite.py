@@ -292,9 +292,10 @@ def _find_schema_fault(connection: sqlite3.Connection) -> str | None:
         *(("table", name, name, " ".join(text.split())) for name, text in _TABLES.items()),
         ("index", _INDEX, "models", "None"),
     }
-    for kind, name, *_ in sorted(found - expected):
+    # In reverse, tables come before their indices.
+    for kind, name, *_ in sorted(found - expected, reverse=True):
         return f"the {kind} {name!r} is not that of a store"
-    for kind, name, *_ in sorted(expected - found, reverse=True):  # tables before their indices
+    for kind, name, *_ in sorted(expected - found, reverse=True):
         return f"the {kind} {name!r} is missing"
     return None
 
