@@ -11,6 +11,7 @@ import os
 import re
 from array import array
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, pairwise
@@ -110,7 +111,8 @@ def read_arpa(path: str | os.PathLike[str]) -> Ngram:
     >>> ngram.order, round(ngram.largest_correction, 4)
     (2, 0.0036)
     """
-    return read_named(path, {".arpa": read_ngram, ".arpa.gz": partial(read_gzipped, read_ngram)})
+    gzipped: Callable[[BinaryIO], Ngram] = partial(read_gzipped, read_ngram)
+    return read_named(path, {".arpa": read_ngram, ".arpa.gz": gzipped})
 
 
 def read_ngram(stream: BinaryIO) -> Ngram:

@@ -249,7 +249,7 @@ def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
 _RELATIONS = {"quantization": Quantization, "exact": Exact, "tolerance": Tolerance}
 
 
-def _parameters_of(relation: type[Quantization | Exact | Tolerance]) -> list[str]:
+def _parameters_of(relation: type[Any]) -> list[str]:
     return [field.name for field in fields(relation) if field.init]
 
 
