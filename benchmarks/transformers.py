@@ -129,7 +129,7 @@ def in_any_order(opened: OpenedTransformer, words: list[tuple[int, ...]]) -> tup
     """Ask for all words, 64 at a time in a random order; words a second, and the answers."""
     parts = batches(words, size=64)
     started = time.perf_counter()
-    rows = Rows.joined([opened.answer(part) for part in parts])
+    rows = Rows.join([opened.answer(part) for part in parts])
     return len(words) / (time.perf_counter() - started), rows
 
 

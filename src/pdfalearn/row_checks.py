@@ -118,7 +118,7 @@ def right_rows(given: Any, count: int, width: int, alphabet: Alphabet) -> tuple[
             pending += [(middle, end), (begin, middle)] if len(here) > 1 else []
         else:
             places.append(here)
-    return np.concatenate(places), Rows.joined(parts[1:] or parts)
+    return np.concatenate(places), Rows.join(parts[1:] or parts)
 
 
 def _check_rows(rows: Rows, count: int, width: int, alphabet: Alphabet) -> Rows:
@@ -184,7 +184,7 @@ def _check_defined(rows: Rows, undefined: Flags, alphabet: Alphabet) -> Rows:
         nothing = Rows.dense(nothing.to_dense())
     places = np.full(len(rows), len(defined))
     places[defined] = np.arange(len(defined))
-    checked = Rows.joined([part, nothing]).take(places)
+    checked = Rows.join([part, nothing]).take(places)
     checked.undefined, checked.outside = undefined, outside
     return checked
 

@@ -126,10 +126,10 @@ class OpenedTransformer(LanguageModel):
                     parts.append(self._spelling.rows(self._choose(self.pass_on(part), len(part))))
         except BaseException as error:
             if parts:
-                rows = Rows.joined(parts)
+                rows = Rows.join(parts)
                 attach_answers(error, batch.wanted_ids[: len(rows)], rows)
             raise
-        return Rows.joined(parts)
+        return Rows.join(parts)
 
     def _note(self, batch: Batch) -> None:
         """Put the tokens of words into the tree that are not there, and of those before them."""

@@ -216,7 +216,7 @@ def ask_batch(model: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYT
             rows = opened.answer(batch)
         else:
             parts = (np.arange(begin, min(begin + size, batch.count)) for begin in begins)
-            rows = Rows.joined([opened.answer(batch.select(part)) for part in parts])
+            rows = Rows.join([opened.answer(batch.select(part)) for part in parts])
     except BaseException as error:
         note = close_quietly(opened)
         if note is not None:

@@ -267,7 +267,7 @@ class Spelling(Frozen):
         if not over.all():
             parts.append(ask(words.take((~over).nonzero()[0])))
         order = np.argsort(np.argsort(~over, kind="stable"), kind="stable")
-        return Rows.joined(parts).take(order)
+        return Rows.join(parts).take(order)
 
     def over(self, words: Words, *, before_last: bool = False) -> NDArray[np.bool_]:
         """Return which words hold ``outside``, or hold it before their last symbol."""
