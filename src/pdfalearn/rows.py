@@ -92,7 +92,7 @@ class Rows:
         impossible : array of bool, shape (count, symbols), optional
             With which symbols, all of probability 0, no word goes on.
         """
-        values = np.asarray(values)
+        values = np.asanyarray(values)  # a masked array stays one, and is refused as an answer
         width = values.shape[1] if values.ndim == 2 else 0
         return cls(width, values, undefined=undefined, outside=outside, impossible=impossible)
 
@@ -326,9 +326,9 @@ class Rows:
             listed[:, 1:] = ~self.impossible
         listed[:, 0] = True
         rows, columns = listed.nonzero()
-        beside = {"undefined": self.undefined, "outside": self.outside}
-        offsets = offsets_of(listed.sum(axis=1))
-        return Rows.sparse(self.width, offsets, columns, self.values[rows, columns], **beside)
+        offsets, values = offsets_of(listed.sum(axis=1)), self.values[rows, columns]
+        beside = (None, None, self.undefined, self.outside)
+        return Rows(self.width, values, columns.astype(np.int32), offsets, *beside)
 
     @classmethod
     def join(cls, parts: Sequence[Rows]) -> Rows:
@@ -337,14 +337,16 @@ class Rows:
             return parts[0]
         if any(part.is_sparse for part in parts):
             parts = [part.to_sparse() for part in parts]
-        beside = [_join_arrays(parts, name) for name in ("rest", "ceiling", "undefined", "outside")]
-        values = np.concatenate([part.values for part in parts])
-        width = parts[0].width
+        whole = cls(parts[0].width, np.concatenate([part.values for part in parts]))
+        for name in ("rest", "ceiling", "undefined", "outside"):
+            setattr(whole, name, _join_arrays(parts, name))
         if not parts[0].is_sparse:
-            return cls(width, values, None, None, *beside, _join_arrays(parts, "impossible"))
-        columns = np.concatenate([part.listing[0] for part in parts])
+            whole.impossible = _join_arrays(parts, "impossible")
+            return whole
         lengths = np.concatenate([np.diff(part.listing[1]) for part in parts])
-        return cls(width, values, columns, offsets_of(lengths), *beside)
+        whole.columns = np.concatenate([part.listing[0] for part in parts])
+        whole.offsets, whole.is_sparse = offsets_of(lengths), True
+        return whole
 
 
 def _join_arrays(parts: Sequence[Rows], name: str) -> NDArray[Any] | None:

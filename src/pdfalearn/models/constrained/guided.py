@@ -14,17 +14,14 @@ from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, over_alphabet, regex_dfa, trim_dfa
 from pdfalearn.models.automaton import AutomatonModel, WordStates
 from pdfalearn.models.batch import Batch, Lineage
-from pdfalearn.models.constrained.top import TopK, TopP
-from pdfalearn.models.constrained.wrapper import (
-    SPARSE_ABOVE,
+from pdfalearn.models.constrained.opened_wrapper import (
     OpenedWrapper,
-    Part,
     States,
-    Temperature,
     UnchangeableError,
-    Wrapper,
     unchangeable_word,
 )
+from pdfalearn.models.constrained.top import TopK, TopP
+from pdfalearn.models.constrained.wrapper import SPARSE_ABOVE, Part, Temperature, Wrapper
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.rows import Rows
@@ -87,16 +84,15 @@ class Guided(Wrapper):
         return OpenedGuided(self, inner)
 
     def _weigh(self, part: Part) -> tuple[Flags, Flags]:
-        allowed: Flags = (
-            self.allowed[part.states]
-            if part.columns is None or part.states is None
-            else self.allowed[part.states[:, None], part.columns]
-        )
-        np.multiply(part.table, allowed, out=part.table)
+        states, columns = part.states, part.columns
         undecided = part.rests > 0
-        if undecided.any():
-            listed = np.count_nonzero(allowed & (part.columns > 0), axis=1)
-            undecided &= listed < self._counts[part.states]
+        if columns is None or states is None:
+            allowed = self.allowed[states]
+        else:
+            allowed = self.allowed[states[:, None], columns]
+            listed = np.count_nonzero(allowed & (columns > 0), axis=1)
+            undecided &= listed < self._counts[states]
+        np.multiply(part.table, allowed, out=part.table)
         return allowed, undecided
 
 

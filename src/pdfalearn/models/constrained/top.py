@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.constrained.wrapper import OpenedWrapper, Part, Wrapper
+from pdfalearn.models.constrained.opened_wrapper import OpenedWrapper
+from pdfalearn.models.constrained.wrapper import Part, Wrapper
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
@@ -321,8 +323,7 @@ class Supports:
         """Return for each word, whose support is known, whether a symbol is in it."""
         found = []
         for word, symbol in zip(ids.tolist(), symbols.tolist(), strict=True):
-            data = self._support_of[word]
-            kept = memoryview(data).cast(self._type.char) if data else b""  # type: ignore[call-overload]
+            kept = array(self._type.char, self._support_of[word])
             place = bisect_left(kept, symbol)
             found.append(place < len(kept) and kept[place] == symbol)
         return np.array(found, dtype=bool)
