@@ -229,7 +229,7 @@ def test_closing_frees_the_states() -> None:
     assert sum(table.nbytes for table in states._tables) >= 3279 * 48
     opened.close()
     assert not states._tables
-    assert states._slots.nbytes == states._used.nbytes == states._words.nbytes == 0
+    assert states._slots.nbytes == states._used.nbytes == states._owners.nbytes == 0
     opened.close()
 
 
