@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pdfalearn.errors import InputError
-from pdfalearn.models._causal_models import CausalModel, Limit
-from pdfalearn.models._opened_transformer import OpenedTransformer, Way
+from pdfalearn.models._causal_models import Limit
+from pdfalearn.models._opened_transformer import OpenedTransformer, Setup, Way
 from pdfalearn.models._token_tree import Nodes, TokenTree
 from pdfalearn.models.opened import error_text
 from pdfalearn.models.spelling import Spelling
@@ -44,42 +44,27 @@ class Trial:
 
     Parameters
     ----------
-    model : CausalModel
-        The transformer.
-    spelling : Spelling
-        How symbols are written in tokens.
-    prompt : tuple of int
-        The tokens before every word.
-    memory, batch : int
-        As for `TransformerModel`.
+    setup : Setup
+        The transformer, and what it is asked.
     """
 
-    def __init__(
-        self,
-        model: CausalModel,
-        spelling: Spelling,
-        prompt: tuple[int, ...],
-        memory: int,
-        batch: int,
-    ) -> None:
+    def __init__(self, setup: Setup) -> None:
         import torch
 
-        self._model = model
-        self._rounding = torch.finfo(model.module.dtype).eps
+        self._setup = setup
+        self._model, self._spelling, self._prompt, _, batch = setup
+        self._rounding = torch.finfo(self._model.module.dtype).eps
         self._odd_share = _ODD_SHARES[self._rounding > _COARSE]
-        self._name = type(model.module).__name__
-        self._spelling = spelling
-        self._prompt = prompt
-        self._memory, self._batch = memory, batch
+        self._name = type(self._model.module).__name__
         # A pass has as many tokens as a batch, or all beginnings of symbols behind one word. It is
         # to go beyond the window, if that is not much longer.
-        self._width = max(_LEAST, batch, len(spelling.prefixes))
-        self._tail = prompt[-self._width :]
-        window = model.window.tokens
+        self._width = max(_LEAST, batch, len(self._spelling.prefixes))
+        self._tail = self._prompt[-self._width :]
+        window = self._model.window.tokens
         if window <= 2 * self._width:
             self._width = max(self._width, int(_BEYOND * window) - len(self._tail))
         self._random = np.random.default_rng(1)
-        self._pool = np.unique(np.array([*chain(*spelling.tokens), *prompt]))
+        self._pool = np.unique(np.array([*chain(*self._spelling.tokens), *self._prompt]))
 
     def best_way(self) -> tuple[Way, str]:
         """Return the fastest way that is right, and what is wrong with those that keep something.
@@ -157,7 +142,7 @@ class Trial:
         import torch
 
         letter = Spelling({0: [int(self._pool[0])]}, "rest")
-        opened = OpenedTransformer(self._model, letter, self._tail, self._memory, self._batch, way)
+        opened = OpenedTransformer(self._setup._replace(spelling=letter, prompt=self._tail), way)
         deep = self._grow(opened.tree)
         halves = np.split(np.arange(opened.tree.size), [self._width // 2 + 1])
         with torch.inference_mode():

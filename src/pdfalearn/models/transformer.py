@@ -12,7 +12,7 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.extras import check_installed
 from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
-from pdfalearn.models._opened_transformer import OpenedTransformer
+from pdfalearn.models._opened_transformer import OpenedTransformer, Setup
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
 from pdfalearn.models._trials import Trial
 from pdfalearn.models.batch import Batch
@@ -118,12 +118,11 @@ class TransformerModel(LanguageModel):
         self.prompt = tokens.prompt(prompt, chat=chat)
         self.alphabet = self.spelling.alphabet
         self.full_support = outside is None
-        self._memory = checked_integer(memory, "memory", 1, 2**62)
-        self._batch = checked_integer(batch, "batch", 1)
-        self._hashed: tuple[object, str] | None = None
+        memory = checked_integer(memory, "memory", 1, 2**62)
+        batch = checked_integer(batch, "batch", 1)
         self._model.check_ready()
-        trial = Trial(self._model, self.spelling, self.prompt, self._memory, self._batch)
-        self._way, why = trial.best_way()
+        self._setup = Setup(self._model, self.spelling, self.prompt, memory, batch)
+        self._way, why = Trial(self._setup).best_way()
         if why:
             warnings.warn(
                 f"nothing can be kept of words with {type(model).__name__} ({why}): they are "
@@ -162,18 +161,13 @@ save_pretrained
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of weights, configuration, precision, prompt, symbols' tokens and ends."""
-        weights = self._model.versions()
-        if self._hashed is None or self._hashed[0] != weights:
-            self._hashed = weights, self._model.hash(self.spelling)
-        text = f"{self._hashed[1]} {self.spelling.fingerprint} {self.prompt}"
-        return sha256(text.encode()).hexdigest()
+        model = self._model.hash(self.alphabet)
+        return sha256(f"{model} {self.spelling.fingerprint} {self.prompt}".encode()).hexdigest()
 
     def open(self) -> OpenedTransformer:
         """Return what keeps the keys and values of one run; it has the whole memory for itself."""
         self._model.check_ready()
-        return OpenedTransformer(
-            self._model, self.spelling, self.prompt, self._memory, self._batch, self._way
-        )
+        return OpenedTransformer(self._setup, self._way)
 
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions after words, computed from the prompt on."""
