@@ -204,7 +204,7 @@ class OpenedTransformer(LanguageModel):
 
         if self._kept is None:
             self.tokens += len(self._prompt)
-            parts = list_keys_values(self._model.encoded(self._prompt))
+            parts = list_keys_values(self._model.encode(self._prompt))
             self._before = [part[:, :, : len(self._prompt) - 1].clone() for part in parts]
             samples = [part[:, :, :1] for part in parts]
             self._kept = SlotCache(samples, [2] * len(parts), self._memory)

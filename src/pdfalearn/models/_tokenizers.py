@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import CausalModel
+from pdfalearn.models._loading import explain
 from pdfalearn.models.spelling import Spelling, Texts
 from pdfalearn.text import described
 
@@ -36,7 +36,13 @@ class Tokens:
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase | None, model: CausalModel) -> None:
-        _check_tokenizer(tokenizer)
+        from transformers import PreTrainedTokenizerBase
+
+        if tokenizer is not None and not isinstance(tokenizer, PreTrainedTokenizerBase):
+            raise InputError(
+                f"{described(tokenizer)} is not a tokenizer of transformers; load one with "
+                "AutoTokenizer, or leave it out where the folder has its own"
+            )
         self._tokenizer = tokenizer
         self._model = model
         self._adds_blank = tokenizer is not None and _adds_blank(tokenizer)
@@ -115,8 +121,8 @@ class Tokens:
             )
         except Exception as error:  # templates are programs, and messages are what users give
             raise InputError(
-                f"the chat template does not take the prompt ({' '.join(str(error).split())[:200]})"
-                '; give a text, or messages such as {"role": "user", "content": "…"}'
+                f"the chat template does not take the prompt ({explain(error)}); give a text, or "
+                'messages such as {"role": "user", "content": "…"}'
             ) from error
         return list(given)
 
@@ -136,7 +142,11 @@ class Tokens:
             return self._usual_ends()
         if isinstance(ends, str) or not isinstance(ends, Iterable):
             raise InputError(f"ends are {ends!r}: give a list of texts or tokens, or 'rest'")
-        return tuple(self._end(end) if isinstance(end, str) else end for end in ends)
+        paths = [self.encoded(end) if isinstance(end, str) else [end] for end in ends]
+        for end, path in zip(ends, paths, strict=True):
+            if len(path) != 1:
+                raise InputError(f"the end {end!r} has {len(path)} tokens; an end has one")
+        return tuple(path[0] for path in paths)
 
     def _usual_ends(self) -> tuple[int, ...]:
         """Return the tokens at which the model itself stops writing."""
@@ -146,12 +156,6 @@ class Tokens:
             if given is not None:
                 return tuple(given) if isinstance(given, list) else (given,)
         raise InputError("no token ends a text; name the ends, or give ends='rest'")
-
-    def _end(self, text: str) -> int:
-        tokens = self.encoded(text)
-        if len(tokens) != 1:
-            raise InputError(f"the end {text!r} has {len(tokens)} tokens; an end has one")
-        return tokens[0]
 
     def _check_known(self, tokens: Iterable[int], what: str) -> None:
         largest = max(tokens, default=0)
@@ -165,32 +169,6 @@ class Tokens:
         if self._tokenizer is None:
             raise InputError(f"{what} needs a tokenizer; give one, or give tokens")
         return self._tokenizer
-
-
-def _check_tokenizer(tokenizer: object) -> None:
-    from transformers import PreTrainedTokenizerBase
-
-    if tokenizer is not None and not isinstance(tokenizer, PreTrainedTokenizerBase):
-        raise InputError(
-            f"{described(tokenizer)} is not a tokenizer of transformers; load one with "
-            "AutoTokenizer, or leave it out where the folder has its own"
-        )
-
-
-def loaded_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Load the tokenizer of a local folder; no code from there, no download."""
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
-    except Exception as error:  # what is in the files decides what goes wrong
-        raise InputError(
-            f"the folder {folder} holds no tokenizer ({' '.join(str(error).split())[:200]}); save "
-            "one there, or give one"
-        ) from error
-    return tokenizer
 
 
 def _adds_blank(tokenizer: PreTrainedTokenizerBase) -> bool:

@@ -10,11 +10,10 @@ import numpy as np
 
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import Limit
+from pdfalearn.models._loading import explain
 from pdfalearn.models._opened_transformer import OpenedTransformer, Setup, Way
 from pdfalearn.models._token_tree import Nodes, TokenTree
-from pdfalearn.models.opened import error_text
 from pdfalearn.models.spelling import Spelling
-from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -78,7 +77,7 @@ class Trial:
             try:
                 wrong = self._share_of_wrong(way)
             except Exception as error:  # whatever code the model has
-                why = f"it takes no keys and values that are kept: {_line(error)}"
+                why = f"it takes no keys and values that are kept: {explain(error)}"
                 continue
             if wrong <= self._odd_share:
                 return way, ""
@@ -124,7 +123,7 @@ class Trial:
                 raise ValueError(f"its logits have the shape {tuple(together.shape)}")
         except Exception as error:  # whatever code the model has
             raise InputError(
-                f"{self._name} does not go on from tokens alone: {_line(error)}"
+                f"{self._name} does not go on from tokens alone: {explain(error)}"
             ) from error
         for given, plain in zip(together, alone, strict=True):
             if self._wrong(given[:length], plain) > self._odd_share:
@@ -194,7 +193,3 @@ def _center_logits(logits: Tensor) -> Tensor:
     logits = logits.double()
     logits = (logits - logits.amax(-1, keepdim=True)).clamp(min=-50)
     return logits - logits.mean(-1, keepdim=True)
-
-
-def _line(error: Exception) -> str:
-    return shortened(error_text(error), 200)

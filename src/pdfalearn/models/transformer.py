@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from hashlib import sha256
 from pathlib import Path
@@ -11,9 +12,10 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.extras import check_installed
-from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
+from pdfalearn.models._causal_models import CausalModel
+from pdfalearn.models._loading import check_folder, find_folder, load_model, load_tokenizer
 from pdfalearn.models._opened_transformer import OpenedTransformer, Setup
-from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
+from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens
 from pdfalearn.models._trials import Trial
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_SYMBOL, LanguageModel, QueryCost
@@ -21,10 +23,12 @@ from pdfalearn.models.spelling import Texts
 from pdfalearn.rows import Rows
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 _MEMORY = 2**30
 _BATCH = 256
+_LOGGER = logging.getLogger(__name__)
 
 
 class TransformerModel(LanguageModel):
@@ -60,7 +64,7 @@ class TransformerModel(LanguageModel):
         given. Words beyond that are forgotten, and computed again when they are needed.
     batch : int
         About how many tokens go through the model at once.
-    precision, device : str, optional
+    precision, device : str or torch.dtype, str, optional
         For a folder: a type of torch such as "float64", and where to compute, such as "cuda". If
         not given, as it was saved, on the CPU.
     cost : QueryCost
@@ -100,16 +104,16 @@ class TransformerModel(LanguageModel):
         outside: Symbol | None = None,
         memory: int = _MEMORY,
         batch: int = _BATCH,
-        precision: str | None = None,
+        precision: str | torch.dtype | None = None,
         device: str | None = None,
         cost: QueryCost | None = None,
     ) -> None:
         for package in ("torch", "transformers"):
             check_installed(package, "transformers")
         if isinstance(model, str | Path):
-            folder = checked_folder(model)
-            tokenizer = loaded_tokenizer(folder) if tokenizer is None else tokenizer
-            model = loaded(folder, precision, device)
+            folder = check_folder(model)
+            tokenizer = load_tokenizer(folder) if tokenizer is None else tokenizer
+            model = load_model(folder, precision, device)
         elif precision is not None or device is not None:
             raise InputError("precision and device are for folders; use model.to(…) yourself")
         self._model = CausalModel(model)
@@ -131,29 +135,33 @@ class TransformerModel(LanguageModel):
                 stacklevel=2,
             )
         self.keeps = self._way.keeps
+        _LOGGER.info("%s: keeps keys and values: %s", type(model).__name__, self.keeps)
         self.cost = cost or (EVERY_SYMBOL if self.keeps else _whole_texts(len(self.prompt)))
 
     @classmethod
     def from_pretrained(
-        cls, folder: str | Path, symbols: Texts = (), **options: Any
+        cls, name: str | Path, symbols: Texts = (), **options: Any
     ) -> TransformerModel:
-        """Load model and tokenizer from a local folder, as ``save_pretrained`` writes it.
+        """Load model and tokenizer from a local folder, or by their name on the Hugging Face Hub.
 
         Parameters
         ----------
-        folder : str or Path
-            The folder. Nothing is downloaded, and no code from there is run.
+        name : str or Path
+            A local folder, as ``save_pretrained`` writes it, or a name such as "gpt2". What has a
+            name is downloaded once. Weights are read as safetensors only, and no code is run.
         symbols, **options
             As for the class: ``prompt``, ``ends``, ``precision``, ``device`` and the others.
 
         Examples
         --------
-        >>> TransformerModel.from_pretrained("nowhere", ["a"])
+        >>> TransformerModel.from_pretrained("./nowhere", ["a"])
         Traceback (most recent call last):
         pdfalearn.errors.InputError: nowhere is not a folder; save a model there with \
 save_pretrained
         """
-        return cls(folder, symbols=symbols, **options)
+        for package in ("torch", "transformers"):
+            check_installed(package, "transformers")
+        return cls(find_folder(name), symbols=symbols, **options)
 
     def __repr__(self) -> str:
         return f"TransformerModel({type(self._model.module).__name__}, {self.spelling!r})"
