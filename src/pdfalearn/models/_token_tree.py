@@ -141,7 +141,7 @@ class PassPlanner:
         self._prompt_length = prompt_length
         self._inner_tokens = np.array([prefix[-1] for prefix in inner], dtype=np.int64)
         self._inner_depths = np.array([len(prefix) for prefix in inner], dtype=np.int64)
-        self._inner_sees = _beginnings(inner)
+        self._inner_sees = _mark_beginnings(inner)
 
     def plan(self, nodes: Nodes) -> Pass:
         """Return the pass that reads nodes, all of them different."""
@@ -178,7 +178,7 @@ class PassPlanner:
         return sees
 
 
-def _beginnings(prefixes: tuple[Path, ...]) -> NDArray[np.bool_]:
+def _mark_beginnings(prefixes: tuple[Path, ...]) -> NDArray[np.bool_]:
     """Return which prefixes each of them begins with, itself included; shorter ones come first."""
     numbers = {prefix: number for number, prefix in enumerate(prefixes)}
     table = np.eye(len(prefixes), dtype=bool)

@@ -86,14 +86,11 @@ class OpenedAutomaton(CheckedModel):
 
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions of the states after words."""
-        states = self._states.after(batch)
-        if self._impossible is None:
-            return Rows.shared(self._rows, states)
-        undefined = states < 0
-        if not undefined.any():
-            return Rows.shared(self._rows, states, impossible=self._impossible)
-        states = np.maximum(states, 0)
-        return Rows.shared(self._rows, states, impossible=self._impossible, undefined=undefined)
+        states, impossible = self._states.after(batch), self._impossible
+        if impossible is None or not (undefined := states < 0).any():
+            return Rows.shared(self._rows, states, impossible=impossible)
+        states = np.maximum(states, 0)  # any row will do where a word is undefined
+        return Rows.shared(self._rows, states, impossible=impossible, undefined=undefined)
 
 
 class WordStates:

@@ -210,16 +210,12 @@ def ask_batch(model: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYT
     """
     opened = open_model(model)
     size = max(1, most_bytes // (8 * (len(model.alphabet) + 1)))
-    begins = range(0, batch.count, size)
+    places = np.split(np.arange(batch.count), range(size, batch.count, size))
+    parts = [batch] if len(places) == 1 else map(batch.select, places)
     try:
-        if len(begins) <= 1:
-            rows = opened.answer(batch)
-        else:
-            parts = (np.arange(begin, min(begin + size, batch.count)) for begin in begins)
-            rows = Rows.join([opened.answer(batch.select(part)) for part in parts])
+        rows = Rows.join([opened.answer(part) for part in parts])
     except BaseException as error:
-        note = close_quietly(opened)
-        if note is not None:
+        if (note := close_quietly(opened)) is not None:
             error.add_note(note)
         raise
     close_quietly(opened)

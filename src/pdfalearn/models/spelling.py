@@ -57,19 +57,18 @@ class TokenTrie:
     def __init__(self, paths: Sequence[Path]) -> None:
         inner = {path[:length] for path in paths for length in range(len(path))}
         self.prefixes = tuple(sorted(inner, key=lambda prefix: (len(prefix), prefix)))
-        numbers = {prefix: node for node, prefix in enumerate(self.prefixes)}
-        ending: list[list[int]] = [[] for _ in self.prefixes]
+        ending: dict[Path, list[int]] = {prefix: [] for prefix in self.prefixes}
+        leading: dict[Path, list[int]] = {prefix: [] for prefix in self.prefixes}
         for symbol, path in enumerate(paths):
-            ending[numbers[path[:-1]]].append(symbol)
-        leading: list[list[int]] = [[] for _ in self.prefixes]
+            ending[path[:-1]].append(symbol)
         for prefix in self.prefixes[1:]:
-            leading[numbers[prefix[:-1]]].append(prefix[-1])
-        self.symbols = tuple(np.array(symbols, dtype=np.int64) for symbols in ending)
-        bounds = np.cumsum([1, *map(len, leading)]).tolist()
+            leading[prefix[:-1]].append(prefix[-1])
+        self.symbols = tuple(np.array(symbols, dtype=np.int64) for symbols in ending.values())
+        bounds = np.cumsum([1, *map(len, leading.values())]).tolist()
         self.children = tuple(range(begin, end) for begin, end in pairwise(bounds))
         self.tokens = tuple(
-            np.array([paths[symbol][-1] for symbol in symbols] + onwards, dtype=np.int64)
-            for symbols, onwards in zip(ending, leading, strict=True)
+            np.array([paths[symbol][-1] for symbol in symbols] + leading[prefix], dtype=np.int64)
+            for prefix, symbols in ending.items()
         )
 
 
@@ -111,6 +110,9 @@ class Spelling(Frozen):
     """The tokens that end a word, or "rest"."""
     outside: Symbol | None
     """The symbol that has the mass outside; None if that stands beside the rows."""
+    prefixes: tuple[Path, ...]
+    """The beginnings of spellings, () first, each after those that it begins with. To answer a
+    word, a model is read after all of them."""
     wanted: tuple[Integers, ...]
     """Of every prefix the tokens whose log-probabilities `rows` needs; those at the root are at
     last the ends, unless these are "rest"."""
@@ -136,6 +138,7 @@ class Spelling(Frozen):
             tokens=tokens,
             ends=checked,
             outside=outside,
+            prefixes=trie.prefixes,
             wanted=(np.concatenate([trie.tokens[0], last]), *trie.tokens[1:]),
             _trie=trie,
             _table=Words.of(tokens),
@@ -173,26 +176,15 @@ class Spelling(Frozen):
         >>> Spelling.of_texts(["ab", "c"], encode=lambda text: [ord(c) for c in text], ends=[0])
         Spelling(2 symbols in 3 tokens, ends=(0,))
         """
-        paths: dict[Symbol, Sequence[int]] = {}
-        for symbol, text in _named(texts).items():
-            if isinstance(text, str):
-                paths[symbol] = _canonical(text, encode, unknown)
-            else:
-                paths[symbol] = text
+        paths = {
+            symbol: _encode_text(text, encode, unknown) if isinstance(text, str) else text
+            for symbol, text in _name_texts(texts).items()
+        }
         return cls(paths, ends, terminal=terminal, outside=outside)
 
     def __repr__(self) -> str:
         count, total = len(self.tokens), len(self._table.symbols)
         return f"Spelling({count:,} symbols in {total:,} tokens, ends={self.ends!r})"
-
-    @property
-    def prefixes(self) -> tuple[Path, ...]:
-        """The beginnings of spellings, () first.
-
-        To answer a word, a model is read after each of them. A prefix comes after all those that it
-        begins with.
-        """
-        return self._trie.prefixes
 
     @property
     def fingerprint(self) -> str:
@@ -260,10 +252,8 @@ class Spelling(Frozen):
         over = self.over(words)
         if not over.any():
             return ask(words)
-        ended = np.zeros((int(over.sum()), len(self.alphabet) + 1))
-        ended[:, 0] = 1.0
-        gone = self.over(words, before_last=True)[over]
-        parts = [Rows.dense(ended, undefined=gone)]
+        ended = np.eye(1, len(self.alphabet) + 1).repeat(np.count_nonzero(over), axis=0)
+        parts = [Rows.dense(ended, undefined=self.over(words, before_last=True)[over])]
         if not over.all():
             parts.append(ask(words.take((~over).nonzero()[0])))
         order = np.argsort(np.argsort(~over, kind="stable"), kind="stable")
@@ -295,7 +285,7 @@ def find_beginning(paths: Iterable[Path]) -> tuple[int, int] | None:
     return None
 
 
-def _named(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
+def _name_texts(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     if isinstance(texts, Mapping):
         return texts
     if not isinstance(texts, Iterable):
@@ -312,7 +302,7 @@ def _named(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     return named
 
 
-def _canonical(text: str, encode: Callable[[str], Sequence[int]], unknown: int | None) -> Path:
+def _encode_text(text: str, encode: Callable[[str], Sequence[int]], unknown: int | None) -> Path:
     if not text:
         raise InputError("a symbol's text is empty, so that no token spells it; leave it out")
     path = tuple(encode(text))
