@@ -99,7 +99,8 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **_LOCAL)
     except Exception as error:  # what is in the files decides what goes wrong
         raise InputError(
-            f"the folder {folder} holds no tokenizer; save one there, or give one ({explain(error)})"
+            f"the folder {folder} holds no tokenizer ({explain(error)}); save one there, or give "
+            "one"
         ) from error
     return tokenizer
 

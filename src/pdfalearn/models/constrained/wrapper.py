@@ -126,7 +126,8 @@ class Wrapper(LanguageModel):
         Returns
         -------
         array of float, shape (count, symbols + 1)
-            Numbers from 0 on. In each row one at least is above 0, and the sum is finite.
+            Numbers from 0 on. In each row one at least is above 0, and the sum is finite. What is
+            impossible in the model inside becomes 0 in any case.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method change")
 
@@ -176,6 +177,7 @@ class Wrapper(LanguageModel):
         kept = np.ones(values.shape if self.cuts else 0, dtype=bool)
         undecided, is_empty = np.zeros((2, len(rows)), dtype=bool)
         rests, ceilings = np.where(rows.is_open, rows.rests, 0.0), rows.ceilings
+        impossible = rows.impossible
         for places, cells in _cut_cells(rows):
             part = Part(
                 values[cells],
@@ -187,6 +189,8 @@ class Wrapper(LanguageModel):
             kept_here, undecided[places] = self._weigh(part)
             if kept_here is not None:
                 kept[cells] = kept_here
+            elif impossible is not None:  # what no word goes on with has no probability
+                part.table[:, 1:][impossible[cells]] = 0.0
             is_empty[places] = _divide(part.table)
             if columns is not None:  # of dense rows the part is a view
                 values[cells] = part.table
@@ -198,7 +202,6 @@ class Wrapper(LanguageModel):
             listed = kept[:-1] | (columns == 0) if self.cuts else np.ones(len(columns), dtype=bool)
             ends = np.append(0, np.cumsum(listed))[offsets]
             return Rows(rows.width, values[:-1][listed], columns[listed], ends)
-        impossible = rows.impossible
         if self.cuts:
             impossible = ~kept[:, 1:] if impossible is None else ~kept[:, 1:] | impossible
         return Rows.dense(values, impossible=impossible)
