@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -84,33 +85,25 @@ def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> R
 def right_rows(given: Any, count: int, width: int, alphabet: Alphabet) -> tuple[Integers, Rows]:
     """Return the places and the rows of what is right in an answer that was refused.
 
-    Halves of what is wrong are checked by themselves, so that few wrong rows are found soon.
-
     Examples
     --------
     >>> places, rows = right_rows([[0.5, 0.5], "?", [1, 0], [0, 2]], 4, 2, Alphabet("a"))
     >>> places.tolist(), rows.to_dense().tolist()
     ([0, 2], [[0.5, 0.5], [1.0, 0.0]])
     """
-    places, parts = [np.arange(0)], [Rows.dense(np.empty((0, width)))]
+    places: list[int] = []
+    parts = [Rows.dense(np.empty((0, width)))]
     is_whole = isinstance(given, list | tuple | np.ndarray) and len(given) == count
     if isinstance(given, Rows):
         is_whole = _wrong_form(given, count, width) is None
     if isinstance(given, SharedRows) and is_whole:  # their table was refused, not all rows of it
         given = Rows.dense(given.values, undefined=given.undefined, impossible=given.impossible)
-    pending = [(0, count)] if is_whole else []
-    while pending:
-        begin, end = pending.pop()
-        here = np.arange(begin, end)
-        part = given.take(here) if isinstance(given, Rows) else given[begin:end]
-        try:
-            parts.append(check_answer(part, len(here), width, alphabet))
-        except BadRowError:
-            middle = (begin + end) // 2
-            pending += [(middle, end), (begin, middle)] if len(here) > 1 else []
-        else:
-            places.append(here)
-    return np.concatenate(places), Rows.join(parts)
+    for place in range(count if is_whole else 0):
+        one = given.take(np.array([place])) if isinstance(given, Rows) else given[place : place + 1]
+        with suppress(BadRowError):
+            parts.append(check_answer(one, 1, width, alphabet))
+            places.append(place)
+    return np.array(places, dtype=np.int64), Rows.join(parts)
 
 
 def _check_rows(rows: Rows, count: int, width: int, alphabet: Alphabet) -> Rows:
@@ -190,8 +183,9 @@ def _make_rows(given: object, width: int) -> Rows:
     """Make dense rows of a table, or of a list of rows in which None is an undefined word."""
     if isinstance(given, list | tuple):
         given = [[np.nan] * width if row is None else _detach(row) for row in given]
+    given = _detach(given)
     try:
-        table = np.asarray(_detach(given))
+        table = np.asarray(given)
     except (TypeError, ValueError) as error:
         place = _first_odd(given, width)
         raise BadRowError(f"it is not an array of numbers ({error})", place) from error

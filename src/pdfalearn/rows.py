@@ -247,27 +247,18 @@ class Rows:
         """
         numbers = np.full(count, len(self))
         numbers[places] = np.arange(len(self))
-        filler = Rows.sparse(self.width, [0, 1], [0], [1.0])
-        if not self.is_sparse:
-            filler = Rows.dense(filler.to_dense())
-        spread = Rows.join([self, filler]).take(numbers)
-        return spread._set_undefined(places, self.undefined)
+        spread = self._add_row().take(numbers)
+        spread.undefined = np.ones(count, dtype=bool)
+        spread.undefined[places] = False if self.undefined is None else self.undefined
+        return spread
 
-    def _set_undefined(self, places: NDArray[np.integer], undefined: Flags | None) -> Rows:
-        """Mark all rows as undefined but those at some places, which are as before."""
-        self.undefined = np.ones(len(self), dtype=bool)
-        self.undefined[places] = False if undefined is None else undefined
-        return self
+    def _add_row(self) -> Rows:
+        """Return the rows and one more, for words that are undefined."""
+        row = Rows.dense(np.eye(1, self.width))
+        return Rows.join([self, row.to_sparse() if self.is_sparse else row])
 
     def list_possible(self) -> tuple[Integers, Integers]:
-        """Return what may follow, as pairs of a row and a symbol; sparse rows list all of it.
-
-        Examples
-        --------
-        >>> rows, symbols = Rows.sparse(5, [0, 2, 3], [0, 3, 0], [0.25, 0.75, 1.0]).list_possible()
-        >>> rows.tolist(), symbols.tolist()
-        ([0], [2])
-        """
+        """Return what may follow, as pairs of a row and a symbol; sparse rows list all of it."""
         if self.columns is not None:
             listed = self.columns > 0
             return self.row_numbers[listed], self.columns[listed].astype(np.int64) - 1
@@ -304,10 +295,7 @@ class Rows:
 
     def from_signed(self) -> Rows:
         """Return rows that say by a mask what zeros with a sign have marked as impossible."""
-        if self.offsets is not None:
-            return self
-        signs = np.signbit(self.values[:, 1:])
-        if not signs.any():
+        if self.is_sparse or not (signs := np.signbit(self.values[:, 1:])).any():
             return self
         return Rows.dense(
             self.values + 0.0, undefined=self.undefined, outside=self.outside, impossible=signs
@@ -316,8 +304,8 @@ class Rows:
     def to_sparse(self) -> Rows:
         """Return rows that list what is not impossible, and the terminal.
 
-        Where nothing is said about that, what has probability 0 is left out, which then looks
-        impossible: so that is only for keeping rows.
+        Where nothing is said about that, what has probability 0 looks impossible afterwards: so
+        that is only for keeping rows.
         """
         if self.offsets is not None:
             return self
@@ -340,12 +328,12 @@ class Rows:
         whole = cls(parts[0].width, np.concatenate([part.values for part in parts]))
         for name in ("rest", "ceiling", "undefined", "outside"):
             setattr(whole, name, _join_arrays(parts, name))
-        if not parts[0].is_sparse:
+        if parts[0].is_sparse:
+            lengths = np.concatenate([np.diff(part.listing[1]) for part in parts])
+            whole.columns = np.concatenate([part.listing[0] for part in parts])
+            whole.offsets, whole.is_sparse = offsets_of(lengths), True
+        else:
             whole.impossible = _join_arrays(parts, "impossible")
-            return whole
-        lengths = np.concatenate([np.diff(part.listing[1]) for part in parts])
-        whole.columns = np.concatenate([part.listing[0] for part in parts])
-        whole.offsets, whole.is_sparse = offsets_of(lengths), True
         return whole
 
 
@@ -400,12 +388,8 @@ class SharedRows(Rows):
         undefined = None if self.undefined is None else self.undefined[places]
         return SharedRows(self.table, self.numbers[places], self.impossible_after, undefined)
 
-    def spread(self, places: NDArray[np.integer], count: int) -> Rows:
-        """Return ``count`` rows with these at some places; the others are undefined."""
-        numbers = np.zeros(count, dtype=np.int64)  # any row of the table will do for the others
-        numbers[places] = self.numbers
-        spread = SharedRows(self.table, numbers, self.impossible_after)
-        return spread._set_undefined(places, self.undefined)
+    def _add_row(self) -> Rows:
+        return SharedRows(self.table, np.append(self.numbers, 0), self.impossible_after)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the rows and not the table, which may be larger."""

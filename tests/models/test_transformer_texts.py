@@ -9,7 +9,7 @@ import pytest
 from pdfalearn import Quantization, TransformerModel, learn
 from pdfalearn.errors import InputError
 from pdfalearn.models import Batch
-from pdfalearn.models._loading import load_model
+from pdfalearn.models._causal_models import load_model
 from pdfalearn.oracles import AllWordsOracle
 from tests.models.networks import needed_torch
 from tests.models.transformers_tokenizers import blank_tokenizer, byte_tokenizer

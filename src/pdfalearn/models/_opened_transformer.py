@@ -63,13 +63,6 @@ class OpenedTransformer(LanguageModel):
 
     A token needs the keys and values of all tokens before it. Rows that are forgotten are computed
     again along with what is new, so that any bound on memory will do.
-
-    Parameters
-    ----------
-    setup : Setup
-        The transformer, and what it is asked.
-    way : Way
-        How words go through it.
     """
 
     def __init__(self, setup: Setup, way: Way) -> None:
@@ -148,18 +141,16 @@ class OpenedTransformer(LanguageModel):
         self.tree.add(parents, spelt.symbols)
         too_long = self.tree.depths[self._nodes[ids]] > self._most
         if too_long.any():
-            self._refuse(batch, int(ids[too_long.argmax()]))
+            word = self.alphabet.decode(batch.spell(int(ids[too_long.argmax()])))
+            raise ModelError(
+                f"the word {shortened(word)} is too long: {self._way.limit}, and "
+                f"{len(self._prompt)} of the prompt stand before it; bound the words' lengths, or "
+                "shorten the prompt"
+            )
 
     def _know(self, ids: Integers) -> Flags:
         """Return which words are noted down."""
         return np.asarray(self._nodes[ids] >= 0)
-
-    def _refuse(self, batch: Batch, word: int) -> None:
-        named = shortened(self.alphabet.decode(batch.spell(word)))
-        raise ModelError(
-            f"the word {named} is too long: {self._way.limit}, and {len(self._prompt)} of the "
-            "prompt stand before it; bound the words' lengths, or shorten the prompt"
-        )
 
     def cut(self, nodes: Nodes) -> list[Nodes]:
         """Cut nodes into parts that take about as many tokens as go through the model at once."""

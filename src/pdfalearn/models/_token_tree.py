@@ -18,13 +18,6 @@ class TokenTree:
     """Tokens, each with the token before it; a word is the number of its last token's node.
 
     Node 0 is the token before all words. A node takes 20 bytes, and all are forgotten together.
-
-    Parameters
-    ----------
-    root : int
-        The token of node 0.
-    is_kept : callable
-        Takes nodes and returns of which of them keys and values are kept.
     """
 
     def __init__(self, root: int, is_kept: Callable[[Nodes], NDArray[np.bool_]]) -> None:
@@ -123,17 +116,7 @@ class Pass(NamedTuple):
 
 
 class PassPlanner:
-    """Lays out passes: which tokens are in one, and what each of them may see.
-
-    Parameters
-    ----------
-    tree : TokenTree
-        The words.
-    prefixes : tuple of tuple of int
-        The beginnings of symbols' spellings, () first.
-    prompt_length : int
-        The number of tokens before the tree.
-    """
+    """Lays out passes: which tokens are in one, and what each of them may see."""
 
     def __init__(self, tree: TokenTree, prefixes: tuple[Path, ...], prompt_length: int) -> None:
         inner = prefixes[1:]

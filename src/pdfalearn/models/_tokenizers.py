@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
-from pdfalearn.models._causal_models import CausalModel
-from pdfalearn.models._loading import explain
+from pdfalearn.models._causal_models import LOCAL, CausalModel, explain
 from pdfalearn.models.spelling import Spelling, Texts
 from pdfalearn.text import described
 
@@ -25,15 +25,7 @@ _ANCHOR = "\n"
 
 
 class Tokens:
-    """The tokens of texts; without a tokenizer only those that are given as numbers.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase or None
-        The tokenizer.
-    model : CausalModel
-        The model that is to know all tokens.
-    """
+    """The tokens of texts; without a tokenizer only those that are given as numbers."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase | None, model: CausalModel) -> None:
         from transformers import PreTrainedTokenizerBase
@@ -53,7 +45,7 @@ class Tokens:
         """Return how symbols are spelled."""
         spelling = Spelling.of_texts(
             symbols,
-            self.encoded,
+            self.encode,
             self._ends(ends),
             unknown=getattr(self._tokenizer, "unk_token_id", None),
             terminal=terminal,
@@ -63,7 +55,7 @@ class Tokens:
             self._check_known(ids.tolist(), "a symbol or an end")
         return spelling
 
-    def encoded(self, text: str) -> list[int]:
+    def encode(self, text: str) -> list[int]:
         """Return the tokens of a text that stands behind others."""
         tokenizer = self._needed(f"the text {text!r}")
         if not self._adds_blank:
@@ -142,7 +134,7 @@ class Tokens:
             return self._usual_ends()
         if isinstance(ends, str) or not isinstance(ends, Iterable):
             raise InputError(f"ends are {ends!r}: give a list of texts or tokens, or 'rest'")
-        paths = [self.encoded(end) if isinstance(end, str) else [end] for end in ends]
+        paths = [self.encode(end) if isinstance(end, str) else [end] for end in ends]
         for end, path in zip(ends, paths, strict=True):
             if len(path) != 1:
                 raise InputError(f"the end {end!r} has {len(path)} tokens; an end has one")
@@ -169,6 +161,20 @@ class Tokens:
         if self._tokenizer is None:
             raise InputError(f"{what} needs a tokenizer; give one, or give tokens")
         return self._tokenizer
+
+
+def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """Load the tokenizer of a local folder."""
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **LOCAL)
+    except Exception as error:  # what is in the files decides what goes wrong
+        raise InputError(
+            f"the folder {folder} holds no tokenizer ({explain(error)}); save one there, or give "
+            "one"
+        ) from error
+    return tokenizer
 
 
 def _adds_blank(tokenizer: PreTrainedTokenizerBase) -> bool:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pdfalearn.errors import InputError
-from pdfalearn.models._causal_models import Limit
-from pdfalearn.models._loading import explain
+from pdfalearn.models._causal_models import Limit, explain
 from pdfalearn.models._opened_transformer import OpenedTransformer, Setup, Way
 from pdfalearn.models._token_tree import Nodes, TokenTree
 from pdfalearn.models.spelling import Spelling
@@ -39,13 +38,7 @@ fine precisions and in those whose rounding is coarse."""
 
 
 class Trial:
-    """Compares ways of asking a model with whole texts, on words that a run could ask for.
-
-    Parameters
-    ----------
-    setup : Setup
-        The transformer, and what it is asked.
-    """
+    """Compares ways of asking a model with whole texts, on words that a run could ask for."""
 
     def __init__(self, setup: Setup) -> None:
         import torch

@@ -64,13 +64,7 @@ class AutomatonModel(LanguageModel):
 
 
 class OpenedAutomaton(CheckedModel):
-    """Remembers the state after every word of a run.
-
-    Parameters
-    ----------
-    model : AutomatonModel
-        The model. A PDFA is checked when it is made, so that its rows are not checked again.
-    """
+    """Remembers the state after every word of a run."""
 
     def __init__(self, model: AutomatonModel) -> None:
         self.alphabet = model.alphabet
@@ -95,13 +89,6 @@ class OpenedAutomaton(CheckedModel):
 
 class WordStates:
     """The state of an automaton after every word of a run, as a cache.
-
-    Parameters
-    ----------
-    table : array of int32
-        The successors of every state, and a last row of -1, so that undefined stays undefined.
-    initial : int
-        The initial state.
 
     Examples
     --------

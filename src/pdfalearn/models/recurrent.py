@@ -183,17 +183,7 @@ class RecurrentModel(LanguageModel):
 
 
 class OpenedNetwork(LanguageModel):
-    """Takes a network through the words of one run, and keeps hidden states as far as they fit.
-
-    Parameters
-    ----------
-    model : RecurrentModel
-        The model.
-    network : StepNetwork
-        Its network.
-    memory : int
-        The most bytes that hidden states may take.
-    """
+    """Takes a network through the words of one run, and keeps hidden states as far as they fit."""
 
     def __init__(self, model: RecurrentModel, network: StepNetwork, memory: int) -> None:
         import torch

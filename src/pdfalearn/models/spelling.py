@@ -29,11 +29,6 @@ class TokenTrie:
     An *inner node* is a beginning of a sequence that is not the whole of it; the root is (). Behind
     a node stand the tokens that end a sequence there, then those that lead to other nodes.
 
-    Parameters
-    ----------
-    paths : sequence of tuple of int
-        The token sequences, one for each symbol.
-
     Examples
     --------
     >>> trie = TokenTrie([(5,), (6, 7), (6, 8)])
@@ -128,10 +123,10 @@ class Spelling(Frozen):
         outside: Symbol | None = None,
     ) -> None:
         alphabet = Alphabet([*symbols, *([] if outside is None else [outside])], terminal)
-        tokens = tuple(_checked_path(symbol, path) for symbol, path in symbols.items())
+        tokens = tuple(_check_path(symbol, path) for symbol, path in symbols.items())
         _check_beginnings(tokens, alphabet)
         trie = TokenTrie(tokens)
-        checked = _checked_ends(ends, trie, alphabet)
+        checked = _check_ends(ends, trie, alphabet)
         last = np.array([] if isinstance(checked, str) else checked, dtype=np.int64)
         self.__dict__.update(
             alphabet=alphabet,
@@ -270,21 +265,6 @@ class Spelling(Frozen):
         return np.diff(counts[words.offsets]) > 0
 
 
-def find_beginning(paths: Iterable[Path]) -> tuple[int, int] | None:
-    """Return the places of two sequences of which the first begins the second, or equals it.
-
-    Examples
-    --------
-    >>> find_beginning([(3, 4), (1,), (3,)])
-    (2, 0)
-    """
-    ordered = sorted((path, place) for place, path in enumerate(paths))
-    for (path, place), (later, later_place) in pairwise(ordered):
-        if later[: len(path)] == path:
-            return place, later_place
-    return None
-
-
 def _name_texts(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     if isinstance(texts, Mapping):
         return texts
@@ -315,26 +295,28 @@ def _encode_text(text: str, encode: Callable[[str], Sequence[int]], unknown: int
     return path
 
 
-def _checked_path(symbol: Symbol, path: Sequence[int]) -> Path:
+def _check_path(symbol: Symbol, path: Sequence[int]) -> Path:
     if isinstance(path, str) or not hasattr(path, "__len__") or not len(path):
         raise InputError(f"symbol {symbol!r} has {path!r} as its tokens; give it one or more ids")
     return tuple(checked_integer(token, f"token of symbol {symbol!r}", 0) for token in path)
 
 
 def _check_beginnings(tokens: Sequence[Path], alphabet: Alphabet) -> None:
-    pair = find_beginning(tokens)
-    if pair is None:
-        return
-    first, second = (alphabet.symbols[place] for place in pair)
-    if tokens[pair[0]] == tokens[pair[1]]:
-        raise InputError(f"symbols {first!r} and {second!r} have the same tokens; leave one out")
-    raise InputError(
-        f"symbol {first!r} begins symbol {second!r}: tokens {list(tokens[pair[0]])} and "
-        f"{list(tokens[pair[1]])}; words could be read in two ways, so leave one out"
-    )
+    """Refuse spellings of which one begins another: in order, it stands right before such a one."""
+    ordered = sorted(zip(tokens, alphabet.symbols, strict=False), key=lambda pair: pair[0])
+    for (path, first), (later, second) in pairwise(ordered):
+        if path == later:
+            raise InputError(
+                f"symbols {first!r} and {second!r} have the same tokens; leave one out"
+            )
+        if later[: len(path)] == path:
+            raise InputError(
+                f"symbol {first!r} begins symbol {second!r}: tokens {list(path)} and "
+                f"{list(later)}; words could be read in two ways, so leave one out"
+            )
 
 
-def _checked_ends(ends: object, trie: TokenTrie, alphabet: Alphabet) -> Ends:
+def _check_ends(ends: object, trie: TokenTrie, alphabet: Alphabet) -> Ends:
     if ends == "rest":
         return "rest"
     if isinstance(ends, str) or not isinstance(ends, Sequence) or not len(ends):

@@ -12,10 +12,9 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.extras import check_installed
-from pdfalearn.models._causal_models import CausalModel
-from pdfalearn.models._loading import check_folder, find_folder, load_model, load_tokenizer
+from pdfalearn.models._causal_models import CausalModel, check_folder, find_folder, load_model
 from pdfalearn.models._opened_transformer import OpenedTransformer, Setup
-from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens
+from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, load_tokenizer
 from pdfalearn.models._trials import Trial
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_SYMBOL, LanguageModel, QueryCost
@@ -136,7 +135,9 @@ class TransformerModel(LanguageModel):
             )
         self.keeps = self._way.keeps
         _LOGGER.info("%s: keeps keys and values: %s", type(model).__name__, self.keeps)
-        self.cost = cost or (EVERY_SYMBOL if self.keeps else _whole_texts(len(self.prompt)))
+        # Where nothing is kept, all tokens before a word are computed with it.
+        whole = QueryCost(word=len(self.prompt), symbol=1.0, cached_symbol=1.0)
+        self.cost = cost or (EVERY_SYMBOL if self.keeps else whole)
 
     @classmethod
     def from_pretrained(
@@ -180,8 +181,3 @@ save_pretrained
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions after words, computed from the prompt on."""
         return self.open().answer(batch)
-
-
-def _whole_texts(prompt_length: int) -> QueryCost:
-    """Return what asking costs where all tokens before a word are computed with it."""
-    return QueryCost(word=prompt_length, symbol=1.0, cached_symbol=1.0)

@@ -97,15 +97,7 @@ class Guided(Wrapper):
 
 
 class OpenedGuided(OpenedWrapper):
-    """Runs a guide along words, and asks the model inside for those that it allows.
-
-    Parameters
-    ----------
-    wrapper : Guided
-        The guided model.
-    inner : LanguageModel
-        The opened model inside.
-    """
+    """Runs a guide along words, and asks the model inside for those that it allows."""
 
     def __init__(self, wrapper: Guided, inner: LanguageModel) -> None:
         super().__init__(wrapper, inner)

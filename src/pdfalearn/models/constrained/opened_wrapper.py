@@ -35,21 +35,12 @@ class UnchangeableError(ValueError):
 
 
 class OpenedWrapper(CheckedModel):
-    """Changes the rows of an opened model.
-
-    Parameters
-    ----------
-    wrapper : Wrapper
-        What is done to rows.
-    inner : LanguageModel
-        The opened model inside, whose rows are checked.
-    """
+    """Changes the rows of an opened model."""
 
     def __init__(self, wrapper: Wrapper, inner: LanguageModel) -> None:
         self.model = inner
         self.wrapper = wrapper
-        self.alphabet = wrapper.alphabet
-        self.cost = wrapper.cost
+        self.alphabet, self.cost = wrapper.alphabet, wrapper.cost
         self.full_support = wrapper.full_support
         self.needs_prefixes = wrapper.needs_prefixes
         self.is_constrained = wrapper.is_constrained

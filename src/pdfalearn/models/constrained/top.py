@@ -30,11 +30,6 @@ class Selection(Wrapper):
     Words through a symbol of probability 0 are undefined. Whether a word is, only the distributions
     of its prefixes tell: so these are asked for on the way, symbol by symbol, and the model inside
     is never asked beyond what is kept.
-
-    Parameters
-    ----------
-    model : PDFA or LanguageModel
-        The model inside.
     """
 
     cuts = True
@@ -196,15 +191,7 @@ class TopP(Selection):
 
 
 class OpenedSelection(OpenedWrapper):
-    """Asks for words after their prefixes, and never beyond a symbol that is cut.
-
-    Parameters
-    ----------
-    wrapper : Wrapper
-        What keeps symbols by their probabilities.
-    inner : LanguageModel
-        The opened model inside.
-    """
+    """Asks for words after their prefixes, and never beyond a symbol that is cut."""
 
     def __init__(self, wrapper: Wrapper, inner: LanguageModel) -> None:
         super().__init__(wrapper, inner)
@@ -279,11 +266,6 @@ def _attach_more(error: BaseException, answered: list[tuple[Integers, Rows]]) ->
 
 class Supports:
     """Remembers of every word which symbols are kept after it; equal lists only once.
-
-    Parameters
-    ----------
-    symbols : int
-        The size of the alphabet.
 
     Examples
     --------
