@@ -292,6 +292,7 @@ def check_sparse(rows: Rows) -> Rows:
     if len(columns) != len(values) or offsets[-1] != len(values) or (np.diff(offsets) < 1).any():
         raise BadRowError("a sparse row lists nothing; it has to list at least the terminal")
     rests = rows.rests
+    # From here on no row is empty, which reduceat needs.
     sums = np.add.reduceat(values, offsets[:-1]) + rests
     falls = np.append(False, columns[1:] <= columns[:-1])
     falls[offsets[:-1]] = False  # where a row begins

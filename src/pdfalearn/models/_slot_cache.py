@@ -86,6 +86,7 @@ class SlotCache:
         self.assigned_again += int(np.count_nonzero(slots != _NEVER))
         self._used[slots[slots >= 0]] = self._now
         new = (slots < 0).nonzero()[0]
+        # Tables grow as long as they may; only then is anything forgotten.
         if len(new) > len(self._free) and len(self._owners) < self.capacity:
             self._grow(len(new) - len(self._free))
         if len(new) > len(self._free):

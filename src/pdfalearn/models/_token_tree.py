@@ -91,6 +91,7 @@ class TokenTree:
             active, here = active[onwards], here[onwards]
             needing.append(active)
             needed.append(here)
+        # A node that several need counts for the first of them.
         owners, found = np.concatenate(needing), np.concatenate(needed)
         order = np.lexsort((owners, found))
         first = np.unique(found[order], return_index=True)[1]

@@ -90,6 +90,7 @@ class Guided(Wrapper):
             allowed = self.allowed[states]
         else:
             allowed = self.allowed[states[:, None], columns]
+            # A symbol that is allowed and not listed may have any part of the rest.
             listed = np.count_nonzero(allowed & (columns > 0), axis=1)
             undecided &= listed < self._counts[states]
         np.multiply(part.table, allowed, out=part.table)
@@ -229,6 +230,7 @@ def _multiply(pdfa: PDFA, wrappers: list[Wrapper], most_cells: int) -> PDFA | No
     sizes = tuple(map(len, tables))
     if prod(sizes) >= 2**62:  # tuples of states have to fit into integers
         return None
+    # A tuple of states, one of each automaton, is one integer: its place in a table of all tuples.
     initial = (pdfa.initial, *(guide.initial for guide in guides))
     codes = np.array([np.ravel_multi_index(initial, sizes)], dtype=np.int64)
     numbers, width = IntMap(), len(pdfa.alphabet) + 1

@@ -121,6 +121,7 @@ class TopK(Selection):
             return table > 0
         least = np.partition(table, width - self.k, axis=1)[:, width - self.k, None]
         above, equal = table > least, table == least
+        # Of those that are equal to the least one that is kept, the first fill the places left.
         places_left = self.k - above.sum(axis=1, keepdims=True)
         equal &= np.cumsum(equal, axis=1, dtype=np.int32) <= places_left
         return np.asarray((above | equal) & (table > 0))
@@ -172,7 +173,7 @@ class TopP(Selection):
         masses = np.cumsum(ordered, axis=1)
         enough = self.p * (masses[:, -1] + rests) - _ROUNDING
         is_needed = ordered > 0
-        if self.p < 1:
+        if self.p < 1:  # one is needed if those before it do not have enough mass
             is_needed[:, 1:] &= masses[:, :-1] < enough[:, None]
         kept = np.empty_like(is_needed)
         np.put_along_axis(kept, order, is_needed, axis=1)
