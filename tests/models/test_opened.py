@@ -331,6 +331,15 @@ def test_a_gradient_is_left_behind() -> None:
         assert rows.values[0].tolist() == [0.5, 0.25, 0.25]
 
 
+def test_a_model_that_is_opened_needs_no_answer_of_its_own() -> None:
+    closed: list[bool] = []
+    opened = model_with(answer=lambda self, batch: "rows", close=lambda self: closed.append(True))
+    rows: object = model_with(open=lambda self: opened).answer(Batch.of([()]))
+    assert (rows, closed) == ("rows", [True])
+    with pytest.raises(NotImplementedError, match="Own has no method answer"):
+        model_with(open=lambda self: model_with(open=lambda _: self)).answer(Batch.of([()]))
+
+
 def test_negative_symbols_are_refused() -> None:
     with pytest.raises(InputError, match="the symbol -1 is negative; words are lists of positions"):
         Batch.of([(0, 1), (0, -1)])

@@ -58,10 +58,6 @@ class AutomatonModel(LanguageModel):
         """Return what remembers the states after the words of one run."""
         return OpenedAutomaton(self)
 
-    def answer(self, batch: Batch) -> Rows:
-        """Return the distributions of the states after words."""
-        return self.open().answer(batch)
-
 
 class OpenedAutomaton(CheckedModel):
     """Remembers the state after every word of a run."""

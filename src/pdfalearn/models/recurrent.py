@@ -177,10 +177,6 @@ class RecurrentModel(LanguageModel):
             check_not_training(self._module)
         return OpenedNetwork(self, self._network, self._memory)
 
-    def answer(self, batch: Batch) -> Rows:
-        """Return the distributions after words, computed from the empty word on."""
-        return self.open().answer(batch)
-
 
 class OpenedNetwork(LanguageModel):
     """Takes a network through the words of one run, and keeps hidden states as far as they fit."""
@@ -240,7 +236,9 @@ class OpenedNetwork(LanguageModel):
         try:
             with torch.inference_mode():
                 for part, levels in self._plan(batch):
-                    for together in _group(levels, self._widest):
+                    # What does not fit into the cache goes level by level, and is forgotten.
+                    fits = len(part.ids) <= self._widest
+                    for together in [levels] if fits else [[level] for level in levels]:
                         self._take_steps(part, together, note)
         except BaseException as error:
             attach_answers(error, batch.wanted_ids[answered], Rows.dense(table[answered]))
@@ -333,16 +331,3 @@ def _explain_shape(logits: Tensor, count: int, width: int) -> ModelError:
         f"the network gives logits of shape {tuple(logits.shape)} for {count} words, not "
         f"{(count, width)}: a row for each word, in it the terminal first, then every symbol"
     )
-
-
-def _group(levels: list[Integers], most: int) -> Iterator[list[Integers]]:
-    """Put levels together as long as they have no more words than this."""
-    together: list[Integers] = []
-    count = 0
-    for level in levels:
-        if count + len(level) > most:
-            yield together
-            together, count = [], 0
-        together.append(level)
-        count += len(level)
-    yield together

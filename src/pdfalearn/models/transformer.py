@@ -16,10 +16,8 @@ from pdfalearn.models._causal_models import CausalModel, check_folder, find_fold
 from pdfalearn.models._opened_transformer import OpenedTransformer, Setup
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, load_tokenizer
 from pdfalearn.models._trials import Trial
-from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_SYMBOL, LanguageModel, QueryCost
 from pdfalearn.models.spelling import Texts
-from pdfalearn.rows import Rows
 
 if TYPE_CHECKING:
     import torch
@@ -81,6 +79,7 @@ class TransformerModel(LanguageModel):
 
     Examples
     --------
+    >>> from pdfalearn.models import Batch
     >>> from transformers import LlamaConfig, LlamaForCausalLM
     >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
     >>> config = LlamaConfig(vocab_size=4, num_attention_heads=2, num_key_value_heads=2, **sizes)
@@ -177,7 +176,3 @@ save_pretrained
         """Return what keeps the keys and values of one run; it has the whole memory for itself."""
         self._model.check_ready()
         return OpenedTransformer(self._setup, self._way)
-
-    def answer(self, batch: Batch) -> Rows:
-        """Return the distributions after words, computed from the prompt on."""
-        return self.open().answer(batch)

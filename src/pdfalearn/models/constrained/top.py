@@ -38,17 +38,13 @@ class Selection(Wrapper):
     def __init__(self, model: PDFA | LanguageModel) -> None:
         super().__init__(model)
         self.needs_prefixes = True
-
-    def _cost(self, inner: QueryCost) -> QueryCost:
-        """Return what asking costs if every prefix is read, each by itself."""
         # A symbol leads to a word that is read once, on the way or at the end; what that costs is
         # part of the symbol's cost, and reading it is free then. It is asked for by itself, before
         # anyone knows how the word goes on: so it costs as much as a word, even where a prefix
         # costs less beside the word that it is a prefix of.
-        read = max(inner.word, inner.prefix)
-        return QueryCost(
-            call=inner.call, symbol=inner.symbol + read, cached_symbol=inner.cached_symbol
-        )
+        cost = self.model.cost
+        symbol = cost.symbol + max(cost.word, cost.prefix)
+        self.cost = QueryCost(call=cost.call, symbol=symbol, cached_symbol=cost.cached_symbol)
 
     def _around(self, inner: LanguageModel) -> OpenedSelection:
         return OpenedSelection(self, inner)

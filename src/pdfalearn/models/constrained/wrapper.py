@@ -15,7 +15,7 @@ from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.constrained.opened_wrapper import OpenedWrapper, States, UnchangeableError
 from pdfalearn.models.opened import ask_batch, close_quietly, open_model
-from pdfalearn.models.protocol import LanguageModel, QueryCost
+from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA
 from pdfalearn.row_checks import UndecidedError, check_decided
 from pdfalearn.rows import Rows
@@ -83,7 +83,7 @@ class Wrapper(LanguageModel):
     def __init__(self, model: PDFA | LanguageModel) -> None:
         self.model: LanguageModel = as_model(model)
         self.alphabet = self.model.alphabet
-        self.cost = self._cost(self.model.cost)
+        self.cost = self.model.cost
         self.full_support = self.model.full_support and not self.cuts
         self.needs_prefixes = self.model.needs_prefixes
         self.is_constrained = self.cuts or self.model.is_constrained
@@ -211,10 +211,6 @@ class Wrapper(LanguageModel):
             check_decided(rows, undecided, self._remedy)
         except UndecidedError as error:
             raise UnchangeableError(str(error), undecided) from error
-
-    def _cost(self, inner: QueryCost) -> QueryCost:
-        """Return what asking costs, given what it costs to ask the model inside."""
-        return inner
 
     def _around(self, inner: LanguageModel) -> OpenedWrapper:
         """Return what answers one run's batches, around the opened model inside."""
