@@ -10,7 +10,7 @@ from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
 from pdfalearn.models._causal_models import CausalModel, Limit
-from pdfalearn.models._slot_cache import SlotCache
+from pdfalearn.models._networks import SlotCache
 from pdfalearn.models._token_tree import Nodes, Pass, PassPlanner, TokenTree
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel, attach_answers

@@ -131,10 +131,13 @@ class Batch:
         cls, ids: Integers, wanted: Flags, lineage: Lineage, *, is_narrow: bool = False
     ) -> Batch:
         """Make a batch of words that a lineage has; ids have to ascend."""
-        parents, symbols = lineage.parents_of(ids), lineage.symbols[lineage.places(ids)]
+        places = lineage.places(ids)
+        parents = lineage.parents[places].astype(np.int64)
+        if lineage.ids is not None:
+            parents = lineage.ids[parents]
         if len(ids) and not ids[0]:
             parents[0] = -1
-        return cls(ids, parents, symbols, wanted, lineage, is_narrow=is_narrow)
+        return cls(ids, parents, lineage.symbols[places], wanted, lineage, is_narrow=is_narrow)
 
     def __repr__(self) -> str:
         return f"Batch({self.count} words)"

@@ -204,9 +204,11 @@ def ask_batch(model: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYT
     opened = open_model(model)
     size = max(1, most_bytes // (8 * (len(model.alphabet) + 1)))
     places = np.split(np.arange(batch.count), range(size, batch.count, size))
-    parts = [batch] if len(places) == 1 else map(batch.select, places)
     try:
-        rows = Rows.join([opened.answer(part) for part in parts])
+        if len(places) == 1:
+            rows = opened.answer(batch)
+        else:
+            rows = Rows.join([opened.answer(batch.select(part)) for part in places])
     except BaseException as error:
         if (note := close_quietly(opened)) is not None:
             error.add_note(note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -13,17 +13,17 @@ from pdfalearn.errors import InputError, ModelError
 from pdfalearn.extras import check_installed
 from pdfalearn.models._networks import (
     Layers,
+    SlotCache,
     check_not_training,
     find_word_axes,
     map_tensors,
     module_hash,
     module_of,
 )
-from pdfalearn.models._slot_cache import SlotCache
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_STEP, LanguageModel, QueryCost, attach_answers
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -193,8 +193,11 @@ class OpenedNetwork(LanguageModel):
             if logits.shape != (2, self._width):
                 raise _explain_shape(logits, 2, self._width)
             self._device = logits.device
-            tensors = _list_tensors(self._form)
-            axes = find_word_axes(tensors, _list_tensors(network.start(3)[1]))
+            tensors: list[Tensor] = []
+            more_tensors: list[Tensor] = []
+            map_tensors(tensors.append, self._form)
+            map_tensors(more_tensors.append, network.start(3)[1])
+            axes = find_word_axes(tensors, more_tensors)
             first = [tensor.narrow(axis, 0, 1) for tensor, axis in zip(tensors, axes, strict=True)]
             self._states = SlotCache(first, axes, memory)
             self.capacity = self._states.capacity
@@ -206,8 +209,7 @@ class OpenedNetwork(LanguageModel):
                     "they are moved"
                 )
             empty = self._states.assign(np.zeros(1, dtype=np.int64), _NOTHING)
-            self._states.write(self._tensor(empty), first)
-            self._states.pin(0)
+            self._states.write(torch.from_numpy(empty).to(self._device), first)
             self._first = torch.softmax(logits[0], dim=0, dtype=torch.float64).cpu().numpy()
         self._widest = (self.capacity - 1) // 2
         """The most words that fit into the cache with as many parents and the empty word."""
@@ -226,20 +228,15 @@ class OpenedNetwork(LanguageModel):
         import torch
 
         table, answered = np.empty((batch.count, self._width)), np.zeros(batch.count, dtype=bool)
-
-        def note(ids: Integers, values: Floats) -> None:
-            places = np.searchsorted(batch.wanted_ids, ids)
-            table[places], answered[places] = values, True
-
         if batch.count and batch.wanted_ids[0] == 0:
-            note(batch.wanted_ids[:1], self._first)
+            table[0], answered[0] = self._first, True
         try:
             with torch.inference_mode():
                 for part, levels in self._plan(batch):
                     # What does not fit into the cache goes level by level, and is forgotten.
                     fits = len(part.ids) <= self._widest
                     for together in [levels] if fits else [[level] for level in levels]:
-                        self._take_steps(part, together, note)
+                        self._take_steps(part, together, batch.wanted_ids, table, answered)
         except BaseException as error:
             attach_answers(error, batch.wanted_ids[answered], Rows.dense(table[answered]))
             raise
@@ -275,29 +272,39 @@ class OpenedNetwork(LanguageModel):
             yield part, part.levels()
 
     def _take_steps(
-        self, part: Batch, levels: list[Integers], note: Callable[[Integers, Floats], None]
+        self,
+        part: Batch,
+        levels: list[Integers],
+        wanted_ids: Integers,
+        table: Floats,
+        answered: Flags,
     ) -> None:
-        """Compute words level by level; note the rows of the wanted ones, as far as it gets."""
+        """Compute words level by level; put the rows of the wanted ones in, as far as it gets."""
         import torch
 
         order = np.concatenate(levels)
         ids, parents = part.ids[order], part.parents[order]
-        targets = self._states.assign(ids, parents[: len(levels[0])])
+        # The empty word, 0, is needed each time, so that it is never forgotten.
+        targets = self._states.assign(ids, np.append(parents[: len(levels[0])], 0))
         sources = self._states.find(parents)
         most, lengths = _MOST_AT_ONCE, [len(level) for level in levels]
         sizes = [min(most, size - begin) for size in lengths for begin in range(0, size, most)]
         # Where all words go on one by one, the states need not be read again.
         goes_on = sizes[1:] == sizes[:-1] and (sources[sizes[0] :] == targets[: -sizes[0]]).all()
         arrays = part.symbols[order].astype(np.int64), targets, sources
-        columns = [self._tensor(array).split_with_sizes(sizes) for array in arrays]
+        tensors = [torch.from_numpy(array).to(self._device) for array in arrays]
+        columns = [tensor.split_with_sizes(sizes) for tensor in tensors]
         logits: list[Tensor] = []
         state: State | None = None
         try:
             for size, inputs, after, before in zip(sizes, *columns, strict=True):
                 if state is None or not goes_on:
-                    state = self._read(before)
+                    chosen = iter(self._states.read(before))
+                    state = map_tensors(lambda _: next(chosen), self._form)  # noqa: B023
                 step_logits, state = self._network.step(inputs, state)
-                self._states.write(after, _list_tensors(state))
+                after_step: list[Tensor] = []
+                map_tensors(after_step.append, state)
+                self._states.write(after, after_step)
                 if step_logits.shape != (size, self._width):
                     raise _explain_shape(step_logits, size, self._width)
                 logits.append(step_logits)
@@ -305,24 +312,8 @@ class OpenedNetwork(LanguageModel):
             if logits:
                 values = torch.softmax(torch.cat(logits), dim=1, dtype=torch.float64).cpu().numpy()
                 wanted = part.wanted[order[: len(values)]]
-                note(ids[: len(values)][wanted], values[wanted])
-
-    def _read(self, slots: Tensor) -> State:
-        """Return the states in slots, in the network's own form."""
-        tensors = iter(self._states.read(slots))
-        state: State = map_tensors(lambda _: next(tensors), self._form)
-        return state
-
-    def _tensor(self, numbers: Integers) -> Tensor:
-        import torch
-
-        return torch.from_numpy(numbers).to(self._device)
-
-
-def _list_tensors(state: State) -> list[Tensor]:
-    tensors: list[Tensor] = []
-    map_tensors(tensors.append, state)
-    return tensors
+                places = np.searchsorted(wanted_ids, ids[: len(values)][wanted])
+                table[places], answered[places] = values[wanted], True
 
 
 def _explain_shape(logits: Tensor, count: int, width: int) -> ModelError:
