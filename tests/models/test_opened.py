@@ -317,7 +317,7 @@ def test_what_is_not_rows(given: Any, culprit: str) -> None:
 
 
 def test_masks_are_refused_and_not_ignored() -> None:
-    masked = np.ma.masked_array([[0.5, 0.25, 0.25]] * 2, mask=[[0, 0, 0], [0, 1, 0]])
+    masked = np.ma.masked_array([[0.5, 0.25, 0.25]] * 2, mask=[[False] * 3, [False, True, False]])
     for answer in (masked, list(masked), Rows.dense(masked)):
         with pytest.raises(BadRowError, match="mask"):
             check_answer(answer, 2, 3, AB)
