@@ -201,7 +201,7 @@ class OpenedReplicas(CheckedModel):
             raise
         if len(parts) == 1:
             return answered[0]
-        return Rows.joined(answered).take(np.argsort(np.concatenate(list(rows.values()))))
+        return Rows.join(answered).take(np.argsort(np.concatenate(list(rows.values()))))
 
 
 def _attach(error: BaseException, parts: Mapping[int, Batch], outcomes: Outcomes) -> None:
@@ -214,7 +214,7 @@ def _attach(error: BaseException, parts: Mapping[int, Batch], outcomes: Outcomes
             answers.append(partial)
     if answers:
         ids, rows = zip(*answers, strict=True)
-        attach_answers(error, np.concatenate(ids), Rows.joined(rows))
+        attach_answers(error, np.concatenate(ids), Rows.join(rows))
 
 
 def _format_answer(outcome: Rows | Exception) -> str:

@@ -128,9 +128,9 @@ class ProgramModel(LanguageModel):
                 rows.append(self._ask(part, batch.wanted_ids[done:]))
                 done += len(part)
         except BaseException as error:
-            attach_answers(error, batch.wanted_ids[:done], Rows.joined(rows))
+            attach_answers(error, batch.wanted_ids[:done], Rows.join(rows))
             raise
-        return Rows.joined(rows)
+        return Rows.join(rows)
 
     def _ask(self, words: Words, ids: Integers) -> Rows:
         texts = {"words": self.alphabet.decode_words(words)}

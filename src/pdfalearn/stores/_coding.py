@@ -160,7 +160,7 @@ def _join(parts: Sequence[Rows]) -> Rows:
     """Put rows one below the other; next to sparse ones, dense ones list all of their columns."""
     if any(part.is_sparse for part in parts):
         parts = [part if part.is_sparse else _list_all(part) for part in parts]
-    return Rows.joined(parts)
+    return Rows.join(parts)
 
 
 def _list_all(rows: Rows) -> Rows:
