@@ -12,10 +12,10 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.copies import Request
+from pdfalearn.models.copies import Copies, Outcomes, Request
 from pdfalearn.models.opened import CheckedModel, ask_batch, error_text
-from pdfalearn.models.process_copies import Copies, Outcomes, ProcessCopies
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
+from pdfalearn.models.workers import ClusterCopies, ProcessCopies
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
 from pdfalearn.typing import Floats, Integers
@@ -88,14 +88,12 @@ class Replicas(LanguageModel):
             timeout = checked_number(timeout, "timeout", 1e-3, 1e9)
         self.copies: Copies[Any]
         if scheduler is not None:
-            from pdfalearn.models.cluster_copies import ClusterCopies
-
             self.copies = ClusterCopies(make_model, count, scheduler, timeout)
         elif count is not None:
             self.copies = ProcessCopies(make_model, count, timeout)
         else:
             raise InputError("say how many replicas to make, or give a scheduler")
-        vars(self).update(self.copies.traits.members)
+        vars(self).update(self.copies.members)
         self._numbers = counting()
         self._live: set[int] = set()
         self._asked = np.zeros(_REMEMBERED, dtype=np.int16)
@@ -163,7 +161,7 @@ class OpenedReplicas(CheckedModel):
     """
 
     def __init__(self, model: Replicas) -> None:
-        vars(self).update(model.copies.traits.members)
+        vars(self).update(model.copies.members)
         self.model = model
         self.answers_by_copy = model.answers_by_copy  # type: ignore[method-assign]
         self._run = next(model._numbers)
