@@ -1,4 +1,4 @@
-"""Copies of a model: what one does in its own process, and how parts of a batch are asked of all."""
+"""Copies of a model: what one does in its own process, and how several are asked at once."""
 
 from __future__ import annotations
 
@@ -33,29 +33,22 @@ from pdfalearn.rows import Rows
 from pdfalearn.text import described
 
 Maker = Callable[[], Any]
-"""Makes the model."""
+# Of each part that is over: the name of the copy that answered or failed, and what it returned.
 Outcomes = dict[int, tuple[str, Rows | Exception]]
-"""Of each part that is over: the name of the copy that answered or failed, and what it returned."""
 
 REMEDY = "define it in a module that can be imported, not in the program that is run"
-LOOK_SECONDS = 1.0
-"""How often copies are checked for being alive while answers are waited for."""
+LOOK_SECONDS = 1.0  # how often copies are checked for being alive while answers are waited for
 _MEMBERS = ("alphabet", "fingerprint", "cost", "full_support", "needs_prefixes", "is_constrained")
-_MOST_LOSSES = 3
-"""A part is given up after this many copies were lost with it."""
-_GRACE = 0.5
-"""A model that is busy when its pipe is closed may go on for this many seconds."""
-_LAST_SECONDS = 2.0
-"""Then it is interrupted, and has this long to end what it has started itself."""
+_MOST_LOSSES = 3  # a part is given up after this many copies were lost with it
+_GRACE = 0.5  # seconds for which a model may go on that is busy when its pipe is closed
+_LAST_SECONDS = 2.0  # seconds that it then has to end what it has started itself
 
 
 class Request(NamedTuple):
-    """A part of a batch for one copy."""
+    """A part of a batch for one copy, which opens its model once for each run."""
 
     run: int
-    """The number of the run, for which the copy opens its model."""
-    live: frozenset[int]
-    """The runs that have not ended."""
+    live: frozenset[int]  # the runs that have not ended
     batch: Batch
 
 
@@ -63,12 +56,9 @@ class Request(NamedTuple):
 class Failure:
     """An error of a copy, in a form that every process can read."""
 
-    pickled: bytes | None
-    """The class of the error, its arguments and its members; None if these cannot be sent."""
+    pickled: bytes  # its class, arguments and members; empty if these cannot be sent
     text: str
-    """The error in one line."""
     answers: PartialAnswers | None
-    """The answers that were attached to the error."""
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
@@ -79,15 +69,14 @@ class Failure:
             pickled = pickle.dumps((type(error), error.args, members))
             _load_error(pickled)
         except Exception:  # its class is local, or a member is a thread, or …
-            pickled = None
+            pickled = b""
         return cls(pickled, error_text(error), attached_answers(error))
 
     def error(self, by: str) -> Exception:
         """Return the error as it was raised, with the name of the copy in a note."""
-        try:
-            error = None if self.pickled is None else _load_error(self.pickled)
-        except Exception:  # this process does not know its class
-            error = None
+        error: BaseException | None = None
+        with suppress(Exception):  # this process may not know its class
+            error = _load_error(self.pickled)
         if not isinstance(error, Exception):  # such as SystemExit
             error = ModelError(f"the model failed in {by} with {self.text}")
         error.add_note(f"This happened in {by}.")
@@ -203,23 +192,12 @@ class Worker:
     """A copy as the asking side sees it: it makes its model, then answers one request a time."""
 
     name: str
-    is_made = False
-    """Whether it has its model."""
-    is_busy = False
-    """Whether an answer is still to come, also one that nobody waits for any more."""
-    is_ended = False
-    """Whether it was lost or ended."""
-    is_late = False
-    """Whether it was ended because it took too long."""
-    since = 0.0
-    """When it was asked the last time."""
-    part: int | None = None
-    """The part of the batch that it was asked for; None if that batch was interrupted."""
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether it is there, and has its model or makes it."""
-        return not self.is_ended and (self.is_made or self.is_busy)
+    is_made = False  # it has its model
+    is_busy = False  # an answer is still to come, also one that nobody waits for any more
+    is_ended = False  # it was lost or ended
+    is_late = False  # it was ended because it took too long
+    since = 0.0  # when it was asked the last time
+    part: int | None = None  # what it was asked for; None if that batch was interrupted
 
     def send(self, message: object) -> None:
         """Send what makes the model, or a request; raise LostError if the copy is lost."""
@@ -238,30 +216,20 @@ AnyWorker = TypeVar("AnyWorker", bound=Worker)
 
 
 class Copies(Generic[AnyWorker]):
-    """Copies of a model, wherever they are, and how they are asked.
+    """Copies of a model, wherever they are, and how they are asked."""
 
-    Parameters
-    ----------
-    timeout : float, optional
-        How many seconds a copy may take to answer.
-    """
-
-    members: dict[str, Any]
-    """What the copies say about their model."""
-    end: weakref.finalize[..., Any]
-    """Ends all copies, once."""
+    members: dict[str, Any]  # what the copies say about their model
+    end: weakref.finalize[..., Any]  # ends all copies, once
 
     def __init__(self, timeout: float | None) -> None:
         self._timeout = math.inf if timeout is None else timeout
         self._lock = threading.Lock()
-        self._first = ""
-        """The name of the copy that has said what its model is."""
-        self._deaths = 0
-        """How many copies were lost in a row while they made their models."""
+        self._first = ""  # the name of the copy that has said what its model is
+        self._deaths = 0  # how many copies were lost in a row while they made their models
         self.workers: list[AnyWorker] = []
 
     def renew(self) -> None:
-        """Put others in the place of copies that are not usable any more."""
+        """Put others in the place of copies that have ended."""
         raise NotImplementedError
 
     def wait(self, workers: list[AnyWorker], seconds: float) -> Collection[AnyWorker]:
@@ -286,15 +254,17 @@ class Copies(Generic[AnyWorker]):
         one that is free.
         """
         failed: Exception | None = None
+        waiting, losses = list(requests), Counter[int]()
         with self._lock:
             for worker in self.workers:
                 worker.part = None
-            self._check_open()
-            self.renew()
-            waiting, losses = list(requests), Counter[int]()
             while len(outcomes) < len(requests):
-                waiting = [part for part in waiting if not self._give(part, requests[part])]
                 try:
+                    if failed is None:
+                        if not self.end.alive:
+                            raise InputError("these replicas are closed")
+                        self.renew()
+                    waiting = [part for part in waiting if not self._give(part, requests[part])]
                     for worker, answer in self._receive():
                         part, worker.part = worker.part, None
                         if part is None:
@@ -306,9 +276,6 @@ class Copies(Generic[AnyWorker]):
                                 continue
                             answer = self._deadly(requests[part].batch, worker, answer)
                         outcomes[part] = worker.name, answer
-                    if failed is None:
-                        self._check_open()
-                        self.renew()
                 except Exception as error:  # a copy cannot be made anew, or they were closed
                     failed = error
                 if failed is not None:  # the others end what they have begun
@@ -317,15 +284,11 @@ class Copies(Generic[AnyWorker]):
         if failed is not None:
             raise failed
 
-    def _check_open(self) -> None:
-        if not self.end.alive:
-            raise InputError("these replicas are closed")
-
     def _give(self, part: int, request: Request) -> bool:
         """Send a part to its copy, or to another one; return whether one was there and free."""
         own = part % len(self.workers)
         for worker in self.workers[own:] + self.workers[:own]:
-            if worker.is_usable and not worker.is_busy:
+            if worker.is_made and not (worker.is_busy or worker.is_ended):
                 try:
                     worker.send(request)
                 except LostError:
@@ -341,7 +304,7 @@ class Copies(Generic[AnyWorker]):
         there = [worker for worker in busy if not worker.is_ended]
         ready = self.wait(there, min(LOOK_SECONDS, self._timeout))
         for worker in busy:
-            answer: Any
+            answer: Any = None
             try:
                 if worker.is_ended:
                     raise LostError("it was ended")
@@ -350,36 +313,36 @@ class Copies(Generic[AnyWorker]):
                 elif worker.is_made and time.monotonic() - worker.since > self._timeout:
                     worker.is_late = True
                     raise LostError(f"it took over {self._timeout:g} s")
-                else:
-                    continue
             except LostError as lost:
                 worker.end()
+                worker.is_busy = False
                 answer = lost
-            if not worker.is_made:
+            if answer is not None and not worker.is_made:
                 self._note_making(worker, answer)
-            else:
+            elif answer is not None:
                 yield worker, answer.error(worker.name) if isinstance(answer, Failure) else answer
 
     def _note_making(self, worker: Worker, answer: dict[str, Any] | Failure | LostError) -> None:
         """Note that a copy has made its model; refuse one that differs, and one that cannot."""
         if isinstance(answer, Failure):
+            worker.end()
             error = answer.error(worker.name)
             if isinstance(error, InputError | ImportError | OSError):
                 raise error
             raise ModelError(f"make_model failed in {worker.name} with {answer.text}")
         if isinstance(answer, LostError):
             self._deaths += 1
-            if self._deaths < _MOST_LOSSES:
-                return
-            self._deaths = 0
-            raise ModelError(
-                f"{_MOST_LOSSES} copies were lost while they made the model, the last time "
-                f"{worker.name} ({answer}): is there enough memory for this many copies?"
-            )
+            if self._deaths % _MOST_LOSSES == 0:
+                raise ModelError(
+                    f"{_MOST_LOSSES} copies were lost while they made the model, the last time "
+                    f"{worker.name} ({answer}): is there enough memory for this many copies?"
+                )
+            return
         if not self._first:
             self._first, self.members = worker.name, answer
         for name, member in self.members.items():
             if member != answer[name]:
+                worker.end()
                 raise ModelError(
                     f"the copies differ: the {name} is {member!r} in {self._first} and "
                     f"{answer[name]!r} in {worker.name}; make_model has to make the same model "

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 from multiprocessing import Pipe
@@ -27,24 +27,20 @@ from pdfalearn.models.copies import (
     Failure,
     LostError,
     Maker,
-    Outcomes,
     Request,
     Worker,
     pickle_maker,
 )
 from pdfalearn.text import described
 
-_EXIT_SECONDS = 0.5
-"""A process that has closed its pipe is given this time to end, so that its exit code is known."""
-_END_SECONDS = 3.0
-"""A process that does not end by itself within this time is killed."""
 _PROGRAM = "import sys; sys.path[:] = {!r}; from pdfalearn.models.copies import serve; serve({})"
+_EXIT_SECONDS = 0.5  # for a process that has closed its pipe to end, so that its exit code is known
+_END_SECONDS = 3.0  # for processes to end by themselves; then they are killed
 
 _CONNECTION_SECONDS = 10
-_WORKERLESS_SECONDS = 60.0
-"""A cluster without workers is given up after this time."""
+_WORKERLESS_SECONDS = 60.0  # a cluster without workers is given up after this time
+# In a worker of a cluster: its copies, by their group and by its own address.
 _COPIES: dict[tuple[str, str], Copy] = {}
-"""In a worker of a cluster: its copies, by their group and by its own address."""
 
 
 class Process(Worker):
@@ -53,13 +49,6 @@ class Process(Worker):
     It is not a worker of `concurrent.futures`: such a one imports the user's program again, keeps
     this program from ending while it is busy, outlives it if it is killed, and takes three times
     as long for a request.
-
-    Parameters
-    ----------
-    make : bytes or str
-        What makes the model.
-    threads : int
-        How many threads numerical libraries may use in it, unless the environment says so.
     """
 
     def __init__(self, make: bytes | str, threads: int) -> None:
@@ -70,7 +59,7 @@ class Process(Worker):
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # what a model prints is not part of this program's output
                 pass_fds=[theirs.fileno()],
-                env={"OMP_NUM_THREADS": str(threads), **os.environ},
+                env={"OMP_NUM_THREADS": str(threads), **os.environ},  # unless that says so
                 process_group=0,  # Ctrl-C in a terminal is not for it
             )
         self.pid = self._process.pid
@@ -129,17 +118,7 @@ class Process(Worker):
 
 
 class ProcessCopies(Copies[Process]):
-    """Copies in processes of this machine; one that is lost is started anew.
-
-    Parameters
-    ----------
-    make_model : callable or str
-        What makes the model.
-    count : int
-        How many processes.
-    timeout : float, optional
-        How many seconds a process may take to answer.
-    """
+    """Copies in processes of this machine; one that is lost is started anew."""
 
     def __init__(self, make_model: Maker | str, count: int, timeout: float | None) -> None:
         super().__init__(timeout)
@@ -152,10 +131,9 @@ class ProcessCopies(Copies[Process]):
         self.begin()
 
     def renew(self) -> None:
-        """Start processes in the place of those that have ended or could not make their model."""
+        """Start processes in the place of those that have ended."""
         for place, worker in enumerate(self.workers):
-            if not worker.is_usable:
-                worker.end()
+            if worker.is_ended:
                 self.workers[place] = self._start()
         while len(self.workers) < self._count:
             self.workers.append(self._start())
@@ -178,15 +156,7 @@ def _end_processes(processes: list[Process], owner: int) -> None:
 
 
 class ClusterWorker(Worker):
-    """A worker of the cluster, whose copy is made by a task and asked by others.
-
-    Parameters
-    ----------
-    cluster : ClusterCopies
-        The cluster.
-    address : str
-        The worker's address.
-    """
+    """A worker of the cluster, whose copy is made by a task and asked by others."""
 
     def __init__(self, cluster: ClusterCopies, address: str) -> None:
         self.name = f"worker {address}"
@@ -196,33 +166,31 @@ class ClusterWorker(Worker):
 
     def send(self, message: object) -> None:
         """Send what makes the model, or a request."""
-        self.future = self._cluster.submit(reply_here, self.address, message)
+        cluster = self._cluster
+        self.future = _submit(cluster.client, cluster.group, reply_here, self.address, message)
         self.is_busy, self.since = True, time.monotonic()
-        self.future.add_done_callback(lambda _: self._cluster.is_over.set())
+        self.future.add_done_callback(lambda _: cluster.is_over.set())
 
     def receive(self) -> Any:
         """Return the answer; raise LostError if the worker has left."""
         from distributed import CancelledError, KilledWorker
         from distributed.comm import CommClosedError
 
-        while True:
+        while self.address in self._cluster.present:
             try:
                 answer = self.future.result(timeout=LOOK_SECONDS)
-                break
-            except (TimeoutError, CommClosedError):
-                # It or the scheduler has left, maybe with an answer, or the answer is large.
+            except (TimeoutError, CommClosedError):  # it has left, or the answer is large
                 self._cluster.look()
-                if self.address not in self._cluster.present:
-                    raise LostError("it has left the cluster") from None
+                continue
             except (KilledWorker, CancelledError) as error:
                 raise LostError(str(error)) from error
             except Exception as error:  # before the model was reached, or after
                 answer = Failure.of(error)
-                break
-        self.is_busy = False
-        if answer is None:
-            raise LostError("it has begun anew")
-        return answer
+            if answer is None:
+                raise LostError("it has begun anew")
+            self.is_busy = False
+            return answer
+        raise LostError("it has left the cluster")
 
     def end(self) -> None:
         """Cancel what the worker was asked."""
@@ -231,41 +199,25 @@ class ClusterWorker(Worker):
 
 
 class ClusterCopies(Copies[ClusterWorker]):
-    """Copies in the workers of a cluster, also in those that join later.
-
-    Parameters
-    ----------
-    make_model : callable or str
-        Makes the model.
-    count : int, optional
-        The most workers to use.
-    address : str
-        The address of the scheduler.
-    timeout : float, optional
-        How many seconds a worker may take to answer; one that takes longer is not asked again.
-    """
+    """Copies in the workers of a cluster, also in those that join later."""
 
     def __init__(
         self, make_model: Maker | str, count: int | None, address: str, timeout: float | None
     ) -> None:
         super().__init__(timeout)
-        client = _connect(address)
-        group = f"pdfalearn-{uuid4().hex}"
-        self.submit = partial(_submit, client, group)
-        self._find_workers = client.nthreads
+        self.client = _connect(address)
+        self.group = f"pdfalearn-{uuid4().hex}"
+        self.present: set[str] = set()  # the addresses of workers
+        self.is_over = Event()  # set when a task is over
+        self._late: set[str] = set()  # the addresses of workers that took too long
         self._address = address
         self._count = count
-        self.is_over = Event()
-        """Set when a task is over."""
-        self._late: set[str] = set()
-        """The addresses of workers that took too long."""
-        self.end = weakref.finalize(self, _leave, client, group)
+        self.end = weakref.finalize(self, _leave, self.client, self.group)
         try:
             from distributed.protocol.pickle import dumps
 
             self.make = pickle_maker(make_model, dumps)
-            self.present = set(self._find_workers())
-            if not self.present:
+            if not self.client.nthreads():
                 raise InputError(
                     f"the Dask scheduler at {address} has no workers: start some first"
                 )
@@ -274,26 +226,18 @@ class ClusterCopies(Copies[ClusterWorker]):
             raise
         self.begin()
 
-    def ask(self, requests: Mapping[int, Request], outcomes: Outcomes) -> None:
-        """Ask each worker its part, those that have joined included."""
-        if self.end.alive:
-            self.look()
-        super().ask(requests, outcomes)
-
     def renew(self) -> None:
         """Leave out workers that are gone or took too long, and take those that have joined."""
         self._late |= {worker.address for worker in self.workers if worker.is_late}
-        kept = [worker for worker in self.workers if worker.is_usable]
-        if not (kept or self.present - self._late):
-            self.look()
+        self.look()
+        kept = [worker for worker in self.workers if not worker.is_ended]
         new = sorted(self.present - self._late - {worker.address for worker in kept})
         new = new[: None if self._count is None else self._count - len(kept)]
         self.workers[:] = [*kept, *(ClusterWorker(self, address) for address in new)]
 
     def wait(self, workers: list[ClusterWorker], seconds: float) -> Collection[ClusterWorker]:
         """Wait for some time; return those that have an answer, or have left."""
-        if not self.is_over.wait(seconds):
-            self.look()
+        self.is_over.wait(seconds)
         self.is_over.clear()
         return [
             worker
@@ -306,7 +250,7 @@ class ClusterCopies(Copies[ClusterWorker]):
         deadline = time.monotonic() + _WORKERLESS_SECONDS
         while True:
             try:
-                self.present = set(self._find_workers())
+                self.present = set(self.client.nthreads())
             except Exception as error:
                 raise ModelError(f"the Dask scheduler at {self._address} is gone") from error
             if self.present - self._late:
