@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pkgutil import resolve_name
 from queue import SimpleQueue
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.errors import InputError, ModelError
@@ -30,7 +30,6 @@ from pdfalearn.models.protocol import (
     attached_answers,
 )
 from pdfalearn.rows import Rows
-from pdfalearn.text import described
 
 Maker = Callable[[], Any]
 # Of each part that is over: the name of the copy that answered or failed, and what it returned.
@@ -174,13 +173,10 @@ def _load_maker(given: bytes | str) -> Maker:
     try:
         found: Maker = resolve_name(given) if isinstance(given, str) else pickle.loads(given)  # noqa: S301
     except Exception as error:
+        message = f"another process cannot load make_model ({error}): {REMEDY}"
         if isinstance(given, str):
-            message = f"make_model {given!r} cannot be imported ({error}): give 'module:function'"
-        else:
-            message = f"another process cannot load make_model ({error}): {REMEDY}"
+            message = f"make_model {given!r} cannot be imported ({error}); give 'module:function'"
         raise InputError(message) from error
-    if not callable(found):
-        raise InputError(f"make_model {given!r} is {described(found)}, not a function")
     return found
 
 
@@ -200,7 +196,7 @@ class Worker:
     part: int | None = None  # what it was asked for; None if that batch was interrupted
 
     def send(self, message: object) -> None:
-        """Send what makes the model, or a request; raise LostError if the copy is lost."""
+        """Send what makes the model, or a request; that it is lost is noticed afterwards."""
         raise NotImplementedError
 
     def receive(self) -> Any:
@@ -212,10 +208,7 @@ class Worker:
         raise NotImplementedError
 
 
-AnyWorker = TypeVar("AnyWorker", bound=Worker)
-
-
-class Copies(Generic[AnyWorker]):
+class Copies:
     """Copies of a model, wherever they are, and how they are asked."""
 
     members: dict[str, Any]  # what the copies say about their model
@@ -226,13 +219,13 @@ class Copies(Generic[AnyWorker]):
         self._lock = threading.Lock()
         self._first = ""  # the name of the copy that has said what its model is
         self._deaths = 0  # how many copies were lost in a row while they made their models
-        self.workers: list[AnyWorker] = []
+        self.workers: list[Any] = []  # all of one kind of Worker
 
     def renew(self) -> None:
         """Put others in the place of copies that have ended."""
         raise NotImplementedError
 
-    def wait(self, workers: list[AnyWorker], seconds: float) -> Collection[AnyWorker]:
+    def wait(self, workers: list[Any], seconds: float) -> Collection[Worker]:
         """Wait for some time; return those that have an answer, or are lost."""
         raise NotImplementedError
 
@@ -289,16 +282,12 @@ class Copies(Generic[AnyWorker]):
         own = part % len(self.workers)
         for worker in self.workers[own:] + self.workers[:own]:
             if worker.is_made and not (worker.is_busy or worker.is_ended):
-                try:
-                    worker.send(request)
-                except LostError:
-                    worker.end()
-                else:
-                    worker.part = part
-                    return True
+                worker.send(request)
+                worker.part = part
+                return True
         return False
 
-    def _receive(self) -> Iterator[tuple[AnyWorker, Rows | Exception]]:
+    def _receive(self) -> Iterator[tuple[Worker, Rows | Exception]]:
         """Wait a moment; return what copies have answered, or how they failed or were lost."""
         busy = [worker for worker in self.workers if worker.is_busy]
         there = [worker for worker in busy if not worker.is_ended]

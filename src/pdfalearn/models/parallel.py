@@ -86,7 +86,7 @@ class Replicas(LanguageModel):
             count = checked_integer(count, "count", 1, 4096)
         if timeout is not None:
             timeout = checked_number(timeout, "timeout", 1e-3, 1e9)
-        self.copies: Copies[Any]
+        self.copies: Copies
         if scheduler is not None:
             self.copies = ClusterCopies(make_model, count, scheduler, timeout)
         elif count is not None:

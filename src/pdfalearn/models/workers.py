@@ -54,7 +54,7 @@ class Process(Worker):
     def __init__(self, make: bytes | str, threads: int) -> None:
         self.pipe, theirs = Pipe()
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 (this Python, and a module of ours)
+            self.process = subprocess.Popen(  # noqa: S603 (this Python, and a module of ours)
                 [sys.executable, "-c", _PROGRAM.format(sys.path, theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # what a model prints is not part of this program's output
@@ -62,19 +62,17 @@ class Process(Worker):
                 env={"OMP_NUM_THREADS": str(threads), **os.environ},  # unless that says so
                 process_group=0,  # Ctrl-C in a terminal is not for it
             )
-        self.pid = self._process.pid
+        self.pid = self.process.pid
         self.name = f"process {self.pid}"
-        with suppress(LostError):  # which is noticed when it is waited for
-            self.send(make)
+        self.send(make)
 
     def send(self, message: object) -> None:
-        """Send what makes the model, or a request; raise LostError if the process has ended."""
+        """Send what makes the model, or a request; that it has ended is noticed afterwards."""
         pickled = pickle.dumps(message, protocol=5)
+        self.is_busy, self.since = True, time.monotonic()
         try:
-            self.is_busy, self.since = True, time.monotonic()
-            self.pipe.send_bytes(pickled)
-        except OSError as error:
-            raise LostError from error
+            with suppress(OSError):
+                self.pipe.send_bytes(pickled)
         except BaseException:  # half a message was sent
             self.end()
             raise
@@ -88,19 +86,15 @@ class Process(Worker):
                 return answer
         except (EOFError, OSError):
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_EXIT_SECONDS)
+                self.process.wait(_EXIT_SECONDS)
         except BaseException:  # half a message was read
             self.end()
             raise
-        code = self._process.poll()
+        code = self.process.poll()
         if code is None:
             raise LostError("it closed its pipe")
         how = f"signal {-code}" if code < 0 else f"exit code {code}; see its standard error"
         raise LostError(how)
-
-    def has_exited(self) -> bool:
-        """Return whether the process has ended."""
-        return self._process.poll() is not None
 
     def hang_up(self) -> None:
         """Close the pipe, which tells the process to end."""
@@ -111,13 +105,13 @@ class Process(Worker):
         """Tell the process to end, and kill it after some seconds."""
         self.hang_up()
         try:
-            self._process.wait(max(0.0, seconds))
+            self.process.wait(max(0.0, seconds))
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
 
 
-class ProcessCopies(Copies[Process]):
+class ProcessCopies(Copies):
     """Copies in processes of this machine; one that is lost is started anew."""
 
     def __init__(self, make_model: Maker | str, count: int, timeout: float | None) -> None:
@@ -141,7 +135,7 @@ class ProcessCopies(Copies[Process]):
     def wait(self, workers: list[Process], seconds: float) -> Collection[Process]:
         """Wait for some time; return those that have an answer, or are lost."""
         ready = wait([worker.pipe for worker in workers], seconds)
-        return [worker for worker in workers if worker.pipe in ready or worker.has_exited()]
+        return [w for w in workers if w.pipe in ready or w.process.poll() is not None]
 
 
 def _end_processes(processes: list[Process], owner: int) -> None:
@@ -174,7 +168,7 @@ class ClusterWorker(Worker):
     def receive(self) -> Any:
         """Return the answer; raise LostError if the worker has left."""
         from distributed import CancelledError, KilledWorker
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
 
         while self.address in self._cluster.present:
             try:
@@ -198,13 +192,17 @@ class ClusterWorker(Worker):
         self.future.cancel()
 
 
-class ClusterCopies(Copies[ClusterWorker]):
+class ClusterCopies(Copies):
     """Copies in the workers of a cluster, also in those that join later."""
 
     def __init__(
         self, make_model: Maker | str, count: int | None, address: str, timeout: float | None
     ) -> None:
         super().__init__(timeout)
+        check_installed("distributed", "schedulers")
+        from distributed.protocol.pickle import dumps
+
+        self.make = pickle_maker(make_model, dumps)
         self.client = _connect(address)
         self.group = f"pdfalearn-{uuid4().hex}"
         self.present: set[str] = set()  # the addresses of workers
@@ -213,17 +211,6 @@ class ClusterCopies(Copies[ClusterWorker]):
         self._address = address
         self._count = count
         self.end = weakref.finalize(self, _leave, self.client, self.group)
-        try:
-            from distributed.protocol.pickle import dumps
-
-            self.make = pickle_maker(make_model, dumps)
-            if not self.client.nthreads():
-                raise InputError(
-                    f"the Dask scheduler at {address} has no workers: start some first"
-                )
-        except BaseException:
-            self.end()
-            raise
         self.begin()
 
     def renew(self) -> None:
@@ -239,11 +226,8 @@ class ClusterCopies(Copies[ClusterWorker]):
         """Wait for some time; return those that have an answer, or have left."""
         self.is_over.wait(seconds)
         self.is_over.clear()
-        return [
-            worker
-            for worker in workers
-            if worker.future.status != "pending" or worker.address not in self.present
-        ]
+        present = self.present
+        return [w for w in workers if w.future.status != "pending" or w.address not in present]
 
     def look(self) -> None:
         """See which workers there are; where there are none, wait for some."""
@@ -280,7 +264,6 @@ def forget_here(group: str) -> None:
 
 
 def _connect(address: str) -> Any:
-    check_installed("distributed", "schedulers")
     from distributed import Client
     from distributed.comm.addressing import get_address_host_port
 
@@ -288,9 +271,13 @@ def _connect(address: str) -> Any:
         raise InputError(f"scheduler is {described(address)}; give its address, a text")
     try:
         get_address_host_port(address)  # a client of no address would not end well
-        return Client(address, timeout=_CONNECTION_SECONDS, set_as_default=False)
+        client = Client(address, timeout=_CONNECTION_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"no Dask scheduler answers at {address!r}: {error}") from error
+    if not client.nthreads():
+        client.close()
+        raise InputError(f"the Dask scheduler at {address} has no workers: start some first")
+    return client
 
 
 def _submit(client: Any, group: str, function: Any, address: str, *arguments: object) -> Any:

@@ -39,9 +39,14 @@ TIME_LIMIT = 60.0
 def cluster() -> Iterator[Any]:
     """Two workers of this machine, in processes of their own that a nanny starts anew."""
     distributed = need_module("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-    ) as started:
+    # Else a nanny is closed whose worker is away 15 s after it was lost the first time.
+    patience = need_module("dask").config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    with (
+        patience,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as started,
+    ):
         yield started
 
 

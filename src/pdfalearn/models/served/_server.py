@@ -206,7 +206,7 @@ class Server:
         for top in (None, *_TOPS):
             try:
                 self.complete(
-                    [([prompt], (0, 1))], top, lambda _, found: listed.append(read_logs(*found))
+                    [([prompt], (0, 1))], top, lambda _, found: listed.append(read_logs(found[0]))
                 )
             except RefusedError as error:
                 if top is None and error.status not in _BAD_REQUEST:
