@@ -93,9 +93,9 @@ class Process:
             selector.register(self._errors, EVENT_READ)
             while (left := deadline - time.monotonic()) > 0:
                 ready = {key.fileobj for key, _ in selector.select(left)}
-                if self._errors in ready and self._read_errors() == b"":
+                if self._errors in ready and self._drain_errors() == b"":
                     selector.unregister(self._errors)
-                if self.output in ready and self._read(came, most, len(unwritten) == 0):
+                if self.output in ready and self._receive(came, most, len(unwritten) == 0):
                     return bytes(came)
                 if self.input in ready:
                     try:
@@ -111,7 +111,7 @@ class Process:
             "smaller batch"
         )
 
-    def _read(self, came: bytearray, most: int, is_asked: bool) -> bool:
+    def _receive(self, came: bytearray, most: int, is_asked: bool) -> bool:
         """Read what is there of an answer; return whether its line is complete."""
         chunk = self.output.read(_CHUNK)
         if chunk == b"":
@@ -129,7 +129,7 @@ class Process:
             raise FaultError(f"it wrote {when}, {excerpt(came + end + more)}; {_ONE_LINE}")
         return bool(end)
 
-    def _read_errors(self) -> bytes | None:
+    def _drain_errors(self) -> bytes | None:
         """Read what is there of the standard error; nothing, if that is closed."""
         chunk = self._errors.read(_CHUNK)
         self._last_errors = (self._last_errors + (chunk or b""))[-_LAST_BYTES:]
@@ -174,7 +174,7 @@ class Process:
                 self._signal(signal.SIGKILL)
                 with suppress(subprocess.TimeoutExpired):
                     self._popen.wait(_SECONDS_TO_REAP)
-                self._read_errors()
+                self._drain_errors()
             else:
                 self._popen.returncode = 0  # or it would be waited for
             for pipe in self._pipes:
@@ -194,7 +194,7 @@ class Process:
                 return True
             if time.monotonic() >= deadline:
                 return False
-            self._read_errors()  # or it might wait for that
+            self._drain_errors()  # or it might wait for that
             time.sleep(pause)
             pause = min(2 * pause, 0.02)
         return True

@@ -134,7 +134,7 @@ def serve(descriptor: int) -> None:
     os.set_inheritable(descriptor, False)
     pipe: Connection[Any, Any] = Connection(descriptor)
     messages: SimpleQueue[Any] = SimpleQueue()
-    threading.Thread(target=_read, args=(pipe, messages), daemon=True).start()
+    threading.Thread(target=_queue_messages, args=(pipe, messages), daemon=True).start()
     copy = Copy()
     # An interrupt goes through the model, so that programs that it has started are ended, too.
     with suppress(KeyboardInterrupt, OSError):
@@ -143,7 +143,7 @@ def serve(descriptor: int) -> None:
     copy.close()
 
 
-def _read(pipe: Connection[Any, Any], messages: SimpleQueue[Any]) -> None:
+def _queue_messages(pipe: Connection[Any, Any], messages: SimpleQueue[Any]) -> None:
     """Pass messages on; when there are no more, see to it that the process ends."""
     try:
         while True:
@@ -267,7 +267,7 @@ class Copies:
                             if losses[part] < _MOST_LOSSES:
                                 waiting.append(part)
                                 continue
-                            answer = self._deadly(requests[part].batch, worker, answer)
+                            answer = self._make_loss_error(requests[part].batch, worker, answer)
                         outcomes[part] = worker.name, answer
                 except Exception as error:  # a copy cannot be made anew, or they were closed
                     failed = error
@@ -340,7 +340,7 @@ class Copies:
         worker.is_made = True
         self._deaths = 0
 
-    def _deadly(self, batch: Batch, worker: Worker, lost: LostError) -> ModelError:
+    def _make_loss_error(self, batch: Batch, worker: Worker, lost: LostError) -> ModelError:
         first = shortened(self.members["alphabet"].decode(batch.word(0)))
         return ModelError(
             f"{_MOST_LOSSES} copies were lost with the same {batch.count} words, the first of them "

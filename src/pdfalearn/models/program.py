@@ -91,7 +91,7 @@ class ProgramModel(LanguageModel):
         self.cost = cost
         self._width = len(alphabet) + 1
         self._batch = min(batch, max(1, _MOST_NUMBERS // self._width))
-        self._program = Program(checked_command(command), timeout, tries)
+        self._program = Program(parse_command(command), timeout, tries)
 
     def __repr__(self) -> str:
         return f"ProgramModel({list(self._program.command)!r}, {self.alphabet!r})"
@@ -129,7 +129,7 @@ class ProgramModel(LanguageModel):
         count, width = len(words), self._width
         most = _NUMBER * count * width + _BESIDE
         try:
-            return self._program.ask(line, most, lambda answer: read_rows(answer, count, width))
+            return self._program.ask(line, most, lambda answer: parse_rows(answer, count, width))
         except BadRowError as error:
             (codes,) = words.part(error.place, error.place + 1)
             word = shortened(self.alphabet.decode(codes))
@@ -153,7 +153,7 @@ def _check_texts(alphabet: Alphabet) -> None:
             ) from error
 
 
-def read_rows(line: bytes, count: int, width: int) -> Rows:
+def parse_rows(line: bytes, count: int, width: int) -> Rows:
     """Read the answer to a number of words.
 
     Raises
@@ -165,7 +165,7 @@ def read_rows(line: bytes, count: int, width: int) -> Rows:
 
     Examples
     --------
-    >>> rows = read_rows(b'{"rows": [[0.5, 0.5], null]}', 2, 2)
+    >>> rows = parse_rows(b'{"rows": [[0.5, 0.5], null]}', 2, 2)
     >>> rows.undefined.tolist()
     [False, True]
     """
@@ -210,23 +210,23 @@ def _is_row(row: object, width: int) -> bool:
     return numbers.dtype.kind in "iuf" and bool(np.isfinite(numbers).all())
 
 
-def checked_command(given: str | Sequence[str]) -> tuple[str, ...]:
+def parse_command(given: str | Sequence[str]) -> tuple[str, ...]:
     """Return a program and its arguments, or say that there is no such program.
 
     Examples
     --------
-    >>> checked_command("sh -c 'echo $0'")
+    >>> parse_command("sh -c 'echo $0'")
     ('sh', '-c', 'echo $0')
     """
     if not hasattr(os, "waitid"):
         raise InputError("programs as models need Linux, or another system with POSIX's waitid")
-    command = _parts(given)
+    command = _split_command(given)
     if shutil.which(command[0]) is None:
         raise InputError(_missing(command[0]))
     return command
 
 
-def _parts(given: object) -> tuple[str, ...]:
+def _split_command(given: object) -> tuple[str, ...]:
     if isinstance(given, str):
         try:
             parts = tuple(shlex.split(given))

@@ -68,12 +68,12 @@ class Client:
         self, url: str, key_variable: str | None, in_flight: int, timeout: float, patience: float
     ) -> None:
         check_installed("httpx", "served models")
-        self.url = _checked_url(url)
+        self.url = _parse_url(url)
         self._key_variable = key_variable
         self._in_flight = checked_integer(in_flight, "in_flight", 1, 1024)
         self._timeout = checked_number(timeout, "timeout", 0.001, _DAY)
         self._patience = checked_number(patience, "patience", 0, _DAY)
-        read_key(key_variable)  # refuses a variable that is not there
+        load_key(key_variable)  # refuses a variable that is not there
         self._owner: int | None = None  # the process that has opened connections
         self._was_reached = False
         self._has_warned = False
@@ -104,7 +104,7 @@ class Client:
 
         if self._owner == os.getpid():
             return
-        key = read_key(self._key_variable)
+        key = load_key(self._key_variable)
         host = httpx.URL(self.url).host
         is_local = host in ("localhost", "::1") or host.startswith("127.")
         self._http = httpx.AsyncClient(
@@ -216,7 +216,7 @@ def _close(
             thread.join(_LAST_SECONDS)
 
 
-def read_key(key_variable: str | None) -> str | None:
+def load_key(key_variable: str | None) -> str | None:
     """Read the key; None if there is none. No message may hold what was given as its name."""
     name = KEY_VARIABLE if key_variable is None else key_variable
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
@@ -236,7 +236,7 @@ def read_key(key_variable: str | None) -> str | None:
     return key or None
 
 
-def _checked_url(url: object) -> str:
+def _parse_url(url: object) -> str:
     """Return the address of a server without ``/v1``, or refuse it without printing secrets."""
     import httpx
 

@@ -84,12 +84,12 @@ def part_questions(questions: Iterable[Question], batch: int) -> list[list[Quest
     return requests
 
 
-def read_logs(choice: dict[str, Any], chosen: Tokens = ()) -> Logs:
+def parse_logs(choice: dict[str, Any], chosen: Tokens = ()) -> Logs:
     """Return the log-probabilities in a choice, which has to name tokens by their ids.
 
     Examples
     --------
-    >>> read_logs({"logprobs": {"top_logprobs": [{"token_id:7": -0.5}]}})
+    >>> parse_logs({"logprobs": {"top_logprobs": [{"token_id:7": -0.5}]}})
     {7: -0.5}
     """
     logprobs = choice.get("logprobs")
@@ -124,7 +124,7 @@ class Server:
     client: Client
     model: str
 
-    def read_context(self) -> int | None:
+    def find_context(self) -> int | None:
         """Return how many tokens the model takes at once, if the server says it.
 
         Raises
@@ -165,7 +165,7 @@ class Server:
                 )
         return {text: tokens[len(anchor) :] for text, tokens in zip(different, found, strict=True)}
 
-    def read_prompt(self, prompt: Prompt, *, chat: bool) -> Tokens:
+    def encode_prompt(self, prompt: Prompt, *, chat: bool) -> Tokens:
         """Return the tokens of a prompt; of a chat those after which the model answers."""
         if not isinstance(prompt, Iterable):
             raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
@@ -182,7 +182,7 @@ class Server:
             raise InputError("the prompt is a list of messages; give chat=True with it")
         return tuple(checked_integer(token, "token of the prompt", 0) for token in prompt)
 
-    def read_ends(self, ends: Ends) -> list[int] | Literal["rest"]:
+    def encode_ends(self, ends: Ends) -> list[int] | Literal["rest"]:
         """Return the tokens of ends, of which each has to be one."""
         if ends == "rest":
             return "rest"
@@ -203,11 +203,13 @@ class Server:
         """
         refusal = None
         listed: list[Logs] = []
+
+        def note(_: int, choices: list[dict[str, Any]]) -> None:
+            listed.append(parse_logs(choices[0]))
+
         for top in (None, *_TOPS):
             try:
-                self.complete(
-                    [([prompt], (0, 1))], top, lambda _, found: listed.append(read_logs(found[0]))
-                )
+                self.complete([[prompt]], [(0, 1)], top, note)
             except RefusedError as error:
                 if top is None and error.status not in _BAD_REQUEST:
                     raise
@@ -224,34 +226,35 @@ class Server:
 
     def complete(
         self,
-        requests: Sequence[tuple[Sequence[Tokens], Tokens]],
+        prompts: Sequence[Sequence[Tokens]],
+        chosen: Sequence[Tokens],
         top: int | None,
         note: Callable[[int, list[dict[str, Any]]], None],
     ) -> None:
-        """Have one token generated after each prompt, and note each request's choices.
+        """Have one token generated after each prompt of each request, and note its choices.
 
-        A request has prompts, and the tokens whose log-probabilities are wanted; with ``top``, it
-        asks for this many of the likeliest tokens instead.
+        Wanted are the log-probabilities of the tokens that are chosen for the request; with
+        ``top``, those of this many of the likeliest tokens instead.
         """
         bodies: list[Body] = [
             {
                 "model": self.model,
-                "prompt": prompts,
+                "prompt": request,
                 "max_tokens": 1,
                 "temperature": 0,
                 "logprobs": top or 0,
                 "return_tokens_as_token_ids": True,
-                **({"logprob_token_ids": chosen} if top is None else {}),
+                **({"logprob_token_ids": tokens} if top is None else {}),
             }
-            for prompts, chosen in requests
+            for request, tokens in zip(prompts, chosen, strict=True)
         ]
 
         def note_choices(place: int, body: object) -> None:
-            note(place, self._read_choices(body, len(requests[place][0])))
+            note(place, self._sort_choices(body, len(prompts[place])))
 
         self.client.send("/v1/completions", bodies, note_choices)
 
-    def _read_choices(self, body: object, count: int) -> list[dict[str, Any]]:
+    def _sort_choices(self, body: object, count: int) -> list[dict[str, Any]]:
         """Return the choices for this many prompts in the order of the prompts."""
         if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
             raise ModelError(f"the server answered {described(body)}, which holds no choices")

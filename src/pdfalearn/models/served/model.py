@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ from pdfalearn.models.served._server import (
     Server,
     Tokens,
     TokenSets,
+    parse_logs,
     part_questions,
-    read_logs,
 )
 from pdfalearn.models.spelling import Spelling, Texts
 from pdfalearn.row_checks import BadRowError
@@ -145,17 +146,17 @@ class ServedModel(LanguageModel):
         self._batch = checked_integer(batch, "batch", 1)
         server = Server(Client(url, key_variable, in_flight, timeout, patience), model)
         self._server = server
-        self._context = server.read_context()
+        self._context = server.find_context()
         given = symbols if isinstance(symbols, Mapping) else list(symbols)
         tokens = server.tokenize(given.values() if isinstance(given, Mapping) else given)
         self.spelling = Spelling.of_texts(
-            given, tokens.__getitem__, server.read_ends(ends), terminal=terminal, outside=outside
+            given, tokens.__getitem__, server.encode_ends(ends), terminal=terminal, outside=outside
         )
         """The tokens of symbols, and the ends."""
-        self.prompt = server.read_prompt(prompt, chat=chat)
+        self.prompt = server.encode_prompt(prompt, chat=chat)
         """The tokens of the prompt."""
         self.alphabet = self.spelling.alphabet
-        self.top = _checked_top(top, server, self.prompt, self.spelling)
+        self.top = _choose_top(top, server, self.prompt, self.spelling)
         """How many of the likeliest tokens rows are made of; None if of all that are wanted."""
         if self.top is None:
             self._sets = TokenSets.of([tokens.tolist() for tokens in self.spelling.wanted])
@@ -202,37 +203,36 @@ class ServedModel(LanguageModel):
         def note(place: int, choices: list[dict[str, Any]]) -> None:
             for question, choice in zip(requests[place], choices, strict=True):
                 try:
-                    answers[question] = read_logs(choice, self._sets.sets[question[0]])
+                    answers[question] = parse_logs(choice, self._sets.sets[question[0]])
                 except ModelError as error:
                     word = self._name_word(words, questions[question])
                     raise ModelError(f"the answer to the word {word}: {error}") from error
 
-        def join_answers(here: Sequence[int]) -> list[list[Logs]]:
-            """Return for every prefix of the spelling what is listed after each word."""
-            return [
-                [
-                    {t: log for q in asked[place][node] for t, log in answers[q].items()}
-                    for place in here
-                ]
-                for node in range(len(self.spelling.prefixes))
-            ]
-
-        bodies = [
-            ([self.prompt + tokens for _, tokens in request], self._sets.sets[request[0][0]])
-            for request in requests
-        ]
+        prompts = [[self.prompt + tokens for _, tokens in request] for request in requests]
+        chosen = [self._sets.sets[request[0][0]] for request in requests]
         try:
-            self._server.complete(bodies, self.top, note)
+            self._server.complete(prompts, chosen, self.top, note)
         except BaseException as error:
-            done = [
-                place
-                for place, rows in enumerate(asked)
-                if all(question in answers for row in rows for question in row)
-            ]
+            known = answers.copy()
+            done = [place for place, rows in enumerate(asked) if known.keys() >= set(chain(*rows))]
             with suppress(BadRowError):
-                attach_answers(error, ids[done], self._read_rows(join_answers(done)))
+                answered = self._make_rows([asked[place] for place in done], known)
+                attach_answers(error, ids[done], answered)
             raise
-        return self._read_rows(join_answers(range(len(words))))
+        return self._make_rows(asked, answers)
+
+    def _make_rows(
+        self, asked: Sequence[list[list[Question]]], answers: Mapping[Question, Logs]
+    ) -> Rows:
+        # What is listed, for every prefix of the spelling, after each word: one question or, where
+        # there are many wanted tokens, several of them tell.
+        logs = [
+            [{t: log for q in rows[node] for t, log in answers[q].items()} for rows in asked]
+            for node in range(len(self._sets.of_prefix))
+        ]
+        if self.top is not None:
+            return top_rows(logs, self.spelling, self.top)
+        return self.spelling.rows(_make_tables(logs, self.spelling, None))
 
     def _questions(self, tokens: Tokens) -> list[list[Question]]:
         """Return what is asked for a word: for every prefix of the spelling its sets of tokens."""
@@ -255,11 +255,6 @@ class ServedModel(LanguageModel):
         (codes,) = words.part(place, place + 1)
         return shortened(self.alphabet.decode(codes))
 
-    def _read_rows(self, answers: list[list[Logs]]) -> Rows:
-        if self.top is not None:
-            return top_rows(answers, self.spelling, self.top)
-        return self.spelling.rows(_make_tables(answers, self.spelling, None))
-
     def _count_tokens(self) -> QueryCost:
         """Return what words and symbols cost, in tokens sent and generated.
 
@@ -271,26 +266,20 @@ class ServedModel(LanguageModel):
         return QueryCost(word=word, prefix=word, symbol=symbol, cached_symbol=symbol)
 
 
-def _checked_top(
-    top: int | None, server: Server, prompt: tuple[int, ...], spelling: Spelling
-) -> int | None:
+def _choose_top(top: int | None, server: Server, prompt: Tokens, spelling: Spelling) -> int | None:
     """Return how many of the likeliest tokens to ask for; warn if the user has not set it."""
-    wished = top is not None
-    if top is None:
-        top = server.find_top(prompt)
+    is_wished = top is not None
+    top = top if is_wished else server.find_top(prompt)
     if top is None:
         return None
     lists = f"the server {server.client.url} lists the {top} likeliest tokens only"
-    for name, value, is_wanted in (
-        ("ends", spelling.ends, spelling.ends == "rest"),
-        ("outside", spelling.outside, spelling.outside is not None),
-    ):
-        if is_wanted:
-            raise InputError(
-                f"{lists}, and {name}={value!r} is the mass of tokens beside these; give the "
-                "tokens that end a word, and nothing as outside"
-            )
-    if not wished:
+    if spelling.ends == "rest" or spelling.outside is not None:
+        culprit = "ends='rest'" if spelling.ends == "rest" else f"outside={spelling.outside!r}"
+        raise InputError(
+            f"{lists}, and {culprit} is the mass of tokens beside these; give the tokens that end "
+            "a word, and nothing as outside"
+        )
+    if not is_wished:
         warnings.warn(
             f"{lists}: answers are sparse rows, whose unlisted mass is a bound",
             LikeliestTokensWarning,
