@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --ed
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-all test-served style quick-tests checks docs screenshots graphviz openfst chromium clean
+.PHONY: help demo quick test test-all coverage test-served style quick-tests checks docs screenshots graphviz openfst chromium clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -35,6 +35,9 @@ test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra i
 
 test-all: $(VENV)/.complete graphviz openfst chromium ## Install every extra, then check without skipping anything
 	@PDFALEARN_NO_SKIPS=1 $(MAKE) --no-print-directory checks
+
+coverage: $(VENV)/.complete graphviz openfst chromium ## Run every test and tell which lines none of them runs
+	$(PYTEST) --cov --cov-report=term --cov-report=html:coverage
 
 test-served: $(VENV)/.complete $(SERVED)/.installed ## Check served models against vLLM with a real LLM (3.4 GB)
 	PDFALEARN_VLLM_PYTHON="$$PWD/$(SERVED)/bin/python" \
@@ -73,7 +76,7 @@ graphviz openfst chromium:
 	fi
 
 clean: ## Remove the environment and everything that was built
-	rm -rf $(VENV) $(SERVED) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site screenshots
+	rm -rf $(VENV) $(SERVED) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site screenshots coverage .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
