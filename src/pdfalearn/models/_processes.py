@@ -77,7 +77,7 @@ class Process:
         return self._owner == os.getpid()
 
     def exchange(self, line: bytes, most: int, seconds: float) -> bytes:
-        """Write a line, and return the one that answers it, of at most so many bytes.
+        """Write a line, and return the one that answers it, of at most ``most`` bytes.
 
         Writing and reading go on at once, so that neither side waits for the other for ever. Where
         there is no such answer within some seconds, a `FaultError` says what there was.
@@ -203,16 +203,8 @@ class Process:
 class Program:
     """A program that is started when it is first asked, and kept running.
 
-    Threads may ask at once: one waits for the other.
-
-    Parameters
-    ----------
-    command : tuple of str
-        The program and its arguments.
-    timeout : float
-        The seconds that an answer may take.
-    tries : int
-        How often a line is asked before the program is given up on.
+    Threads may ask at once: one waits for the other. After some ``tries`` of a line the program
+    is given up on.
     """
 
     def __init__(self, command: tuple[str, ...], timeout: float, tries: int) -> None:

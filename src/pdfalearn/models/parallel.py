@@ -21,10 +21,8 @@ from pdfalearn.text import described
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
-_LEAST_CALLS = 4.0
-"""A part costs at least this many times what its call costs."""
-_REMEMBERED = 2**20
-"""Of about this many words it is known which copy answered them last."""
+_LEAST_CALLS = 4.0  # a part costs at least this many times what its call costs
+_REMEMBERED = 2**20  # of about this many words it is known which copy answered them last
 
 
 class Replicas(LanguageModel):
@@ -136,7 +134,9 @@ class Replicas(LanguageModel):
     def assign(self, batch: Batch) -> Integers:
         """Return the copy to ask for each word: another one than answered it before."""
         words, copies = batch.words, self.count
-        costs = word_costs(self.cost, words.lengths)
+        # What words cost a copy that knows nothing of them; one each if nothing costs.
+        costs = self.cost.word + self.cost.symbol * words.lengths.astype(np.float64)
+        costs = costs if costs.any() else np.ones(len(words))
         chosen = split_evenly(costs, part_count(costs, self.cost, copies))
         if copies == 1:
             return chosen
@@ -221,12 +221,6 @@ def _format_answer(outcome: Rows | Exception) -> str:
     if outcome.undefined is not None and outcome.undefined[0]:
         return "undefined"
     return shortened(outcome.to_dense()[0].round(9).tolist())
-
-
-def word_costs(cost: QueryCost, lengths: Integers) -> Floats:
-    """Return what words cost a copy that holds nothing of them; one each if nothing costs."""
-    costs = cost.word + cost.symbol * lengths.astype(np.float64)
-    return costs if costs.any() else np.ones(len(lengths))
 
 
 def part_count(costs: Floats, cost: QueryCost, copies: int) -> int:

@@ -102,7 +102,7 @@ class Process(Worker):
         self.pipe.close()
 
     def end(self, seconds: float = 0.0) -> None:
-        """Tell the process to end, and kill it after some seconds."""
+        """Close the pipe, and kill the process if it has not ended after some seconds."""
         self.hang_up()
         try:
             self.process.wait(max(0.0, seconds))

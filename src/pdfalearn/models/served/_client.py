@@ -46,18 +46,8 @@ class RefusedError(ModelError):
 class Client:
     """Sends requests to one server; opened when it is first used, closed when it is forgotten.
 
-    Parameters
-    ----------
-    url : str
-        Where the server is, with or without ``/v1``.
-    key_variable : str, optional
-        The environment variable that has the key. The key itself is read where it is sent.
-    in_flight : int
-        The most requests that are under way at once.
-    timeout : float
-        The seconds that one answer may take.
-    patience : float
-        The seconds during which a request that fails is sent again.
+    A request that fails is sent again until ``patience`` is at an end. The key is read from the
+    environment where it is sent, and kept nowhere else.
     """
 
     _http: httpx.AsyncClient

@@ -95,6 +95,15 @@ class ServedModel(LanguageModel):
         For how many seconds a request that fails is sent again. It fails with a status of 429 or of
         500 and above, a lost connection, or an answer that is cut off.
 
+    Attributes
+    ----------
+    spelling : Spelling
+        The tokens of symbols, and the ends.
+    prompt : tuple of int
+        The tokens of the prompt.
+    top : int, optional
+        How many of the likeliest tokens rows are made of; None if of all that are wanted.
+
     Notes
     -----
     The fingerprint is the model's name, the prompt's tokens, the spelling, and ``top``. The URL is
@@ -152,12 +161,9 @@ class ServedModel(LanguageModel):
         self.spelling = Spelling.of_texts(
             given, tokens.__getitem__, server.encode_ends(ends), terminal=terminal, outside=outside
         )
-        """The tokens of symbols, and the ends."""
         self.prompt = server.encode_prompt(prompt, chat=chat)
-        """The tokens of the prompt."""
         self.alphabet = self.spelling.alphabet
         self.top = _choose_top(top, server, self.prompt, self.spelling)
-        """How many of the likeliest tokens rows are made of; None if of all that are wanted."""
         if self.top is None:
             self._sets = TokenSets.of([tokens.tolist() for tokens in self.spelling.wanted])
         else:
