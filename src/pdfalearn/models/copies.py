@@ -270,7 +270,7 @@ class Copies:
                             answer = self._make_loss_error(requests[part].batch, worker, answer)
                         outcomes[part] = worker.name, answer
                 except Exception as error:  # a copy cannot be made anew, or they were closed
-                    failed = error
+                    failed = failed or error
                 if failed is not None:  # the others end what they have begun
                     outcomes.update((part, ("", failed)) for part in waiting)
                     waiting.clear()

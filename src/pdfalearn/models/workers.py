@@ -189,7 +189,8 @@ class ClusterWorker(Worker):
     def end(self) -> None:
         """Cancel what the worker was asked."""
         self.is_ended = True
-        self.future.cancel()
+        with suppress(Exception):  # the scheduler may be gone
+            self.future.cancel()
 
 
 class ClusterCopies(Copies):
@@ -236,6 +237,7 @@ class ClusterCopies(Copies):
             try:
                 self.present = set(self.client.nthreads())
             except Exception as error:
+                self.present = set()  # or answers of its workers would be waited for
                 raise ModelError(f"the Dask scheduler at {self._address} is gone") from error
             if self.present - self._late:
                 return
