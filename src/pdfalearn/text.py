@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 Symbols = Sequence[object]
 
+# What figures are called, on the way and in the end.
 LABELS = {
     "states": "states",
     "words": "words asked",
@@ -22,7 +23,6 @@ LABELS = {
     "training_divergence": "training divergence",
     "held_out_divergence": "held-out divergence",
 }
-"""What figures are called, on the way and in the end."""
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 60
