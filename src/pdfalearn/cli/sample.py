@@ -116,12 +116,12 @@ def _score_line(
     pdfa: pdfalearn.PDFA, words: str | list[tuple[object, ...]], chosen: Chosen
 ) -> Answer:
     """Return the surprise of one line, symbol by symbol."""
-    from pdfalearn.io import encoded_lines
+    from pdfalearn.io import encode_lines
 
     lines: Iterator[tuple[object, ...]] = (
         iter(words)
         if isinstance(words, list)
-        else (pdfa.alphabet.decode_words(one)[0] for one in encoded_lines(words, pdfa.alphabet, 1))
+        else (pdfa.alphabet.decode_words(one)[0] for one in encode_lines(words, pdfa.alphabet, 1))
     )
     word = next(islice(lines, chosen.line - 1, None), None)
     if word is None:

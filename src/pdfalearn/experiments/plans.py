@@ -19,7 +19,7 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files import check_kind, parsed_object, replacing
+from pdfalearn.files import check_kind, parse_object, replacing
 from pdfalearn.io import load_pdfa
 from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS
 from pdfalearn.models import AutomatonModel
@@ -344,7 +344,7 @@ def read_parameters(folder: Path) -> Parameters:
     """Read what the results in a folder are of; of nothing if there are none."""
     path = folder / PARAMETERS
     try:
-        content = parsed_object(path.read_bytes(), "the file")
+        content = parse_object(path.read_bytes(), "the file")
         check_kind(content, _FORMAT, 1)
         machines = tuple(map(str, content["machines"]))
         plans = {int(one): _read_plan(one, given) for one, given in content["experiments"].items()}

@@ -27,7 +27,7 @@ from pdfalearn.experiments.plans import (
     Task,
     write_json,
 )
-from pdfalearn.files import parsed_object, replacing
+from pdfalearn.files import parse_object, replacing
 from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
 from pdfalearn.pdfa import PDFA
@@ -277,7 +277,7 @@ def read_failures(folder: Path) -> dict[str, str]:
     """Read which runs have failed at some time, by their keys in words, and why."""
     path = folder / FAILURES
     try:
-        return {key: str(why) for key, why in parsed_object(path.read_bytes(), "it").items()}
+        return {key: str(why) for key, why in parse_object(path.read_bytes(), "it").items()}
     except FileNotFoundError:
         return {}
     except FileFormatError as error:

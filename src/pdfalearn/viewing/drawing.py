@@ -19,7 +19,7 @@ from pdfalearn.files import check_can_write, write_named
 from pdfalearn.io import (
     TIME_LIMIT,
     check_can_draw,
-    escaped_label,
+    escape_label,
     list_label,
     picture,
     picture_writers,
@@ -86,7 +86,7 @@ def picture_text(part: Chosen, style: Style) -> str:
 
 
 def _lines(text: str) -> str:
-    return "\\n".join(escaped_label(line) for line in text.split("\n"))
+    return "\\n".join(escape_label(line) for line in text.split("\n"))
 
 
 def _state_lines(part: Chosen, style: Style) -> Iterator[str]:
