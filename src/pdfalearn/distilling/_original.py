@@ -13,8 +13,7 @@ from scipy.special import xlogy
 from pdfalearn.chains import Pairs, normalise_rows, visits_and_weights
 from pdfalearn.distilling.futures import States
 from pdfalearn.errors import InputError
-from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import pdfa_of_arrays
+from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.typing import Floats, Integers
 
 _LEAST = 1e-300
