@@ -14,7 +14,7 @@ from scipy.special import entr
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.chains import Side, minus_logs, normalise_rows
-from pdfalearn.io import encoded_lines
+from pdfalearn.io import encode_lines
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words, visited_states
@@ -157,7 +157,7 @@ def _surprisals(pdfa: PDFA, costs: Floats, words: Words) -> tuple[Floats, NDArra
 
 def _batches(words: str | os.PathLike[str] | Iterable[Word], alphabet: Alphabet) -> Iterator[Words]:
     if isinstance(words, str | os.PathLike):
-        yield from encoded_lines(words, alphabet, _BATCH)
+        yield from encode_lines(words, alphabet, _BATCH)
         return
     alphabet.check_batch(words)
     rest = iter(words)

@@ -69,7 +69,8 @@ def keys_by_tables(rows: Rows, keys_of: Callable[[NDArray[np.float64]], Keys]) -
 def pieces_of(rows: Rows) -> Iterator[tuple[int, Rows]]:
     """Cut rows into pieces that may be made dense; return where each begins."""
     most = max(1, _NUMBERS_AT_ONCE // rows.width)
-    return zip(range(0, len(rows), most), rows.pieces(most), strict=True)
+    for begin in range(0, len(rows), most):
+        yield begin, rows.take(np.arange(begin, min(begin + most, len(rows))))
 
 
 def different_keys(some: SparseKeys, others: SparseKeys) -> Flags:
