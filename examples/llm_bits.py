@@ -5,7 +5,7 @@ each size. All beginnings of words of up to eight bits can be asked, so the auto
 against these.
 
 Run with ``python -m examples.llm_bits [FOLDER]``; a folder gets the picture. Needs
-``pip install 'pdfalearn[llm-demo]'``.
+``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations

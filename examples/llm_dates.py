@@ -1,7 +1,7 @@
 """Times of day and dates that an LLM writes, with digits as symbols under a guide.
 
 Run with ``python -m examples.llm_dates [FOLDER]``; a folder gets the pictures. Needs
-``pip install 'pdfalearn[llm-demo]'``.
+``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations

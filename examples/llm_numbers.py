@@ -1,7 +1,7 @@
 """What an LLM answers when it is asked for a random number, with and without a chat template.
 
 Run with ``python -m examples.llm_numbers [FOLDER]``; a folder gets the pictures. Needs
-``pip install 'pdfalearn[llm-demo]'``.
+``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations

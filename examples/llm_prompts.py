@@ -1,7 +1,7 @@
 """Two prompts that differ in one word, compared exactly over a closed set of phrases.
 
 Run with ``python -m examples.llm_prompts [FOLDER]``; a folder gets the picture. Needs
-``pip install 'pdfalearn[llm-demo]'``.
+``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations

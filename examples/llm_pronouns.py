@@ -1,7 +1,7 @@
 """Professions and pronouns: the classes into which an LLM puts professions.
 
 Run with ``python -m examples.llm_pronouns [FOLDER]``; a folder gets the picture. Needs
-``pip install 'pdfalearn[llm-demo]'``.
+``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A model of characters is fitted on the spot to times, costs and years. Held to times of day symbol
 by symbol, as constrained decoding does, it finds other times likely than it does by itself: each
 symbol is chosen without a look at how many words can still be completed. Conditioning is exact.
-Run with ``python -m examples.masked_times``; it needs ``pip install 'pdfalearn[regex]'``.
+Run with ``python -m examples.masked_times``; it needs ``pip install '.[regex]'``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The network is learnt at several κ, as it is and with its least likely symbols cut off, and held
 against the grammar that made the words. Run with ``python -m examples.reber``, or with the name of
-a file to draw the automaton that is the grammar again; needs ``pip install 'pdfalearn[torch]'``.
+a file to draw the automaton that is the grammar again; needs ``pip install '.[torch]'``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A recurrent network, trained on words of an automaton, gives the automaton back.
 
 The network is learnt at several κ under a budget, and distilled. Run with
-``python -m examples.recovered_gru``; needs ``pip install 'pdfalearn[torch]'``.
+``python -m examples.recovered_gru``; needs ``pip install '.[torch]'``.
 """
 
 from __future__ import annotations

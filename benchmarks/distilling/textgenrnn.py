@@ -33,7 +33,7 @@ def read_network(path: Path) -> CharacterNetwork:
     try:
         import h5py
     except ImportError as error:
-        raise MissingExtraError("h5py is missing: pip install 'pdfalearn[bench]'") from error
+        raise MissingExtraError("h5py is missing: pip install '.[bench]'") from error
     with h5py.File(path) as file:
 
         def read(layer: str, name: str) -> Singles:

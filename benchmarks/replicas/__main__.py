@@ -1,6 +1,6 @@
 """Run with ``python -m benchmarks.replicas``, or with the names of some tables after it.
 
-Needs ``pip install 'pdfalearn[torch]'``.
+Needs ``pip install '.[torch]'``.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class BudgetReached(Exception):  # noqa: N818 (reaching a bound is not an error)
         self.where = where
 
 
-class Purse:
+class SharedBudget:
     """Assigns every run an equal share of what is left.
 
     Parameters
@@ -106,11 +106,11 @@ class Purse:
 
     Examples
     --------
-    >>> purse = Purse(Budget(max_words=1000, max_states=50))
-    >>> purse.share_for(4).max_words, purse.share_for(4).max_states
+    >>> shared = SharedBudget(Budget(max_words=1000, max_states=50))
+    >>> shared.share_for(4).max_words, shared.share_for(4).max_states
     (250, 50)
-    >>> purse.spend(words=100)
-    >>> purse.share_for(3).max_words
+    >>> shared.spend(words=100)
+    >>> shared.share_for(3).max_words
     300
     """
 

@@ -13,14 +13,12 @@ _ENTRY = 12
 """The bytes of a value and its column."""
 
 
-def packed(rows: Rows) -> list[bytes]:
+def pack_rows(rows: Rows) -> list[bytes]:
     """Return every row as bytes: its rest, its ceiling, its values, their columns."""
     rows = rows.to_sparse()
-    if rows.offsets is None or rows.columns is None:
-        raise TypeError("dense rows are not packed")
     beside = np.column_stack((rows.rests, rows.ceilings)).tobytes()
-    values, columns = rows.values.tobytes(), rows.columns.tobytes()
-    ends = rows.offsets.tolist()
+    values, columns = rows.values.tobytes(), rows.listing[0].tobytes()
+    ends = rows.listing[1].tolist()
     return [
         beside[_BESIDE * row : _BESIDE * (row + 1)]
         + values[8 * ends[row] : 8 * ends[row + 1]]
@@ -29,13 +27,13 @@ def packed(rows: Rows) -> list[bytes]:
     ]
 
 
-def unpacked(rows: list[bytes], width: int) -> Rows:
-    """Return the rows from the bytes that `packed` has made.
+def unpack_rows(rows: list[bytes], width: int) -> Rows:
+    """Return the rows from the bytes that `pack_rows` has made.
 
     Examples
     --------
     >>> rows = Rows.sparse(4, [0, 2, 3], [0, 2, 0], [0.5, 0.25, 1.0], rest=[0.25, 0.0])
-    >>> unpacked(packed(rows), 4).to_dense()
+    >>> unpack_rows(pack_rows(rows), 4).to_dense()
     array([[0.5  , 0.125, 0.25 , 0.125],
            [1.   , 0.   , 0.   , 0.   ]])
     """

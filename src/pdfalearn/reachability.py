@@ -111,10 +111,10 @@ def reachable_part(pdfa: PDFA) -> PDFA:
     [[1], [1]]
     """
     part = reachable(pdfa)
-    return renumbered(pdfa, part.states, part.numbers(len(pdfa)))
+    return renumber_states(pdfa, part.states, part.numbers(len(pdfa)))
 
 
-def renumbered(pdfa: PDFA, kept: NDArray[np.integer], classes: Sequence[int] | States) -> PDFA:
+def renumber_states(pdfa: PDFA, kept: NDArray[np.integer], classes: Sequence[int] | States) -> PDFA:
     """Keep one state of each class, in the order of ``kept``, and lead all transitions there.
 
     ``classes[q]`` is the new number of state q (arbitrary where q is not reachable from the kept

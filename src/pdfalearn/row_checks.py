@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,23 +14,20 @@ from pdfalearn.text import described
 from pdfalearn.typing import Flags, Floats, Integers
 
 
-class BadRowError(ValueError):
-    """An answer is not a distribution; ``place`` is where it stands in the batch."""
+class RowError(ValueError):
+    """Something is wrong with a row; ``place`` is where it stands in the batch."""
 
     def __init__(self, message: str, place: int = 0) -> None:
         super().__init__(message)
         self.place = place
 
 
-class UndecidedError(ValueError):
-    """A row does not say enough about the symbols that it does not list.
+class BadRowError(RowError):
+    """An answer is not a distribution."""
 
-    ``place`` is where it stands in the batch.
-    """
 
-    def __init__(self, message: str, place: int = 0) -> None:
-        super().__init__(message)
-        self.place = place
+class UndecidedError(RowError):
+    """A row does not say enough about the symbols that it does not list."""
 
 
 def check_decided(rows: Rows, undecided: Flags, reason: str) -> None:
@@ -68,31 +66,24 @@ def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> R
     >>> rows.undefined
     array([False,  True])
     """
-    if type(given) is np.ndarray:
-        rows = Rows(width, given)
-    else:
-        rows = given if isinstance(given, Rows) else _make_rows(given, width)
-    is_table = not (rows.is_sparse or isinstance(rows, SharedRows)) and rows.undefined is None
-    if is_table and rows.outside is None and rows.impossible is None:
+    rows = given if isinstance(given, Rows) else _make_rows(given, width)
+    has_more = rows.undefined is not None or rows.outside is not None
+    if not has_more and type(rows) is Rows and rows.offsets is None and rows.impossible is None:
         # Nearly always all is well, and this tells: what is wrong is found out only if something
         # is. Numbers from 0 to 1 have sums without warnings.
         table = rows.values
-        is_right = isinstance(table, np.ndarray) and table.dtype == np.float64
+        is_right = type(table) is np.ndarray and table.dtype == np.float64
         if is_right and table.shape == (count, width) and count:
             least = np.minimum.reduce(table, axis=None)
             if least >= 0 and np.maximum.reduce(table, axis=None) <= 1 + SUM_TOLERANCE:
                 errors = np.abs(table.dot(np.ones(width)) - 1)
                 if np.maximum.reduce(errors) <= SUM_TOLERANCE:
                     return rows if least > 0 else Rows(width, _without_signs(table))
-    if type(given) is np.ndarray:
-        rows = _make_rows(given, width)
     return _check_rows(rows, count, width, alphabet)
 
 
 def right_rows(given: Any, count: int, width: int, alphabet: Alphabet) -> tuple[Integers, Rows]:
     """Return the places and the rows of what is right in an answer that was refused.
-
-    Halves of what is wrong are checked by themselves, so that few wrong rows are found soon.
 
     Examples
     --------
@@ -100,25 +91,19 @@ def right_rows(given: Any, count: int, width: int, alphabet: Alphabet) -> tuple[
     >>> places.tolist(), rows.to_dense().tolist()
     ([0, 2], [[0.5, 0.5], [1.0, 0.0]])
     """
-    places, parts = [np.arange(0)], [Rows.dense(np.empty((0, width)))]
+    places: list[int] = []
+    parts = [Rows.dense(np.empty((0, width)))]
     is_whole = isinstance(given, list | tuple | np.ndarray) and len(given) == count
     if isinstance(given, Rows):
         is_whole = _wrong_form(given, count, width) is None
     if isinstance(given, SharedRows) and is_whole:  # their table was refused, not all rows of it
         given = Rows.dense(given.values, undefined=given.undefined, impossible=given.impossible)
-    pending = [(0, count)] if is_whole else []
-    while pending:
-        begin, end = pending.pop()
-        here = np.arange(begin, end)
-        part = given.take(here) if isinstance(given, Rows) else given[begin:end]
-        try:
-            parts.append(check_answer(part, len(here), width, alphabet))
-        except BadRowError:
-            middle = (begin + end) // 2
-            pending += [(middle, end), (begin, middle)] if len(here) > 1 else []
-        else:
-            places.append(here)
-    return np.concatenate(places), Rows.joined(parts[1:] or parts)
+    for place in range(count if is_whole else 0):
+        one = given.take(np.array([place])) if isinstance(given, Rows) else given[place : place + 1]
+        with suppress(BadRowError):
+            parts.append(check_answer(one, 1, width, alphabet))
+            places.append(place)
+    return np.array(places, dtype=np.int64), Rows.join(parts)
 
 
 def _check_rows(rows: Rows, count: int, width: int, alphabet: Alphabet) -> Rows:
@@ -136,12 +121,20 @@ def _check_rows(rows: Rows, count: int, width: int, alphabet: Alphabet) -> Rows:
         return _check_defined(rows, undefined, alphabet)
     if rows.is_sparse:
         return check_sparse(rows)
-    table = np.asarray(rows.values, dtype=np.float64)
-    check_distributions(table)
-    if rows.impossible is not None:
-        _check_impossible(table, rows.impossible, alphabet)
-    table = _without_signs(table)
-    return Rows(width, table, outside=_checked_outside(rows), impossible=rows.impossible)
+    table, impossible = np.asarray(rows.values, dtype=np.float64), rows.impossible
+    bad = wrong_rows(table)
+    if bad.any():
+        place = int(bad.argmax())
+        raise BadRowError(row_fault(table[place]), place)
+    if impossible is not None and (marked := impossible & (table[:, 1:] > 0)).any():
+        place, symbol = np.argwhere(marked)[0].tolist()
+        raise BadRowError(
+            f"it gives the symbol {alphabet.symbols[symbol]!r} probability "
+            f"{table[place, symbol + 1]:.6g}, and says that no word goes on with it",
+            place,
+        )
+    _check_outside(rows)
+    return Rows.dense(_without_signs(table), outside=rows.outside, impossible=impossible)
 
 
 def check_table(rows: SharedRows, alphabet: Alphabet) -> bool:
@@ -155,13 +148,11 @@ def check_table(rows: SharedRows, alphabet: Alphabet) -> bool:
     if impossible is not None:
         wrong |= (impossible & (table[:, 1:] > 0)).any(axis=1)
     used = np.isin(rows.numbers, wrong.nonzero()[0])
-    if used.any():
+    if used.any():  # what is wrong with the first of them is found out as for any other row
         place = int(used.argmax())
-        here = rows.take(np.array([place]))
+        one = rows.take(np.array([place]))
         try:
-            check_distributions(here.values)
-            if here.impossible is not None:
-                _check_impossible(here.values, here.impossible, alphabet)
+            _check_rows(Rows.dense(one.values, impossible=one.impossible), 1, rows.width, alphabet)
         except BadRowError as error:
             error.place = place
             raise
@@ -178,14 +169,8 @@ def _check_defined(rows: Rows, undefined: Flags, alphabet: Alphabet) -> Rows:
     except BadRowError as error:
         error.place = int(defined[error.place])
         raise
-    outside = rows.outside
-    nothing = Rows.sparse(rows.width, [0, 1], [0], [1.0])
-    if not rows.is_sparse:
-        nothing = Rows.dense(nothing.to_dense())
-    places = np.full(len(rows), len(defined))
-    places[defined] = np.arange(len(defined))
-    checked = Rows.joined([part, nothing]).take(places)
-    checked.undefined, checked.outside = undefined, outside
+    checked = part.spread(defined, len(rows))
+    checked.outside = rows.outside
     return checked
 
 
@@ -194,56 +179,49 @@ def _without_signs(table: Floats) -> Floats:
     return np.maximum(table, 0.0) + 0.0
 
 
-def _check_impossible(table: Floats, impossible: Flags, alphabet: Alphabet) -> None:
-    wrong = impossible & (table[:, 1:] > 0)
-    if wrong.any():
-        place, symbol = np.argwhere(wrong)[0].tolist()
-        raise BadRowError(
-            f"it gives the symbol {alphabet.symbols[symbol]!r} probability "
-            f"{table[place, symbol + 1]:.6g}, and says that no word goes on with it",
-            place,
-        )
-
-
 def _make_rows(given: object, width: int) -> Rows:
-    """Make dense rows of a table."""
+    """Make dense rows of a table, or of a list of rows in which None is an undefined word."""
     if isinstance(given, list | tuple):
-        given = [[np.nan] * width if row is None else row for row in given]
+        given = [[np.nan] * width if row is None else _detach(row) for row in given]
+    given = _detach(given)
     try:
         table = np.asarray(given)
     except (TypeError, ValueError) as error:
-        place = _first_misshapen(given, width)
+        place = _first_odd(given, width)
         raise BadRowError(f"it is not an array of numbers ({error})", place) from error
     if table.size and table.dtype.kind not in "iuf":
-        raise BadRowError(f"it is not an array of numbers, but of {table.dtype}", _first_odd(given))
+        place = _first_odd(given, width)
+        raise BadRowError(f"it is not an array of numbers, but of {table.dtype}", place)
     if table.ndim != 2:
         raise BadRowError(
             f"it is an array of shape {table.shape}: it has to have a row for each word, in it the "
             "terminal first, then every symbol"
         )
     table = table.astype(np.float64, copy=False)
-    undefined = np.isnan(table[:, 0]) if table.shape[1] else None
-    if undefined is None or not undefined.any():
-        return Rows(table.shape[1], table)
-    undefined &= np.isnan(table).all(axis=1)
-    return Rows(table.shape[1], table, undefined=undefined if undefined.any() else None)
+    undefined = np.isnan(table[:, :1]).any(axis=1)
+    if undefined.any():
+        undefined &= np.isnan(table).all(axis=1)
+    return Rows.dense(table, undefined=undefined if undefined.any() else None)
 
 
-def _first_odd(given: object) -> int:
-    """Return the place of the first row that does not hold numbers; 0 if that cannot be said."""
-    for place, row in enumerate(given if isinstance(given, list) else []):
-        if np.asarray(row).dtype.kind not in "iuf":
-            return place
-    return 0
+def _detach(given: Any) -> Any:
+    """Return a tensor of torch without its gradient, which NumPy does not take; refuse masks."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise BadRowError(
+            "it is a masked array, whose mask would be ignored: call .filled(0), or return None or "
+            "NaN in all places of a row for a word that is undefined"
+        )
+    return given.detach().cpu() if hasattr(given, "detach") else given
 
 
-def _first_misshapen(given: object, width: int) -> int:
-    """Return the place of the first row that is not a row of numbers; 0 if there are no rows."""
+def _first_odd(given: object, width: int) -> int:
+    """Return the place of the first row that is not one of numbers; 0 if that cannot be said."""
     for place, row in enumerate(given if isinstance(given, list) else []):
         try:
-            if np.shape(row) != (width,):
-                return place
+            array = np.asarray(row)
         except ValueError:  # it is ragged itself
+            return place
+        if array.shape != (width,) or array.dtype.kind not in "iuf":
             return place
     return 0
 
@@ -282,7 +260,7 @@ def _wrong_array(rows: Rows, name: str, shape: tuple[int, ...], kinds: str) -> s
     array = getattr(rows, name)
     if array is None:
         return None
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
         return f"it has rows whose {name} are {described(array)}, not an array"
     if array.shape != shape:
         return f"it has rows whose {name} have shape {array.shape}, not {shape}"
@@ -291,29 +269,13 @@ def _wrong_array(rows: Rows, name: str, shape: tuple[int, ...], kinds: str) -> s
     return None
 
 
-def _checked_outside(rows: Rows) -> Floats | None:
-    """Return the mass outside of the alphabet; refuse what cannot be one."""
-    outside = rows.outside
-    if outside is not None:
-        wrong = (outside < 0) | (outside > 1 + SUM_TOLERANCE)
+def _check_outside(rows: Rows) -> None:
+    """Refuse what cannot be the mass outside of the alphabet."""
+    if rows.outside is not None:
+        wrong = (rows.outside < 0) | (rows.outside > 1 + SUM_TOLERANCE)
         if wrong.any():
             place = int(wrong.argmax())
             raise BadRowError("the mass outside of the alphabet is not from 0 to 1", place)
-    return outside
-
-
-def check_distributions(rows: Floats) -> None:
-    """Refuse dense rows that are not distributions.
-
-    Raises
-    ------
-    BadRowError
-        With the place of a bad row.
-    """
-    wrong = wrong_rows(rows)
-    if wrong.any():
-        place = int(wrong.argmax())
-        raise BadRowError(row_fault(rows[place]), place)
 
 
 def check_sparse(rows: Rows) -> Rows:
@@ -324,20 +286,16 @@ def check_sparse(rows: Rows) -> Rows:
     BadRowError
         With the place of a bad row.
     """
-    offsets, columns, values = rows.offsets, rows.columns, rows.values
-    if offsets is None or columns is None:
-        raise TypeError("these rows are dense")
+    (columns, offsets), values = rows.listing, rows.values
     if not len(rows):
         return rows
     if len(columns) != len(values) or offsets[-1] != len(values) or (np.diff(offsets) < 1).any():
         raise BadRowError("a sparse row lists nothing; it has to list at least the terminal")
     rests = rows.rests
+    # From here on no row is empty, which reduceat needs.
     sums = np.add.reduceat(values, offsets[:-1]) + rests
-    begins = np.zeros(len(values), dtype=bool)
-    begins[offsets[:-1]] = True
-    falls = ~begins
-    falls[1:] &= columns[1:] <= columns[:-1]
-    falls[0] = False
+    falls = np.append(False, columns[1:] <= columns[:-1])
+    falls[offsets[:-1]] = False  # where a row begins
     tests = {
         "does not list the terminal first": columns[offsets[:-1]] != 0,
         "lists columns that are not ascending": _any_in_row(falls, offsets),
@@ -356,9 +314,9 @@ def check_sparse(rows: Rows) -> Rows:
             row = slice(offsets[place], offsets[place + 1])
             shown = shortened(list(zip(columns[row].tolist(), values[row].tolist(), strict=True)))
             raise BadRowError(f"the sparse row {shown}, rest {rests[place]:.9g}, {wrong}", place)
-    kept = Rows(rows.width, np.maximum(values, 0.0), columns, offsets, rows.rest, rows.ceiling)
-    kept.undefined, kept.outside = rows.undefined, _checked_outside(rows)
-    return kept
+    _check_outside(rows)
+    beside = (rows.rest, rows.ceiling, rows.undefined, rows.outside)
+    return Rows(rows.width, np.maximum(values, 0.0), columns, offsets, *beside)
 
 
 def _any_in_row(flags: Flags, offsets: Integers) -> Flags:

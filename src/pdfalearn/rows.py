@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,19 +34,6 @@ class Rows:
     array([[0.25, 0.  , 0.  , 0.75, 0.  ],
            [1.  , 0.  , 0.  , 0.  , 0.  ]])
     """
-
-    __slots__ = (
-        "ceiling",
-        "columns",
-        "impossible",
-        "is_sparse",
-        "offsets",
-        "outside",
-        "rest",
-        "undefined",
-        "values",
-        "width",
-    )
 
     def __init__(
         self,
@@ -105,7 +92,7 @@ class Rows:
         impossible : array of bool, shape (count, symbols), optional
             With which symbols, all of probability 0, no word goes on.
         """
-        values = np.asarray(values)
+        values = np.asanyarray(values)  # a masked array stays one, and is refused as an answer
         width = values.shape[1] if values.ndim == 2 else 0
         return cls(width, values, undefined=undefined, outside=outside, impossible=impossible)
 
@@ -213,19 +200,19 @@ class Rows:
     @property
     def nbytes(self) -> int:
         """The bytes of memory that the arrays take."""
-        arrays = (getattr(self, name) for name in self.__slots__)
-        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+        return sum(array.nbytes for array in vars(self).values() if isinstance(array, np.ndarray))
 
     @property
     def row_numbers(self) -> Integers:
         """The row of each value, for sparse rows."""
-        return np.repeat(np.arange(len(self)), np.diff(self._offsets))
+        return np.repeat(np.arange(len(self)), np.diff(self.listing[1]))
 
     @property
-    def _offsets(self) -> Integers:
-        if self.offsets is None:
-            raise TypeError("dense rows have no offsets")
-        return self.offsets
+    def listing(self) -> tuple[Codes, Integers]:
+        """Of sparse rows: the columns and the offsets, for code that knows that they are sparse."""
+        if self.columns is None or self.offsets is None:
+            raise TypeError("dense rows do not list their columns")
+        return self.columns, self.offsets
 
     def take(self, places: NDArray[np.integer]) -> Rows:
         """Return the rows at some places.
@@ -240,18 +227,45 @@ class Rows:
             None if part is None else part[places]
             for part in (self.rest, self.ceiling, self.undefined, self.outside, self.impossible)
         ]
-        if self.offsets is None or self.columns is None:
+        if not self.is_sparse:
             return Rows(self.width, self.values[places], None, None, *beside)
-        begins = self.offsets[:-1][places]
-        lengths = self.offsets[1:][places] - begins
+        columns, all_offsets = self.listing
+        begins = all_offsets[:-1][places]
+        lengths = all_offsets[1:][places] - begins
         offsets = offsets_of(lengths)
         here = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], lengths)
-        return Rows(self.width, self.values[here], self.columns[here], offsets, *beside)
+        return Rows(self.width, self.values[here], columns[here], offsets, *beside)
 
-    def pieces(self, most: int) -> Iterator[Rows]:
-        """Cut rows into pieces of at most this many rows, in their order."""
-        for begin in range(0, len(self), most):
-            yield self.take(np.arange(begin, min(begin + most, len(self))))
+    def spread(self, places: NDArray[np.integer], count: int) -> Rows:
+        """Return ``count`` rows with these at some places; the words at the others are undefined.
+
+        Examples
+        --------
+        >>> spread = Rows.dense(np.array([[0.5, 0.5]])).spread(np.array([1]), 2)
+        >>> spread.undefined.tolist(), spread.to_dense()[1].tolist()
+        ([True, False], [0.5, 0.5])
+        """
+        numbers = np.full(count, len(self))
+        numbers[places] = np.arange(len(self))
+        spread = self._add_row().take(numbers)
+        spread.undefined = np.ones(count, dtype=bool)
+        spread.undefined[places] = False if self.undefined is None else self.undefined
+        return spread
+
+    def _add_row(self) -> Rows:
+        """Return the rows and one more, for words that are undefined."""
+        row = Rows.dense(np.eye(1, self.width))
+        return Rows.join([self, row.to_sparse() if self.is_sparse else row])
+
+    def list_possible(self) -> tuple[Integers, Integers]:
+        """Return what may follow, as pairs of a row and a symbol; sparse rows list all of it."""
+        if self.columns is not None:
+            listed = self.columns > 0
+            return self.row_numbers[listed], self.columns[listed].astype(np.int64) - 1
+        impossible = self.impossible
+        possible = np.ones((len(self), self.width - 1)) if impossible is None else ~impossible
+        rows, symbols = possible.nonzero()
+        return rows, symbols
 
     def to_dense(self) -> Floats:
         """Return a table with a column for every symbol.
@@ -259,13 +273,13 @@ class Rows:
         What a sparse row does not list shares its rest evenly: one of the distributions that the
         row allows, as no symbol has more than the ceiling.
         """
-        if self.offsets is None or self.columns is None:
+        if not self.is_sparse:
             return self.values
-        lengths = np.diff(self.offsets)
+        columns, offsets = self.listing
         table = np.zeros((len(self), self.width))
         if self.rest is not None:
-            table += (self.rest / np.maximum(self.width - lengths, 1))[:, None]
-        table[self.row_numbers, self.columns] = self.values
+            table += (self.rest / np.maximum(self.width - np.diff(offsets), 1))[:, None]
+        table[self.row_numbers, columns] = self.values
         return table
 
     def to_signed(self) -> Rows:
@@ -277,24 +291,21 @@ class Rows:
             return self
         values = self.values.copy()
         values[:, 1:][self.impossible] = -0.0
-        rest = self.undefined, self.outside
-        return Rows(self.width, values, undefined=rest[0], outside=rest[1])
+        return Rows.dense(values, undefined=self.undefined, outside=self.outside)
 
     def from_signed(self) -> Rows:
         """Return rows that say by a mask what zeros with a sign have marked as impossible."""
-        if self.offsets is not None:
+        if self.is_sparse or not (signs := np.signbit(self.values[:, 1:])).any():
             return self
-        signs = np.signbit(self.values[:, 1:])
-        if not signs.any():
-            return self
-        rest = self.undefined, self.outside
-        return Rows.dense(self.values + 0.0, undefined=rest[0], outside=rest[1], impossible=signs)
+        return Rows.dense(
+            self.values + 0.0, undefined=self.undefined, outside=self.outside, impossible=signs
+        )
 
     def to_sparse(self) -> Rows:
         """Return rows that list what is not impossible, and the terminal.
 
-        Where nothing is said about that, what has probability 0 is left out, which then looks
-        impossible: so that is only for keeping rows.
+        Where nothing is said about that, what has probability 0 looks impossible afterwards: so
+        that is only for keeping rows.
         """
         if self.offsets is not None:
             return self
@@ -303,56 +314,44 @@ class Rows:
             listed[:, 1:] = ~self.impossible
         listed[:, 0] = True
         rows, columns = listed.nonzero()
-        offsets = offsets_of(listed.sum(axis=1))
-        return Rows(
-            self.width,
-            self.values[rows, columns],
-            columns.astype(np.int32),
-            offsets,
-            undefined=self.undefined,
-            outside=self.outside,
-        )
+        offsets, values = offsets_of(listed.sum(axis=1)), self.values[rows, columns]
+        beside = (None, None, self.undefined, self.outside)
+        return Rows(self.width, values, columns.astype(np.int32), offsets, *beside)
 
     @classmethod
-    def joined(cls, parts: Sequence[Rows]) -> Rows:
+    def join(cls, parts: Sequence[Rows]) -> Rows:
         """Put parts of the same width one below the other; sparse if one of them is."""
         if len(parts) == 1:
             return parts[0]
         if any(part.is_sparse for part in parts):
             parts = [part.to_sparse() for part in parts]
-        beside = [_joined(parts, name) for name in ("rest", "ceiling", "undefined", "outside")]
-        values = np.concatenate([part.values for part in parts])
-        width = parts[0].width
-        if not parts[0].is_sparse:
-            whole = cls(width, values, None, None, *beside)
-            whole.impossible = _joined(parts, "impossible")
-            return whole
-        columns = np.concatenate([part.columns for part in parts if part.columns is not None])
-        lengths = np.concatenate([np.diff(part._offsets) for part in parts])
-        return cls(width, values, columns, offsets_of(lengths), *beside)
+        whole = cls(parts[0].width, np.concatenate([part.values for part in parts]))
+        for name in ("rest", "ceiling", "undefined", "outside"):
+            setattr(whole, name, _join_arrays(parts, name))
+        if parts[0].is_sparse:
+            lengths = np.concatenate([np.diff(part.listing[1]) for part in parts])
+            whole.columns = np.concatenate([part.listing[0] for part in parts])
+            whole.offsets, whole.is_sparse = offsets_of(lengths), True
+        else:
+            whole.impossible = _join_arrays(parts, "impossible")
+        return whole
 
 
-def _joined(parts: Sequence[Rows], name: str) -> NDArray[Any] | None:
+def _join_arrays(parts: Sequence[Rows], name: str) -> NDArray[Any] | None:
     """Join what stands beside rows; where a part has nothing, it is 0, or the rest as ceiling."""
     given = [getattr(part, name) for part in parts]
-    if all(array is None for array in given):
+    shown = next((array for array in given if array is not None), None)
+    if shown is None:
         return None
-    kind = bool if name in ("undefined", "impossible") else np.float64
-    shape = next(array.shape[1:] for array in given if array is not None)
-    return np.concatenate(
-        [
-            (part.rests if name == "ceiling" else np.zeros((len(part), *shape), kind))
-            if array is None
-            else array
-            for part, array in zip(parts, given, strict=True)
-        ]
-    )
+    for place, part in enumerate(parts):
+        if given[place] is None:
+            zeros = np.zeros((len(part), *shown.shape[1:]), shown.dtype)
+            given[place] = part.rests if name == "ceiling" else zeros
+    return np.concatenate(given)
 
 
 class SharedRows(Rows):
     """Dense rows of a table, given by their numbers; made by `Rows.shared`."""
-
-    __slots__ = ("impossible_after", "numbers", "table")
 
     def __init__(
         self,
@@ -388,6 +387,9 @@ class SharedRows(Rows):
         """Return the rows at some places."""
         undefined = None if self.undefined is None else self.undefined[places]
         return SharedRows(self.table, self.numbers[places], self.impossible_after, undefined)
+
+    def _add_row(self) -> Rows:
+        return SharedRows(self.table, np.append(self.numbers, 0), self.impossible_after)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the rows and not the table, which may be larger."""

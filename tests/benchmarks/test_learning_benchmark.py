@@ -141,4 +141,4 @@ def test_without_aalpy_a_line_says_so(
 ) -> None:
     monkeypatch.setitem(sys.modules, "aalpy.learning_algs", None)
     learning.main(["random"])
-    assert "pip install 'pdfalearn[bench]'" in capsys.readouterr().out
+    assert "pip install '.[bench]'" in capsys.readouterr().out

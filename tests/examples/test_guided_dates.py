@@ -1,4 +1,4 @@
-"""The example of guided dates compares what it says; docs/guided.md runs it."""
+"""The example of guided dates compares what it says; docs/how-to/constrain-a-model.md runs it."""
 
 from __future__ import annotations
 

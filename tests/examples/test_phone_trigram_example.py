@@ -7,7 +7,7 @@ import pytest
 from examples.phone_trigram import main
 from tests.support import need_module
 
-PAGE = Path(__file__).parents[2] / "docs" / "phone-trigram.md"
+PAGE = Path(__file__).parents[2] / "docs" / "gallery" / "phones.md"
 
 
 @pytest.mark.slow

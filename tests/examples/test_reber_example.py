@@ -8,7 +8,7 @@ from pdfalearn import Quantization, distinguish, load
 from pdfalearn.datasets import reber
 from tests.models.networks import needed_torch
 
-PAGE = Path(__file__).parents[2] / "docs" / "reber.md"
+PAGE = Path(__file__).parents[2] / "docs" / "gallery" / "reber.md"
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 from tests.models.networks import needed_torch
 
-PAGE = Path(__file__).parents[2] / "docs" / "distilling.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "distilling.md"
 
 
 def cells(line: str) -> list[str]:

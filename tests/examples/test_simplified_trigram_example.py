@@ -8,7 +8,7 @@ import pytest
 from examples.simplified_trigram import main
 from tests.support import need_module
 
-PAGE = Path(__file__).parents[2] / "docs" / "simplifying.md"
+PAGE = Path(__file__).parents[2] / "docs" / "gallery" / "phones.md"
 ROW = re.compile(r"^\| ([\d,]+) \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Alphabet, FunctionModel
 from pdfalearn.datasets import chain, figure_1
-from pdfalearn.errors import ModelError
+from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import (
@@ -26,6 +26,7 @@ from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, 
 from pdfalearn.row_checks import BadRowError, check_answer
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words
+from tests.models.networks import needed_torch
 from tests.strategies import pdfas
 from tests.testing.keeping import Keeping
 
@@ -313,3 +314,32 @@ def test_what_is_not_rows(given: Any, culprit: str) -> None:
     with pytest.raises(BadRowError, match=culprit) as caught:
         check_answer(given, 2, 3, AB)
     assert one_line(caught)
+
+
+def test_masks_are_refused_and_not_ignored() -> None:
+    masked = np.ma.masked_array([[0.5, 0.25, 0.25]] * 2, mask=[[False] * 3, [False, True, False]])
+    for answer in (masked, list(masked), Rows.dense(masked)):
+        with pytest.raises(BadRowError, match="mask"):
+            check_answer(answer, 2, 3, AB)
+
+
+def test_a_gradient_is_left_behind() -> None:
+    torch = needed_torch()
+    row = torch.tensor([0.5, 0.25, 0.25], requires_grad=True)
+    for answer in (row.repeat(2, 1), [row, row], [row, None], [row, [0.5, 0.25, 0.25]]):
+        rows = check_answer(answer, 2, 3, AB)
+        assert rows.values[0].tolist() == [0.5, 0.25, 0.25]
+
+
+def test_a_model_that_is_opened_needs_no_answer_of_its_own() -> None:
+    closed: list[bool] = []
+    opened = model_with(answer=lambda self, batch: "rows", close=lambda self: closed.append(True))
+    rows: object = model_with(open=lambda self: opened).answer(Batch.of([()]))
+    assert (rows, closed) == ("rows", [True])
+    with pytest.raises(NotImplementedError, match="Own has no method answer"):
+        model_with(open=lambda self: model_with(open=lambda _: self)).answer(Batch.of([()]))
+
+
+def test_negative_symbols_are_refused() -> None:
+    with pytest.raises(InputError, match="the symbol -1 is negative; words are lists of positions"):
+        Batch.of([(0, 1), (0, -1)])

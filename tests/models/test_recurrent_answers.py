@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import RecurrentModel
 from pdfalearn.datasets import random_pdfa
-from pdfalearn.models import Batch
+from pdfalearn.models import Batch, _networks
 from pdfalearn.models.batch import number_words
 from pdfalearn.models.opened import ask_words
 from pdfalearn.models.protocol import EVERY_STEP, LanguageModel, QueryCost
@@ -229,7 +229,7 @@ def test_closing_frees_the_states() -> None:
     assert sum(table.nbytes for table in states._tables) >= 3279 * 48
     opened.close()
     assert not states._tables
-    assert states._slots.nbytes == states._used.nbytes == states._words.nbytes == 0
+    assert states._slots.nbytes == states._used.nbytes == states._owners.nbytes == 0
     opened.close()
 
 
@@ -292,3 +292,21 @@ def test_settings_of_layers_count_in_the_fingerprint(torch: Any) -> None:
     edged.load_state_dict(smooth.state_dict())
     models = [RecurrentModel.of_layers(embedding, rnn, head, "ab") for rnn in (smooth, edged)]
     assert models[0].fingerprint != models[1].fingerprint
+
+
+def test_weights_are_hashed_again_only_if_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = gru()
+    module = model._module
+    assert module is not None
+    read: list[int] = []
+    real = _networks._bytes_of
+
+    def count(tensor: Any) -> bytes:
+        read.append(tensor.numel())
+        return real(tensor)
+
+    monkeypatch.setattr(_networks, "_bytes_of", count)
+    first, whole = model.fingerprint, len(read)
+    assert (model.fingerprint, len(read)) == (first, whole + whole // 2)  # only looked at
+    next(module.parameters()).data.add_(1.0)  # changes no version
+    assert model.fingerprint != first

@@ -15,16 +15,20 @@ PROMPT = 2
 
 @st.composite
 def trees(draw: st.DrawFn) -> TokenTree:
-    """Draw a tree some of whose nodes have rows, wherever they stand."""
-    tree = TokenTree(5)
+    """Draw a tree some of whose nodes are kept, wherever they stand."""
+    kept: list[bool] = []
+    tree = TokenTree(5, lambda nodes: np.array(kept)[nodes])
     for _ in range(draw(st.integers(0, 5))):
         end = tree.size + draw(st.integers(0, 8))
         parents = [draw(st.integers(0, node - 1)) for node in range(tree.size, end)]
         tokens = draw(st.lists(st.integers(0, 9), min_size=len(parents), max_size=len(parents)))
         tree.add(np.array(parents, dtype=np.int64), np.array(tokens, dtype=np.int64))
-    kept = draw(st.lists(st.booleans(), min_size=tree.size, max_size=tree.size))
-    tree.rows[: tree.size][np.array(kept)] = 1
+    kept += draw(st.lists(st.booleans(), min_size=tree.size, max_size=tree.size))
     return tree
+
+
+def is_kept(tree: TokenTree, node: int) -> bool:
+    return bool(tree.is_kept(np.array([node]))[0])
 
 
 def line(tree: TokenTree, node: int) -> list[int]:
@@ -50,7 +54,7 @@ def test_passes_hold_what_is_needed_and_no_more(tree: TokenTree, data: st.DataOb
     nodes = np.array(sorted(chosen))
     needed = {above for node in chosen for above in line(tree, node)}
     assert tree.closure(nodes).tolist() == sorted(needed)
-    new = {node for node in needed if tree.rows[node] < 0} | chosen
+    new = {node for node in needed if not is_kept(tree, node)} | chosen
 
     step = PassPlanner(tree, PREFIXES, PROMPT).plan(nodes)
     assert step.new.tolist() == sorted(new)
@@ -78,7 +82,7 @@ def test_new_tokens_are_counted_once(tree: TokenTree, data: st.DataObject) -> No
     expected = []
     for node in nodes:
         above = line(tree, node)[1:]
-        until = next((n for n, each in enumerate(above) if tree.rows[each] >= 0), len(above))
+        until = next((n for n, each in enumerate(above) if is_kept(tree, each)), len(above))
         mine = {node, *above[:until]} - counted
         counted |= mine
         expected.append(len(mine))

@@ -70,7 +70,7 @@ def answered(
 ) -> tuple[OpenedTransformer, Words, Rows]:
     """Answer batches of one run; return all words of them and their rows."""
     opened = model.open()
-    rows = Rows.joined([opened.answer(batch) for batch in batches])
+    rows = Rows.join([opened.answer(batch) for batch in batches])
     return opened, Words.of([word for batch in batches for word in batch.words]), rows
 
 
@@ -109,7 +109,7 @@ def test_what_is_kept_is_a_cache_only(symbols: dict[str, list[int]]) -> None:
     model = made(tiny("llama"), symbols)
     batches = batches_of_a_run(len(symbols), np.random.default_rng(5), rounds=6)
     _, _, rows = answered(model, batches)
-    anew = Rows.joined([model.answer(batch) for batch in batches])
+    anew = Rows.join([model.answer(batch) for batch in batches])
     np.testing.assert_allclose(rows.values, anew.values, rtol=0, atol=1e-5)
 
 

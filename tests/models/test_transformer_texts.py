@@ -9,7 +9,7 @@ import pytest
 from pdfalearn import Quantization, TransformerModel, learn
 from pdfalearn.errors import InputError
 from pdfalearn.models import Batch
-from pdfalearn.models._causal_models import loaded
+from pdfalearn.models._causal_models import load_model
 from pdfalearn.oracles import AllWordsOracle
 from tests.models.networks import needed_torch
 from tests.models.transformers_tokenizers import blank_tokenizer, byte_tokenizer
@@ -122,8 +122,38 @@ def test_from_pretrained_loads_model_and_tokenizer(of_bytes: Any, tmp_path: Path
         TransformerModel.from_pretrained(tmp_path / "nowhere", ["7"])
 
 
+def test_a_name_is_found_on_the_hub_or_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import huggingface_hub
+
+    asked: list[str] = []
+
+    def download(name: str, **_: Any) -> str:
+        asked.append(name)
+        if name != "owner/tiny-1.0":
+            raise ConnectionError("no\nnetwork")
+        return str(folder)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    with caplog.at_level("INFO", logger="pdfalearn"):
+        model = TransformerModel.from_pretrained("owner/tiny-1.0", ["7"], ends="rest")
+    assert "keeps keys and values: True" in caplog.text
+    assert model.fingerprint == TransformerModel(folder, symbols=["7"], ends="rest").fingerprint
+    with pytest.raises(InputError, match=r"owner/other is not a local folder, and .* no network"):
+        TransformerModel.from_pretrained("owner/other", ["7"])
+    for path in ("./owner/tiny-1.0", "/owner", "a/b/c", Path("owner/tiny-1.0")):
+        with pytest.raises(InputError, match="is not a folder; save a model there"):
+            TransformerModel.from_pretrained(path, ["7"])
+    assert asked == ["owner/tiny-1.0", "owner/other"]
+
+
 def test_precision_is_part_of_the_fingerprint(folder: Path) -> None:
+    import torch
+
     double = TransformerModel(str(folder), symbols=["7"], precision="float64")
+    by_type = TransformerModel(str(folder), symbols=["7"], precision=torch.float64)
+    assert by_type.fingerprint == double.fingerprint
     assert double.fingerprint != TransformerModel(str(folder), symbols=["7"]).fingerprint
 
 
@@ -136,7 +166,7 @@ def test_bad_folders(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no tokenizer"):
         TransformerModel(tmp_path, symbols=["7"])
     with pytest.raises(InputError, match="holds no causal language model"):
-        loaded(tmp_path, None, None)
+        load_model(tmp_path, None, None)
     with pytest.raises(InputError, match="there is no device 'nowhere'"):
         TransformerModel(folder, symbols=["7"], device="nowhere")
     with pytest.raises(InputError, match="is not a type of torch"):

@@ -20,11 +20,11 @@ PAGES = (
     "index",
     "tutorial/llm",
     "how-to/choose-kappa",
-    "how-to/read-a-picture",
+    "how-to/pictures",
     "reference/learning",
     "gallery/index",
     "gallery/reber",
-    "llms",
+    "gallery/llms",
 )
 EXHIBITS = list((gallery.ROOT / "docs" / gallery.FOLDER).glob("*.md"))
 

@@ -288,7 +288,7 @@ def test_a_store_is_one_sqlite_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
 
@@ -436,11 +436,11 @@ def test_sparse_rows_that_leave_open_whether_they_differ_are_the_same(tmp_path: 
         answers = store.answers("model", Alphabet("abc"))
         open_row = Rows.sparse(4, [0, 1], [0], [0.5], rest=[0.5])
         other = Rows.sparse(4, [0, 2], [0, 1], [0.5, 0.25], rest=[0.25])
-        answers.add(Words.of([(0,), (1,)]), Rows.joined([open_row, open_row]))
-        answers.add(Words.of([(0,), (1,)]), Rows.joined([other, other]))
+        answers.add(Words.of([(0,), (1,)]), Rows.join([open_row, open_row]))
+        answers.add(Words.of([(0,), (1,)]), Rows.join([other, other]))
         wrong = Rows.sparse(4, [0, 2], [0, 1], [0.25, 0.5], rest=[0.25])
         with pytest.raises(StoreError, match=r"the word \('b',\)"):
-            answers.add(Words.of([(0,), (1,)]), Rows.joined([other, wrong]))
+            answers.add(Words.of([(0,), (1,)]), Rows.join([other, wrong]))
 
 
 class Interrupting(dict[bytes, int]):

@@ -69,7 +69,8 @@ def keys_by_tables(rows: Rows, keys_of: Callable[[NDArray[np.float64]], Keys]) -
 def pieces_of(rows: Rows) -> Iterator[tuple[int, Rows]]:
     """Cut rows into pieces that may be made dense; return where each begins."""
     most = max(1, _NUMBERS_AT_ONCE // rows.width)
-    return zip(range(0, len(rows), most), rows.pieces(most), strict=True)
+    for begin in range(0, len(rows), most):
+        yield begin, rows.take(np.arange(begin, min(begin + most, len(rows))))
 
 
 def different_keys(some: SparseKeys, others: SparseKeys) -> Flags:
@@ -78,6 +79,7 @@ def different_keys(some: SparseKeys, others: SparseKeys) -> Flags:
     different: Flags = lengths != np.diff(others.offsets)
     same = (~different).nonzero()[0]
     lengths = lengths[same]
+    # The entries of all pairs of equal length, one pair after the other, on both sides.
     steps = np.arange(lengths.sum())
     begins = offsets_of(lengths)[:-1]
     left = steps + np.repeat(some.offsets[same] - begins, lengths)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import numbered_rows
-from pdfalearn.equivalence import Tolerance, refined
+from pdfalearn.equivalence import Tolerance, refine_classes
 from pdfalearn.errors import MissingExtraError
 from pdfalearn.typing import Flags, Floats, Integers
 
@@ -118,7 +118,7 @@ def deterministic(transitions: Integers, clusters: Integers) -> Integers:
     sink = len(transitions)
     table = np.full((sink + 1, transitions.shape[1]), sink, dtype=np.int32)
     table[:-1] = np.where(transitions < 0, sink, transitions)
-    return _number_by_first(refined(table, np.append(clusters, clusters.max() + 1))[:-1])
+    return _number_by_first(refine_classes(table, np.append(clusters, clusters.max() + 1))[:-1])
 
 
 def _number_by_first(labels: NDArray[np.integer]) -> Integers:

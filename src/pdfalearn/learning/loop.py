@@ -111,9 +111,10 @@ def learn(
         fingerprint, such as a function. Another model, or the same with other settings, needs
         another name.
     progress : bool, "log" or callable, optional
-        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere, and
-        for "log", a line is written to the standard error every ten seconds. A function is called
-        with a `Progress` after every batch of questions and every equivalence query.
+        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere it is
+        written to the standard error every ten seconds. "log" logs it, to ``pdfalearn`` at the
+        level INFO. A function is called with a `Progress` after every batch of questions
+        and every equivalence query.
     audit : int
         In the end, and now and then on the way, this many words are asked again, to catch a model
         that does not always give the same answer; they are counted apart.

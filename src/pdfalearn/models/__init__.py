@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.top import TopK as TopK
     from pdfalearn.models.constrained.top import TopP as TopP
     from pdfalearn.models.constrained.wrapper import Temperature as Temperature
+    from pdfalearn.models.constrained.wrapper import Wrapper as Wrapper
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.parallel import Replicas as Replicas
     from pdfalearn.models.program import ProgramModel as ProgramModel
@@ -31,7 +32,6 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.models.batch import Lineage as Lineage
     from pdfalearn.models.batch import number_words as number_words
     from pdfalearn.models.constrained.guided import wrapped_pdfa as wrapped_pdfa
-    from pdfalearn.models.constrained.wrapper import Wrapper as Wrapper
     from pdfalearn.models.opened import BadAnswerError as BadAnswerError
     from pdfalearn.models.opened import CheckedModel as CheckedModel
     from pdfalearn.models.opened import Interrupts as Interrupts

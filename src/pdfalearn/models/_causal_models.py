@@ -7,23 +7,30 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError
 from pdfalearn.models._networks import module_hash
 from pdfalearn.models._token_tree import Pass
-from pdfalearn.models.spelling import Spelling
+from pdfalearn.models.opened import error_text
 from pdfalearn.text import described, shortened
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import Cache, PreTrainedModel
 
+_HUB_NAME = re.compile(r"\w[\w.-]*(/[\w.-]+)?")
+"""What a model is called on the Hugging Face Hub, as in "gpt2" or "HuggingFaceTB/SmolLM2-135M"."""
+_FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
+_OTHER_FILES = ["*/*", "consolidated*"]
+"""Files of other formats are not downloaded."""
+LOCAL = {"local_files_only": True, "trust_remote_code": False}
+"""Nothing is downloaded while a folder is read, and no code from there is run."""
 _UNSETTLING = ("_name_or_path", "architectures", "dtype", "transformers_version", "use_cache")
 """What a configuration says that does not decide answers, or that the weights tell."""
 _WINDOW = re.compile(r"window(_size|_len)?$|^attention_chunk_size$|^local_attention$|^index_topk$")
@@ -31,16 +38,19 @@ _WINDOW = re.compile(r"window(_size|_len)?$|^attention_chunk_size$|^local_attent
 
 
 class CausalModel:
-    """A causal language model that attends to what a mask says.
-
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-        The model, not in training mode.
-    """
+    """A causal language model that attends to what a mask says."""
 
     def __init__(self, model: PreTrainedModel) -> None:
-        _check_is_causal(model)
+        from transformers import PreTrainedModel
+
+        if not isinstance(model, PreTrainedModel):
+            raise InputError(
+                f"{described(model)} is not a model of transformers; give one, or a local folder"
+            )
+        if not hasattr(model.get_output_embeddings(), "weight"):
+            raise InputError(
+                f"{type(model).__name__} has no logits of tokens; load it with AutoModelForCausalLM"
+            )
         self.module = model
         config = model.config.get_text_config(decoder=True)
         used = getattr(config, "_attn_implementation", None)
@@ -53,8 +63,8 @@ class CausalModel:
         """The number of tokens."""
         self.context, self.window = _limits(config)
         """How long texts may be, and up to which length tokens attend to all before them."""
-        parameters = inspect.signature(model.forward).parameters
-        self._can_choose = "logits_to_keep" in parameters
+        self._can_choose = "logits_to_keep" in inspect.signature(model.forward).parameters
+        """Whether logits are computed only where they are asked for."""
 
     def check_ready(self) -> None:
         """Refuse a model whose answers are random because it, or a part of it, is being trained."""
@@ -64,20 +74,12 @@ class CausalModel:
                 "call .eval() on it first"
             )
 
-    def encoded(self, tokens: Sequence[int]) -> Cache:
+    def encode(self, tokens: Sequence[int]) -> Cache:
         """Return the keys and values of tokens."""
-        import torch
         from transformers import DynamicCache
 
         cache = DynamicCache()
-        few = {"logits_to_keep": 1} if self._can_choose else {}
-        with torch.inference_mode():
-            self.module(
-                torch.tensor([tokens], device=self.module.device),
-                past_key_values=cache,
-                use_cache=True,
-                **few,
-            )
+        self._call(np.array([tokens]), 1, past_key_values=cache, use_cache=True)
         return cache
 
     def logits(self, step: Pass, cache: Cache) -> Tensor:
@@ -92,120 +94,40 @@ class CausalModel:
         mask = torch.zeros(hidden.shape, dtype=dtype, device=device)
         mask.masked_fill_(hidden, torch.finfo(dtype).min)
         read = torch.from_numpy(step.read).to(device)
-        given = self.module(
-            torch.from_numpy(step.tokens).to(device)[None],
+        given = self._call(
+            step.tokens[None],
+            read,
             attention_mask=mask[None, None],
             position_ids=torch.from_numpy(step.positions).to(device)[None],
             past_key_values=cache,
             use_cache=True,
-            **({"logits_to_keep": read} if self._can_choose else {}),
-        ).logits[0]
-        logits: Tensor = given if self._can_choose else given[read]
-        return logits
+        )[0]
+        return given if self._can_choose else given[read]
 
     def plain_logits(self, texts: NDArray[np.int64], kept: int = 1) -> Tensor:
         """Return the logits at the last places of texts, a row of tokens each.
 
         The model is called as its authors meant it: without a mask, positions or a cache.
         """
+        return self._call(texts, kept, use_cache=False)[:, -kept:]
+
+    def _call(self, tokens: NDArray[np.int64], kept: int | Tensor, **options: Any) -> Tensor:
+        """Return the logits after tokens, those to be kept if the model can choose."""
         import torch
 
-        few = {"logits_to_keep": kept} if self._can_choose else {}
+        if self._can_choose:
+            options["logits_to_keep"] = kept
         with torch.inference_mode():
-            inputs = torch.from_numpy(texts).to(self.module.device)
-            logits: Tensor = self.module(inputs, use_cache=False, **few).logits[:, -kept:]
+            inputs = torch.from_numpy(tokens).to(self.module.device)
+            logits: Tensor = self.module(inputs, **options).logits
             return logits
 
-    def versions(self) -> object:
-        """Return what changes with the weights."""
-        try:
-            return tuple(
-                (id(part), part._version, part.data_ptr(), part.dtype)
-                for part in self.module.parameters()
-            )
-        except RuntimeError:  # parameters made in inference mode have no versions
-            return object()
-
-    def hash(self, spelling: Spelling) -> str:
+    def hash(self, alphabet: Alphabet) -> str:
         """Return a hash of configuration, weights and symbols."""
         config = self.module.config.to_dict()
         settings = {name: config[name] for name in config if name not in _UNSETTLING}
         text = json.dumps(settings, sort_keys=True, default=str)
-        weights = module_hash(self.module, spelling.alphabet)
-        return sha256(f"{text} {weights} {self.module.dtype}".encode()).hexdigest()
-
-
-def _check_is_causal(model: object) -> None:
-    """Refuse what is not a model of transformers that gives logits of tokens."""
-    from transformers import PreTrainedModel
-
-    if not isinstance(model, PreTrainedModel):
-        raise InputError(
-            f"{described(model)} is not a model of transformers; give one, or a local folder"
-        )
-    if not hasattr(model.get_output_embeddings(), "weight"):
-        raise InputError(
-            f"{type(model).__name__} has no logits of tokens; load it with AutoModelForCausalLM"
-        )
-
-
-def loaded(folder: Path, precision: str | None, device: str | None) -> PreTrainedModel:
-    """Load a model from a local folder: safetensors only, no code from there, no download."""
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    dtype: Any = "auto" if precision is None else getattr(torch, precision, None)
-    if precision is not None and not isinstance(dtype, torch.dtype):
-        raise InputError(f"precision {precision!r} is not a type of torch, such as 'float32'")
-    try:
-        with _no_progress_bar():
-            model, found = AutoModelForCausalLM.from_pretrained(
-                folder,
-                dtype=dtype,
-                local_files_only=True,
-                use_safetensors=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
-    except Exception as error:  # what is in the files decides what goes wrong
-        raise InputError(f"{folder} holds no causal language model: {_line(error)}") from error
-    if missing := ", ".join(sorted(found["missing_keys"])):
-        raise InputError(
-            f"the weights in {folder} lack {shortened(missing, 200)}, which would be random each "
-            "time; save the whole model there"
-        )
-    try:
-        placed: PreTrainedModel = model if device is None else model.to(device)
-        return placed
-    except (AssertionError, RuntimeError) as error:
-        raise InputError(f"there is no device {device!r}: {_line(error)}") from error
-
-
-def _line(error: Exception) -> str:
-    return shortened(" ".join(str(error).split()), 300)
-
-
-@contextmanager
-def _no_progress_bar() -> Iterator[None]:
-    from transformers.utils import logging
-
-    was_shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if was_shown:
-            logging.enable_progress_bar()
-
-
-def checked_folder(folder: str | Path) -> Path:
-    """Refuse what is not a folder with a model's configuration."""
-    path = Path(folder)
-    if not path.is_dir():
-        raise InputError(f"{path} is not a folder; save a model there with save_pretrained")
-    if not (path / "config.json").is_file():
-        raise InputError(f"the folder {path} holds no model: config.json is missing")
-    return path
+        return f"{text} {module_hash(self.module, alphabet)} {self.module.dtype}"
 
 
 class Limit(NamedTuple):
@@ -246,3 +168,75 @@ def _windows(settings: dict[str, Any]) -> Iterator[Limit]:
             yield from _windows(given)
         elif isinstance(given, int) and given > 0 and _WINDOW.search(str(name)):
             yield Limit(given, name.replace("_", " "))
+
+
+def find_folder(name: str | Path) -> Path:
+    """Return the local folder of a model, downloaded if it is not one and can be a model's name."""
+    path = Path(name)
+    if path.is_dir() or isinstance(name, Path) or not _HUB_NAME.fullmatch(name):
+        return path
+    from huggingface_hub import snapshot_download
+
+    try:
+        found = snapshot_download(name, allow_patterns=_FILES, ignore_patterns=_OTHER_FILES)
+    except Exception as error:  # no network, no such model, or no permission
+        raise InputError(
+            f"{name} is not a local folder, and no model of this name can be downloaded; save one "
+            f"in a folder with save_pretrained ({explain(error)})"
+        ) from error
+    return Path(found)
+
+
+def check_folder(folder: str | Path) -> Path:
+    """Refuse what is not a folder with a model's configuration."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise InputError(f"{path} is not a folder; save a model there with save_pretrained")
+    if not (path / "config.json").is_file():
+        raise InputError(f"the folder {path} holds no model: config.json is missing")
+    return path
+
+
+def load_model(folder: Path, precision: object, device: str | None) -> PreTrainedModel:
+    """Load a model from a local folder: safetensors only."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    name = "auto" if precision is None else str(precision).removeprefix("torch.")
+    dtype: Any = name if precision is None else getattr(torch, name, None)
+    if precision is not None and not isinstance(dtype, torch.dtype):
+        raise InputError(f"precision {precision!r} is not a type of torch, such as 'float32'")
+    options: dict[str, Any] = {"use_safetensors": True, "output_loading_info": True, **LOCAL}
+    try:
+        with _no_progress_bar():
+            model, found = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **options)
+    except Exception as error:  # what is in the files decides what goes wrong
+        raise InputError(f"{folder} holds no causal language model: {explain(error)}") from error
+    if missing := ", ".join(sorted(found["missing_keys"])):
+        raise InputError(
+            f"the weights in {folder} lack {shortened(missing, 200)}, which would be random each "
+            "time; save the whole model there"
+        )
+    try:
+        placed: PreTrainedModel = model if device is None else model.to(device)
+        return placed
+    except (AssertionError, RuntimeError) as error:
+        raise InputError(f"there is no device {device!r}: {explain(error)}") from error
+
+
+@contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    from transformers.utils import logging
+
+    was_shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_shown:
+            logging.enable_progress_bar()
+
+
+def explain(error: Exception) -> str:
+    """Write an error of somebody else's code in one line that is not too long."""
+    return shortened(error_text(error), 300)

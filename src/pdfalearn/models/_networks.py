@@ -1,10 +1,11 @@
-"""Modules of torch: put together from layers, checked, hashed, and their hidden states kept."""
+"""Modules of torch: put together from layers, checked, hashed, and what is kept of their states."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,105 +22,101 @@ if TYPE_CHECKING:
 
 
 _FIRST_SIZE = 256
-_LEAST_CAPACITY = 3
-"""The empty word's state, that of a word and that of the word one symbol longer."""
 _GROWTH = 1.5
-"""While states are copied to tables of twice the size, this many times the new size is held."""
+"""While tensors are copied to tables of twice the size, this many times the new size is in use."""
+_FORGOTTEN_SHARE = 8
+"""When memory is used up, one slot in this many is freed at once."""
 _NEVER, _FORGOTTEN = -1, -2
-"""Stand where a word has no slot: its state was never computed, or it is not kept any more."""
-_ALWAYS = 2**62
-"""Stands where a slot is always in use."""
+"""Stand where a number has no slot: it never had one, or does not have it any more."""
+_GLANCED = 64
+"""Of every tensor about this many numbers are compared to see whether weights have changed."""
+_HASHES: WeakKeyDictionary[nn.Module, tuple[object, bytes]] = WeakKeyDictionary()
+"""The hashes of modules' weights, each with what told that these have not changed."""
 
 
-class HiddenStates:
-    """Hidden states by the ids of words, a slot for each; the least recently used go first.
-
-    The empty word has slot 0 for ever.
+class SlotCache:
+    """A network's tensors by the numbers of words or tokens, a slot of each table for each.
 
     Parameters
     ----------
-    two, three : tensor, or tuples, lists or dictionaries of tensors
-        States of two and of three empty words: these show which axis is that of the words.
+    samples : list of tensor
+        What is kept of one number: these show shapes, types and the device.
+    axes : list of int
+        The axis of each tensor on which the slots are.
     memory : int
-        The most bytes that the states may take, copies while the tables grow included.
+        The most bytes, copies while the tables grow included.
     """
 
-    def __init__(self, two: State, three: State, memory: int) -> None:
-        self._form = two
-        tensors: list[Tensor] = []
-        more_tensors: list[Tensor] = []
-        map_tensors(tensors.append, two)
-        map_tensors(more_tensors.append, three)
-        self._axes = _find_word_axes(tensors, more_tensors)
-        row_bytes = sum(tensor.nbytes // 2 for tensor in tensors) + 16  # and _words, _used
-        self.capacity: int = int(memory / _GROWTH) // row_bytes
-        """The most states."""
-        if self.capacity < _LEAST_CAPACITY:
-            raise InputError(
-                f"memory of {memory:,} bytes is too little: a word takes {row_bytes:,}, and "
-                f"{_LEAST_CAPACITY} must fit in even while they are moved"
-            )
-        axes = zip(tensors, self._axes, strict=True)
-        self._tables = [tensor.narrow(axis, 0, 1).clone() for tensor, axis in axes]
-        self._words: Integers = np.zeros(1, dtype=np.int64)
-        """The word of each slot; -1 if it has none."""
-        self._used: NDArray[np.int64] = np.full(1, _ALWAYS)
+    def __init__(self, samples: list[Tensor], axes: list[int], memory: int) -> None:
+        self._axes = axes
+        self.row_bytes: int = sum(sample.nbytes for sample in samples) + 16  # _owners and _used
+        """What a slot takes."""
+        self.capacity: int = int(memory / _GROWTH) // self.row_bytes
+        """The most slots."""
+        pairs = zip(samples, axes, strict=True)
+        self._tables = [sample.narrow(axis, 0, 0).clone() for sample, axis in pairs]
+        self._owners: Integers = np.empty(0, dtype=np.int64)
+        """The number that each slot belongs to; -1 if it is free."""
+        self._used: Integers = np.empty(0, dtype=np.int64)
         """When each slot was used last; 0 if it is free."""
         self._free: Integers = np.empty(0, dtype=np.int64)
-        self._slots: NDArray[np.int32] = grown(np.zeros(1, dtype=np.int32), 2)
-        """The slot of each word; the last entry stands for all ids beyond."""
+        self._slots: NDArray[np.int32] = np.full(1, _NEVER, dtype=np.int32)
+        """The slot of each number; the last entry stands for all numbers beyond."""
         self._now = 0
         self.assigned_again = 0
-        """How many words were assigned slots that they had before, or had lost."""
+        """How many numbers were assigned slots that they had before, or had lost."""
 
     def clear(self) -> None:
-        """Free the memory of all states."""
+        """Free the memory of everything."""
         self._tables.clear()
-        self._words = self._used = self._free = self._words[:0]
+        self._owners = self._used = self._free = self._owners[:0]
         self._slots = self._slots[:0]
 
-    def know(self, ids: Integers) -> Flags:
-        """Return which words have a state here."""
-        return np.asarray(self._slots.take(ids, mode="clip") >= 0)
+    def know(self, numbers: Integers) -> Flags:
+        """Return which numbers have slots."""
+        return np.asarray(self._slots.take(numbers, mode="clip") >= 0)
 
-    def assign(self, ids: Integers, parents: Integers, known: int) -> tuple[Integers, Integers]:
-        """Return slots for words, and those of their parents, which are not forgotten for them.
-
-        Parameters
-        ----------
-        ids, parents : array of int
-            Words, parents first, and their parents.
-        known : int
-            How many words have parents from earlier, the first ones. These, the words and the empty
-            one have to fit into the capacity together.
-        """
+    def find(self, numbers: Integers) -> Integers:
+        """Return the slots of numbers that have them; these count as used now."""
+        slots = self._slots[numbers].astype(np.int64)
         self._now += 1
-        self._used[self._slots[parents[:known]]] = self._now
-        self._slots = grown(self._slots, int(ids.max()) + 2)
-        slots = self._slots[ids].astype(np.int64)
+        self._used[slots] = self._now
+        return slots
+
+    def assign(self, numbers: Integers, needed: Integers) -> Integers:
+        """Return slots for numbers; below 0 where there is no memory left for one.
+
+        Those that have slots keep them. The slots of other numbers, the needed ones, are not freed
+        for them.
+        """
+        self.find(needed)
+        self._slots = grown(self._slots, int(numbers.max(initial=0)) + 2)
+        slots = self._slots[numbers].astype(np.int64)
         self.assigned_again += int(np.count_nonzero(slots != _NEVER))
+        self._used[slots[slots >= 0]] = self._now
         new = (slots < 0).nonzero()[0]
-        if len(new) < len(slots):
-            self._used[slots[slots >= 0]] = self._now
-        if len(new) > len(self._free) and len(self._used) < self.capacity:
+        # Tables grow as long as they may; only then is anything forgotten.
+        if len(new) > len(self._free) and len(self._owners) < self.capacity:
             self._grow(len(new) - len(self._free))
         if len(new) > len(self._free):
-            self._forget(max(len(new), self.capacity // 8))
-        slots[new], self._free = self._free[: len(new)], self._free[len(new) :]
-        self._slots[ids] = slots
-        self._words[slots] = ids
-        self._used[slots] = self._now
-        self._used[0] = _ALWAYS
-        return slots, self._slots[parents].astype(np.int64)
+            self._forget(len(new))
+        new = new[: len(self._free)]
+        here, self._free = self._free[: len(new)], self._free[len(new) :]
+        slots[new] = self._slots[numbers[new]] = here
+        self._owners[here] = numbers[new]
+        self._used[here] = self._now
+        return slots
 
-    def _forget(self, count: int) -> None:
+    def _forget(self, needed: int) -> None:
         """Free the slots that were not used for longest; those that are free are among them."""
-        count = min(count, int(np.count_nonzero(self._used < self._now)))
-        self._free = np.argpartition(self._used, count - 1)[:count]
-        words = self._words[self._free]
-        self._slots[words[words >= 0]] = _FORGOTTEN
-        self._words[self._free] = -1
-        self._used[self._free] = 0
+        most = int(np.count_nonzero(self._used < self._now))
+        count = min(max(needed, self.capacity // _FORGOTTEN_SHARE), most)
+        if count:
+            self._free = np.argpartition(self._used, count - 1)[:count]
+            owners = self._owners[self._free]
+            self._slots[owners[owners >= 0]] = _FORGOTTEN
+            self._owners[self._free] = -1
+            self._used[self._free] = 0
 
     def _grow(self, more: int) -> None:
         old = len(self._used)
@@ -131,26 +128,22 @@ class HiddenStates:
             self._tables[number] = larger
         new = np.arange(old, size)
         self._free = np.concatenate((self._free, new))
-        self._words = np.concatenate((self._words, np.full_like(new, -1)))
+        self._owners = np.concatenate((self._owners, np.full_like(new, -1)))
         self._used = np.concatenate((self._used, np.zeros_like(new)))
 
-    def read(self, slots: Tensor) -> State:
-        """Return the states in slots as one batch."""
+    def read(self, slots: Tensor) -> list[Tensor]:
+        """Return what is in slots, as one batch."""
         tables = zip(self._tables, self._axes, strict=True)
-        chosen = iter([table.index_select(axis, slots) for table, axis in tables])
-        state: State = map_tensors(lambda _: next(chosen), self._form)
-        return state
+        return [table.index_select(axis, slots) for table, axis in tables]
 
-    def write(self, slots: Tensor, state: State) -> None:
-        """Keep a batch of states in slots."""
-        given: list[Tensor] = []
-        map_tensors(given.append, state)
-        if len(given) != len(self._tables):
+    def write(self, slots: Tensor, tensors: list[Tensor]) -> None:
+        """Put a batch into slots."""
+        if len(tensors) != len(self._tables):
             raise ModelError(
                 f"the network's state has {len(self._tables)} tensors before a step and "
-                f"{len(given)} after it"
+                f"{len(tensors)} after it"
             )
-        for table, tensor, axis in zip(self._tables, given, self._axes, strict=True):
+        for table, tensor, axis in zip(self._tables, tensors, self._axes, strict=True):
             try:
                 table.index_copy_(axis, slots, tensor)
             except (RuntimeError, IndexError) as error:
@@ -184,7 +177,7 @@ def map_tensors(function: Callable[[Tensor], Any], state: State) -> Any:
     )
 
 
-def _find_word_axes(two: list[Tensor], three: list[Tensor]) -> list[int]:
+def find_word_axes(two: list[Tensor], three: list[Tensor]) -> list[int]:
     """Find the axis of the words in every tensor of a state."""
     if len(two) != len(three):
         raise InputError("the network's start gives states of different forms for 2 and 3 words")
@@ -293,16 +286,37 @@ def module_hash(module: nn.Module, alphabet: Alphabet) -> str | None:
 
     Layers count by their types and settings: what else their code does cannot be hashed.
     """
-    import torch
-
     tensors = module.state_dict()
     if not tensors:
         return None
-    parts = sha256(repr((*alphabet.symbols, alphabet.terminal)).encode())
+    parts = [repr((*alphabet.symbols, alphabet.terminal))]
     for name, part in module.named_modules():
         settings = f"{part.extra_repr()} {getattr(part, 'mode', '')}"
-        parts.update(f"{name} {type(part).__qualname__}({settings})\n".encode())
-    for name, tensor in tensors.items():
-        parts.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        parts.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return parts.hexdigest()
+        parts.append(f"{name} {type(part).__qualname__}({settings})")
+    parts += [f"{name} {each.dtype} {tuple(each.shape)}" for name, each in tensors.items()]
+    return sha256("\n".join(parts).encode() + _hash_weights(module, tensors)).hexdigest()
+
+
+def _hash_weights(module: nn.Module, tensors: dict[str, Tensor]) -> bytes:
+    """Return a hash of weights, which is computed anew only if they may have changed."""
+    key: list[object] = []
+    for tensor in tensors.values():
+        # Weights made in inference mode have no versions, and what is written to a parameter's data
+        # changes none: so some of the numbers are compared, too.
+        version = None if tensor.is_inference() else tensor._version
+        glance = _bytes_of(tensor.flatten()[:: max(1, tensor.numel() // _GLANCED)])
+        key.append((tensor.data_ptr(), version, glance))
+    known, found = _HASHES.get(module, (None, b""))
+    if known != key:
+        weights = sha256()
+        for tensor in tensors.values():
+            weights.update(_bytes_of(tensor))
+        found = weights.digest()
+        _HASHES[module] = key, found
+    return found
+
+
+def _bytes_of(tensor: Tensor) -> bytes:
+    import torch
+
+    return tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes()

@@ -10,6 +10,7 @@ from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
 from pdfalearn.models._causal_models import CausalModel, Limit
+from pdfalearn.models._networks import SlotCache
 from pdfalearn.models._token_tree import Nodes, Pass, PassPlanner, TokenTree
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel, attach_answers
@@ -27,11 +28,23 @@ _LOGITS_AT_ONCE = 2**20
 _MOST_CONTEXT = 32
 """Words of one pass have about this many times as many tokens as go through the model at most:
 each token is held against all of them, whether it attends to them or not."""
-_FIRST_SIZE = 64
-_GROWTH = 1.5
-"""While rows are moved to a place of twice the size, this many times the new size is held."""
-_FORGOTTEN_SHARE = 8
-"""When memory is used up, one row in this many is forgotten at once."""
+
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Setup(NamedTuple):
+    """A transformer, and what it is asked."""
+
+    model: CausalModel
+    """The transformer."""
+    spelling: Spelling
+    """How symbols are written in tokens."""
+    prompt: tuple[int, ...]
+    """The tokens before every word, one at least."""
+    memory: int
+    """The most bytes of keys and values, besides those of the prompt."""
+    batch: int
+    """About how many tokens go through the model at once."""
 
 
 class Way(NamedTuple):
@@ -50,48 +63,27 @@ class OpenedTransformer(LanguageModel):
 
     A token needs the keys and values of all tokens before it. Rows that are forgotten are computed
     again along with what is new, so that any bound on memory will do.
-
-    Parameters
-    ----------
-    model : CausalModel
-        The transformer.
-    spelling : Spelling
-        How symbols are written in tokens.
-    prompt : tuple of int
-        The tokens before every word, one at least.
-    memory : int
-        The most bytes of keys and values, besides those of the prompt.
-    batch : int
-        About how many tokens go through the model at once.
-    way : Way
-        How they do.
     """
 
-    def __init__(
-        self,
-        model: CausalModel,
-        spelling: Spelling,
-        prompt: tuple[int, ...],
-        memory: int,
-        batch: int,
-        way: Way,
-    ) -> None:
-        self.alphabet: Alphabet = spelling.alphabet
-        self._model = model
-        self._spelling = spelling
-        self._prompt = prompt
-        self._memory, self._batch, self._way = memory, batch, way
-        self._behind = len(spelling.prefixes) - 1
+    def __init__(self, setup: Setup, way: Way) -> None:
+        self._model, self._spelling, self._prompt, self._memory, self._batch = setup
+        self.alphabet: Alphabet = self._spelling.alphabet
+        self._way = way
+        self._behind = len(self._spelling.prefixes) - 1
         """How many tokens are tried behind each word."""
-        deepest = max(map(len, spelling.prefixes))
-        self._most = min(way.limit.tokens - deepest, way.longest - self._behind) - len(prompt)
-        self.tree = TokenTree(prompt[-1])
+        before = len(self._prompt)
+        deepest = max(map(len, self._spelling.prefixes))
+        self._most = min(way.limit.tokens - deepest, way.longest - self._behind) - before
+        self.tree = TokenTree(self._prompt[-1], self._is_kept)
         """The words' tokens."""
         self._nodes: Nodes = np.full(64, -1, dtype=np.int64)
         """The node of each word's last token; -1 if the word was not noted down."""
         self._nodes[0] = 0
-        self._planner = PassPlanner(self.tree, spelling.prefixes, len(prompt) - 1)
-        self._kept: KeyValueRows | None = None
+        self._planner = PassPlanner(self.tree, self._spelling.prefixes, before - 1)
+        self._kept: SlotCache | None = None
+        """Keys and values of the tree's nodes, those of all layers in a list."""
+        self._before: list[Tensor] = []
+        """Those of the prompt but for its last token, which is the root of the tree."""
         self.tokens = 0
         """How many tokens went through the model."""
         self.passes = 0
@@ -104,7 +96,10 @@ class OpenedTransformer(LanguageModel):
 
     def close(self) -> None:
         """Free the memory of keys and values."""
-        self._kept = None
+        self._kept, self._before = None, []
+
+    def _is_kept(self, nodes: Nodes) -> Flags:
+        return np.zeros(len(nodes), dtype=bool) if self._kept is None else self._kept.know(nodes)
 
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions after words; what is new of them goes through in few passes."""
@@ -126,10 +121,10 @@ class OpenedTransformer(LanguageModel):
                     parts.append(self._spelling.rows(self._choose(self.pass_on(part), len(part))))
         except BaseException as error:
             if parts:
-                rows = Rows.joined(parts)
+                rows = Rows.join(parts)
                 attach_answers(error, batch.wanted_ids[: len(rows)], rows)
             raise
-        return Rows.joined(parts)
+        return Rows.join(parts)
 
     def _note(self, batch: Batch) -> None:
         """Put the tokens of words into the tree that are not there, and of those before them."""
@@ -146,18 +141,16 @@ class OpenedTransformer(LanguageModel):
         self.tree.add(parents, spelt.symbols)
         too_long = self.tree.depths[self._nodes[ids]] > self._most
         if too_long.any():
-            self._refuse(batch, int(ids[too_long.argmax()]))
+            word = self.alphabet.decode(batch.spell(int(ids[too_long.argmax()])))
+            raise ModelError(
+                f"the word {shortened(word)} is too long: {self._way.limit}, and "
+                f"{len(self._prompt)} of the prompt stand before it; bound the words' lengths, or "
+                "shorten the prompt"
+            )
 
     def _know(self, ids: Integers) -> Flags:
         """Return which words are noted down."""
         return np.asarray(self._nodes[ids] >= 0)
-
-    def _refuse(self, batch: Batch, word: int) -> None:
-        named = shortened(self.alphabet.decode(batch.spell(word)))
-        raise ModelError(
-            f"the word {named} is too long: {self._way.limit}, and {len(self._prompt)} of the "
-            "prompt stand before it; bound the words' lengths, or shorten the prompt"
-        )
 
     def cut(self, nodes: Nodes) -> list[Nodes]:
         """Cut nodes into parts that take about as many tokens as go through the model at once."""
@@ -183,14 +176,41 @@ class OpenedTransformer(LanguageModel):
         self.tokens += len(step.tokens)
         if not self._way.keeps:
             return re_encode(self._model, step, self._prompt[:-1], self._batch)
+        cache, kept = self._read_cache(step.context)
+        logits = self._model.logits(step, cache)
+        # Where a node has keys and values already, and was only read again, these stay.
+        places = (~kept.know(step.new)).nonzero()[0]
+        slots = kept.assign(step.new[places], _NOTHING)
+        fits = slots >= 0
+        if fits.any():
+            begin = len(self._prompt) - 1 + len(step.context)
+            here, there = map(self._tensor, (slots[fits], begin + places[fits]))
+            kept.write(here, [part.index_select(2, there) for part in list_keys_values(cache)])
+        return logits
+
+    def _read_cache(self, nodes: Nodes) -> tuple[Cache, SlotCache]:
+        """Return the keys and values of the prompt and of nodes, as a model takes them."""
+        import torch
+        from transformers import DynamicCache
+
         if self._kept is None:
             self.tokens += len(self._prompt)
-            cache = self._model.encoded(self._prompt)
-            self._kept = KeyValueRows(self.tree, cache, len(self._prompt) - 1, self._memory)
-        cache = self._kept.cache(step.context)
-        logits = self._model.logits(step, cache)
-        self._kept.keep(step.new, cache, len(self._prompt) - 1 + len(step.context))
-        return logits
+            parts = list_keys_values(self._model.encode(self._prompt))
+            self._before = [part[:, :, : len(self._prompt) - 1].clone() for part in parts]
+            samples = [part[:, :, :1] for part in parts]
+            self._kept = SlotCache(samples, [2] * len(parts), self._memory)
+        rows = self._kept.read(self._tensor(self._kept.find(nodes)))
+        pairs = zip(self._before, rows, strict=True)
+        whole = [torch.cat([before, row], dim=2) for before, row in pairs]
+        cache = DynamicCache()
+        for layer, (keys, values) in enumerate(zip(whole[::2], whole[1::2], strict=True)):
+            cache.update(keys, values, layer)
+        return cache, self._kept
+
+    def _tensor(self, numbers: Nodes) -> Tensor:
+        import torch
+
+        return torch.from_numpy(numbers).to(self._model.module.device)
 
     def _choose(self, logits: Tensor, count: int) -> list[Floats]:
         """Return log-probabilities of the wanted tokens, for the root and every prefix."""
@@ -241,115 +261,6 @@ def re_encode(model: CausalModel, step: Pass, prompt: tuple[int, ...], batch: in
     return joined[torch.from_numpy(order).to(joined.device)]
 
 
-class KeyValueRows:
-    """What each layer of a transformer keeps of a token: one row a token, and the prompt's besides.
-
-    Where there is no more memory, the rows that were not used for longest are forgotten. Whoever
-    needs them again computes them again, so that any bound on memory will do.
-
-    Parameters
-    ----------
-    tree : TokenTree
-        The tokens; it is told which row each has.
-    prompt : Cache
-        Keys and values of some tokens, one at least.
-    length : int
-        How many of these stand before all nodes of the tree.
-    memory : int
-        The most bytes that rows may take, those that are being moved included.
-    """
-
-    def __init__(self, tree: TokenTree, prompt: Cache, length: int, memory: int) -> None:
-        self._tree = tree
-        tables = [_by_token(layer.keys, layer.values) for layer in prompt.layers]
-        self._prompt = [(keys[:length].clone(), values[:length].clone()) for keys, values in tables]
-        self.prompt_length = length
-        """The number of the prompt's tokens."""
-        self.row_bytes: int = sum(table[0].nbytes for pair in tables for table in pair)
-        """What a token takes."""
-        self.capacity: int = int(memory / _GROWTH) // self.row_bytes
-        """The most rows."""
-        self._tables = [(keys[:0].clone(), values[:0].clone()) for keys, values in tables]
-        self._owners: Nodes = np.empty(0, dtype=np.int64)
-        """The node that each row belongs to; -1 if none."""
-        self._used: Nodes = np.empty(0, dtype=np.int64)
-        """When each row was used last."""
-        self._free: list[int] = []
-        self._time = 0
-
-    def cache(self, nodes: Nodes) -> Cache:
-        """Return the keys and values of the prompt and of nodes, as a model takes them."""
-        import torch
-        from transformers import DynamicCache
-
-        self._time += 1
-        self._used[self._tree.rows[nodes]] = self._time
-        rows = self._tensor(self._tree.rows[nodes])
-        cache = DynamicCache()
-        for layer, pairs in enumerate(zip(self._prompt, self._tables, strict=True)):
-            keys, values = (
-                torch.cat([prompt, table.index_select(0, rows)]).transpose(0, 1).unsqueeze(0)
-                for prompt, table in zip(*pairs, strict=True)
-            )
-            cache.update(keys, values, layer)
-        return cache
-
-    def keep(self, nodes: Nodes, cache: Cache, begin: int) -> None:
-        """Keep what a cache holds from some place on for nodes: of as many as there is memory for.
-
-        Nodes that have rows already keep these.
-        """
-        new = (self._tree.rows[nodes] < 0).nonzero()[0]
-        places = new[: self._free_rows(len(new))]
-        if not len(places):
-            return
-        rows = np.array([self._free.pop() for _ in places], dtype=np.int64)
-        here, there = self._tensor(rows), self._tensor(begin + places)
-        for tables, layer in zip(self._tables, cache.layers, strict=True):
-            for table, given in zip(tables, _by_token(layer.keys, layer.values), strict=True):
-                table.index_copy_(0, here, given.index_select(0, there))
-        self._tree.rows[nodes[places]] = rows
-        self._owners[rows] = nodes[places]
-        self._used[rows] = self._time
-
-    def _free_rows(self, needed: int) -> int:
-        """Have rows free, if that can be; return how many are."""
-        if needed > len(self._free) and len(self._owners) < self.capacity:
-            self._grow(needed - len(self._free))
-        if needed > len(self._free):
-            self._forget(max(needed - len(self._free), self.capacity // _FORGOTTEN_SHARE))
-        return len(self._free)
-
-    def _grow(self, more: int) -> None:
-        old = len(self._owners)
-        size = min(self.capacity, max(_FIRST_SIZE, 2 * (old + more)))
-        self._tables = [
-            (_longer(keys, size), _longer(values, size)) for keys, values in self._tables
-        ]
-        self._owners = np.append(self._owners, np.full(size - old, -1))
-        self._used = np.append(self._used, np.zeros(size - old, dtype=np.int64))
-        self._free += range(old, size)
-
-    def _forget(self, count: int) -> None:
-        """Free the rows that were not used for longest."""
-        kept = (self._owners >= 0).nonzero()[0]
-        rows = kept[np.argsort(self._used[kept], kind="stable")[:count]]
-        self._tree.rows[self._owners[rows]] = -1
-        self._owners[rows] = -1
-        self._free += rows.tolist()
-
-    def _tensor(self, numbers: Nodes) -> Tensor:
-        import torch
-
-        return torch.from_numpy(numbers).to(self._tables[0][0].device)
-
-
-def _by_token(keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Bring keys and values of a sequence into the form of rows, one a token."""
-    return keys[0].transpose(0, 1), values[0].transpose(0, 1)
-
-
-def _longer(table: Tensor, size: int) -> Tensor:
-    longer = table.new_empty((size, *table.shape[1:]))
-    longer[: len(table)] = table
-    return longer
+def list_keys_values(cache: Cache) -> list[Tensor]:
+    """Return keys, values, keys, … of the layers; the tokens are on the third axis of each."""
+    return [part for layer in cache.layers for part in (layer.keys, layer.values)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,23 +17,17 @@ Nodes = NDArray[np.int64]
 class TokenTree:
     """Tokens, each with the token before it; a word is the number of its last token's node.
 
-    Node 0 is the token before all words. A node takes 28 bytes, and all are forgotten together.
-
-    Parameters
-    ----------
-    root : int
-        The token of node 0.
+    Node 0 is the token before all words. A node takes 20 bytes, and all are forgotten together.
     """
 
-    def __init__(self, root: int) -> None:
+    def __init__(self, root: int, is_kept: Callable[[Nodes], NDArray[np.bool_]]) -> None:
+        self.is_kept = is_kept
         self.parents: Nodes = np.full(64, -1, dtype=np.int64)
         """Of every node the one before; -1 before the root."""
         self.tokens: NDArray[np.int32] = np.full(64, root, dtype=np.int32)
         """The token of every node."""
         self.depths: NDArray[np.int32] = np.zeros(64, dtype=np.int32)
         """The number of tokens behind the root."""
-        self.rows: Nodes = np.full(64, -1, dtype=np.int64)
-        """Where a node's keys and values are kept; -1 if they are not."""
         self._scratch: NDArray[np.int32] = np.full(64, -1, dtype=np.int32)
         self.size = 1
         """The number of nodes."""
@@ -41,7 +36,7 @@ class TokenTree:
         """Add nodes, numbered from the size on; a parent may be one of those added before it."""
         old, new = self.size, slice(self.size, self.size + len(parents))
         self.size = new.stop
-        for name in ("parents", "tokens", "depths", "rows", "_scratch"):
+        for name in ("parents", "tokens", "depths", "_scratch"):
             setattr(self, name, grown(getattr(self, name), self.size))
         self.parents[new], self.tokens[new] = parents, tokens
         # Depths by jumping twice as far each time, until all jumps end at nodes from before.
@@ -83,7 +78,7 @@ class TokenTree:
         return table
 
     def count_new(self, nodes: Nodes) -> Nodes:
-        """Return how many nodes without rows each node needs that no earlier one needs.
+        """Return how many nodes that are not kept each node needs that no earlier one needs.
 
         A node needs itself in any case.
         """
@@ -92,10 +87,11 @@ class TokenTree:
         while len(active):
             here = self.parents[here]
             onwards = here >= 0
-            onwards[onwards] = self.rows[here[onwards]] < 0
+            onwards[onwards] = ~self.is_kept(here[onwards])
             active, here = active[onwards], here[onwards]
             needing.append(active)
             needed.append(here)
+        # A node that several need counts for the first of them.
         owners, found = np.concatenate(needing), np.concatenate(needed)
         order = np.lexsort((owners, found))
         first = np.unique(found[order], return_index=True)[1]
@@ -121,17 +117,7 @@ class Pass(NamedTuple):
 
 
 class PassPlanner:
-    """Lays out passes: which tokens are in one, and what each of them may see.
-
-    Parameters
-    ----------
-    tree : TokenTree
-        The words.
-    prefixes : tuple of tuple of int
-        The beginnings of symbols' spellings, () first.
-    prompt_length : int
-        The number of tokens before the tree.
-    """
+    """Lays out passes: which tokens are in one, and what each of them may see."""
 
     def __init__(self, tree: TokenTree, prefixes: tuple[Path, ...], prompt_length: int) -> None:
         inner = prefixes[1:]
@@ -139,13 +125,13 @@ class PassPlanner:
         self._prompt_length = prompt_length
         self._inner_tokens = np.array([prefix[-1] for prefix in inner], dtype=np.int64)
         self._inner_depths = np.array([len(prefix) for prefix in inner], dtype=np.int64)
-        self._inner_sees = _beginnings(inner)
+        self._inner_sees = _mark_beginnings(inner)
 
     def plan(self, nodes: Nodes) -> Pass:
         """Return the pass that reads nodes, all of them different."""
         tree = self._tree
         needed = tree.closure(nodes)
-        is_new = tree.rows[needed] < 0
+        is_new = ~tree.is_kept(needed)
         is_new[np.searchsorted(needed, nodes)] = True
         context, new = needed[~is_new], needed[is_new]
         read = np.searchsorted(new, nodes)
@@ -176,7 +162,7 @@ class PassPlanner:
         return sees
 
 
-def _beginnings(prefixes: tuple[Path, ...]) -> NDArray[np.bool_]:
+def _mark_beginnings(prefixes: tuple[Path, ...]) -> NDArray[np.bool_]:
     """Return which prefixes each of them begins with, itself included; shorter ones come first."""
     numbers = {prefix: number for number, prefix in enumerate(prefixes)}
     table = np.eye(len(prefixes), dtype=bool)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
-from pdfalearn.models._causal_models import CausalModel
+from pdfalearn.models._causal_models import LOCAL, CausalModel, explain
 from pdfalearn.models.spelling import Spelling, Texts
 from pdfalearn.text import described
 
@@ -25,18 +25,16 @@ _ANCHOR = "\n"
 
 
 class Tokens:
-    """The tokens of texts; without a tokenizer only those that are given as numbers.
-
-    Parameters
-    ----------
-    tokenizer : transformers.PreTrainedTokenizerBase or None
-        The tokenizer.
-    model : CausalModel
-        The model that is to know all tokens.
-    """
+    """The tokens of texts; without a tokenizer only those that are given as numbers."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase | None, model: CausalModel) -> None:
-        _check_tokenizer(tokenizer)
+        from transformers import PreTrainedTokenizerBase
+
+        if tokenizer is not None and not isinstance(tokenizer, PreTrainedTokenizerBase):
+            raise InputError(
+                f"{described(tokenizer)} is not a tokenizer of transformers; load one with "
+                "AutoTokenizer, or leave it out where the folder has its own"
+            )
         self._tokenizer = tokenizer
         self._model = model
         self._adds_blank = tokenizer is not None and _adds_blank(tokenizer)
@@ -47,7 +45,7 @@ class Tokens:
         """Return how symbols are spelled."""
         spelling = Spelling.of_texts(
             symbols,
-            self.encoded,
+            self.encode,
             self._ends(ends),
             unknown=getattr(self._tokenizer, "unk_token_id", None),
             terminal=terminal,
@@ -57,7 +55,7 @@ class Tokens:
             self._check_known(ids.tolist(), "a symbol or an end")
         return spelling
 
-    def encoded(self, text: str) -> list[int]:
+    def encode(self, text: str) -> list[int]:
         """Return the tokens of a text that stands behind others."""
         tokenizer = self._needed(f"the text {text!r}")
         if not self._adds_blank:
@@ -115,8 +113,8 @@ class Tokens:
             )
         except Exception as error:  # templates are programs, and messages are what users give
             raise InputError(
-                f"the chat template does not take the prompt ({' '.join(str(error).split())[:200]})"
-                '; give a text, or messages such as {"role": "user", "content": "…"}'
+                f"the chat template does not take the prompt ({explain(error)}); give a text, or "
+                'messages such as {"role": "user", "content": "…"}'
             ) from error
         return list(given)
 
@@ -136,7 +134,11 @@ class Tokens:
             return self._usual_ends()
         if isinstance(ends, str) or not isinstance(ends, Iterable):
             raise InputError(f"ends are {ends!r}: give a list of texts or tokens, or 'rest'")
-        return tuple(self._end(end) if isinstance(end, str) else end for end in ends)
+        paths = [self.encode(end) if isinstance(end, str) else [end] for end in ends]
+        for end, path in zip(ends, paths, strict=True):
+            if len(path) != 1:
+                raise InputError(f"the end {end!r} has {len(path)} tokens; an end has one")
+        return tuple(path[0] for path in paths)
 
     def _usual_ends(self) -> tuple[int, ...]:
         """Return the tokens at which the model itself stops writing."""
@@ -146,12 +148,6 @@ class Tokens:
             if given is not None:
                 return tuple(given) if isinstance(given, list) else (given,)
         raise InputError("no token ends a text; name the ends, or give ends='rest'")
-
-    def _end(self, text: str) -> int:
-        tokens = self.encoded(text)
-        if len(tokens) != 1:
-            raise InputError(f"the end {text!r} has {len(tokens)} tokens; an end has one")
-        return tokens[0]
 
     def _check_known(self, tokens: Iterable[int], what: str) -> None:
         largest = max(tokens, default=0)
@@ -167,28 +163,16 @@ class Tokens:
         return self._tokenizer
 
 
-def _check_tokenizer(tokenizer: object) -> None:
-    from transformers import PreTrainedTokenizerBase
-
-    if tokenizer is not None and not isinstance(tokenizer, PreTrainedTokenizerBase):
-        raise InputError(
-            f"{described(tokenizer)} is not a tokenizer of transformers; load one with "
-            "AutoTokenizer, or leave it out where the folder has its own"
-        )
-
-
-def loaded_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Load the tokenizer of a local folder; no code from there, no download."""
+def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """Load the tokenizer of a local folder."""
     from transformers import AutoTokenizer
 
     try:
-        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, **LOCAL)
     except Exception as error:  # what is in the files decides what goes wrong
         raise InputError(
-            f"the folder {folder} holds no tokenizer ({' '.join(str(error).split())[:200]}); save "
-            "one there, or give one"
+            f"the folder {folder} holds no tokenizer ({explain(error)}); save one there, or give "
+            "one"
         ) from error
     return tokenizer
 

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pdfalearn.errors import InputError
-from pdfalearn.models._causal_models import CausalModel, Limit
-from pdfalearn.models._opened_transformer import OpenedTransformer, Way
+from pdfalearn.models._causal_models import Limit, explain
+from pdfalearn.models._opened_transformer import OpenedTransformer, Setup, Way
 from pdfalearn.models._token_tree import Nodes, TokenTree
-from pdfalearn.models.opened import error_text
 from pdfalearn.models.spelling import Spelling
-from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -40,46 +38,25 @@ fine precisions and in those whose rounding is coarse."""
 
 
 class Trial:
-    """Compares ways of asking a model with whole texts, on words that a run could ask for.
+    """Compares ways of asking a model with whole texts, on words that a run could ask for."""
 
-    Parameters
-    ----------
-    model : CausalModel
-        The transformer.
-    spelling : Spelling
-        How symbols are written in tokens.
-    prompt : tuple of int
-        The tokens before every word.
-    memory, batch : int
-        As for `TransformerModel`.
-    """
-
-    def __init__(
-        self,
-        model: CausalModel,
-        spelling: Spelling,
-        prompt: tuple[int, ...],
-        memory: int,
-        batch: int,
-    ) -> None:
+    def __init__(self, setup: Setup) -> None:
         import torch
 
-        self._model = model
-        self._rounding = torch.finfo(model.module.dtype).eps
+        self._setup = setup
+        self._model, self._spelling, self._prompt, _, batch = setup
+        self._rounding = torch.finfo(self._model.module.dtype).eps
         self._odd_share = _ODD_SHARES[self._rounding > _COARSE]
-        self._name = type(model.module).__name__
-        self._spelling = spelling
-        self._prompt = prompt
-        self._memory, self._batch = memory, batch
+        self._name = type(self._model.module).__name__
         # A pass has as many tokens as a batch, or all beginnings of symbols behind one word. It is
         # to go beyond the window, if that is not much longer.
-        self._width = max(_LEAST, batch, len(spelling.prefixes))
-        self._tail = prompt[-self._width :]
-        window = model.window.tokens
+        self._width = max(_LEAST, batch, len(self._spelling.prefixes))
+        self._tail = self._prompt[-self._width :]
+        window = self._model.window.tokens
         if window <= 2 * self._width:
             self._width = max(self._width, int(_BEYOND * window) - len(self._tail))
         self._random = np.random.default_rng(1)
-        self._pool = np.unique(np.array([*chain(*spelling.tokens), *prompt]))
+        self._pool = np.unique(np.array([*chain(*self._spelling.tokens), *self._prompt]))
 
     def best_way(self) -> tuple[Way, str]:
         """Return the fastest way that is right, and what is wrong with those that keep something.
@@ -93,7 +70,7 @@ class Trial:
             try:
                 wrong = self._share_of_wrong(way)
             except Exception as error:  # whatever code the model has
-                why = f"it takes no keys and values that are kept: {_line(error)}"
+                why = f"it takes no keys and values that are kept: {explain(error)}"
                 continue
             if wrong <= self._odd_share:
                 return way, ""
@@ -139,7 +116,7 @@ class Trial:
                 raise ValueError(f"its logits have the shape {tuple(together.shape)}")
         except Exception as error:  # whatever code the model has
             raise InputError(
-                f"{self._name} does not go on from tokens alone: {_line(error)}"
+                f"{self._name} does not go on from tokens alone: {explain(error)}"
             ) from error
         for given, plain in zip(together, alone, strict=True):
             if self._wrong(given[:length], plain) > self._odd_share:
@@ -157,7 +134,7 @@ class Trial:
         import torch
 
         letter = Spelling({0: [int(self._pool[0])]}, "rest")
-        opened = OpenedTransformer(self._model, letter, self._tail, self._memory, self._batch, way)
+        opened = OpenedTransformer(self._setup._replace(spelling=letter, prompt=self._tail), way)
         deep = self._grow(opened.tree)
         halves = np.split(np.arange(opened.tree.size), [self._width // 2 + 1])
         with torch.inference_mode():
@@ -209,7 +186,3 @@ def _center_logits(logits: Tensor) -> Tensor:
     logits = logits.double()
     logits = (logits - logits.amax(-1, keepdim=True)).clamp(min=-50)
     return logits - logits.mean(-1, keepdim=True)
-
-
-def _line(error: Exception) -> str:
-    return shortened(error_text(error), 200)

@@ -58,19 +58,9 @@ class AutomatonModel(LanguageModel):
         """Return what remembers the states after the words of one run."""
         return OpenedAutomaton(self)
 
-    def answer(self, batch: Batch) -> Rows:
-        """Return the distributions of the states after words."""
-        return self.open().answer(batch)
-
 
 class OpenedAutomaton(CheckedModel):
-    """Remembers the state after every word of a run.
-
-    Parameters
-    ----------
-    model : AutomatonModel
-        The model. A PDFA is checked when it is made, so that its rows are not checked again.
-    """
+    """Remembers the state after every word of a run."""
 
     def __init__(self, model: AutomatonModel) -> None:
         self.alphabet = model.alphabet
@@ -86,25 +76,15 @@ class OpenedAutomaton(CheckedModel):
 
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions of the states after words."""
-        states = self._states.after(batch)
-        if self._impossible is None:
-            return Rows.shared(self._rows, states)
-        undefined = states < 0
-        if not undefined.any():
-            return Rows.shared(self._rows, states, impossible=self._impossible)
-        states = np.maximum(states, 0)
-        return Rows.shared(self._rows, states, impossible=self._impossible, undefined=undefined)
+        states, impossible = self._states.after(batch), self._impossible
+        if impossible is None or not (undefined := states < 0).any():
+            return Rows.shared(self._rows, states, impossible=impossible)
+        states = np.maximum(states, 0)  # any row will do where a word is undefined
+        return Rows.shared(self._rows, states, impossible=impossible, undefined=undefined)
 
 
 class WordStates:
     """The state of an automaton after every word of a run, as a cache.
-
-    Parameters
-    ----------
-    table : array of int32
-        The successors of every state, and a last row of -1, so that undefined stays undefined.
-    initial : int
-        The initial state.
 
     Examples
     --------

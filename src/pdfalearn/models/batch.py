@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import spelled
+from pdfalearn.errors import InputError
 from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import Words
 
@@ -241,41 +242,31 @@ class Batch:
         bases = bases[~is_known(bases)]
         if not len(bases):
             return self
-        is_narrow = self.is_narrow or len(bases) < FEW
-        new = self._climb_few(bases, is_known) if is_narrow else self._climb(bases, is_known)
+        new = self._climb(bases, is_known)
         ids = np.concatenate((new, self.ids))
         wanted = np.concatenate((np.zeros(len(new), dtype=bool), self.wanted))
         order = np.argsort(ids, kind="stable")
+        is_narrow = self.is_narrow or len(bases) < FEW
         return Batch.of_ids(ids[order], wanted[order], self.lineage, is_narrow=is_narrow)
 
-    def _climb(self, here: Integers, is_known: Callable[[Integers], Flags]) -> Integers:
+    def _climb(self, bases: Integers, is_known: Callable[[Integers], Flags]) -> Integers:
         """Return words and those above them that are neither known nor in the batch."""
-        found = here
-        while len(here := here[here > 0]):
-            here = np.unique(self.lineage.parents_of(here))
-            here = here[~is_known(here)]
-            here = np.setdiff1d(here, self.ids, assume_unique=True)
-            found = np.union1d(found, here)
-        return found
-
-    def _climb_few(self, bases: Integers, is_known: Callable[[Integers], Flags]) -> Integers:
-        """Do what `_climb` does, one after the other, on all that is above the bases."""
         numbers, parent = self.lineage.ids, self.lineage.parents.data
         places = self.lineage.places(bases).tolist()
         # What lies above a word of the batch is above one of the bases, too.
         stops = set(self.lineage.places(self.ids).tolist())
-        above = set(places)
-        for place in places:
-            while place and (place := parent[place]) not in above and place not in stops:
-                above.add(place)
-        ordered = np.array(sorted(above), dtype=np.int64)
-        stops.update(ordered[is_known(ordered if numbers is None else numbers[ordered])].tolist())
         found = set(places)
-        for place in places:
-            while place and (place := parent[place]) not in found and place not in stops:
-                found.add(place)
-        ordered = np.array(sorted(found), dtype=np.int64)
-        return ordered if numbers is None else numbers[ordered]
+        # First all that is above, to ask once what is known of it; then no further than that.
+        for is_last in (False, True):
+            for place in places:
+                while place and (place := parent[place]) not in found and place not in stops:
+                    found.add(place)
+            ordered = np.array(sorted(found), dtype=np.int64)
+            above = ordered if numbers is None else numbers[ordered]
+            if not is_last:
+                stops.update(ordered[is_known(above)].tolist())
+                found = set(places)
+        return above
 
 
 def number_words(words: Words | Iterable[Sequence[int]]) -> tuple[Batch, Integers]:
@@ -287,6 +278,11 @@ def number_words(words: Words | Iterable[Sequence[int]]) -> tuple[Batch, Integer
     array([1, 0, 1])
     """
     given = words if isinstance(words, Words) else Words.of(words)
+    if given.symbols.min(initial=0) < 0:
+        raise InputError(
+            f"the symbol {given.symbols.min()} is negative; words are lists of positions in the "
+            "alphabet, from 0 on"
+        )
     width = int(given.symbols.max(initial=0)) + 1
     ids = np.zeros(len(given), dtype=np.int64)
     parents, symbols, size = [np.zeros(1, np.int64)], [np.zeros(1, np.int32)], 1

@@ -16,6 +16,7 @@ from pdfalearn.models.batch import Batch, number_words
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.row_checks import BadRowError, check_answer, check_table, right_rows
 from pdfalearn.rows import Rows, SharedRows
+from pdfalearn.text import described
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
@@ -64,7 +65,7 @@ def check_members(model: LanguageModel) -> Members:
             what = f"has no {name}" if lacks else f"has {name} that raised {error_text(error)}"
             raise ModelError(f"{type(model).__name__} {what}: {remedy}") from error
         if not isinstance(given, kind) or (isinstance(given, str) and not given):
-            raise ModelError(f"{type(model).__name__}.{name} is {_short(given)}: {remedy}")
+            raise ModelError(f"{type(model).__name__}.{name} is {described(given)}: {remedy}")
         members.append(given)
     return Members(*members[:3])
 
@@ -79,14 +80,14 @@ def open_model(model: LanguageModel) -> LanguageModel:
     opened: object = model.open()
     if not isinstance(opened, LanguageModel):
         raise ModelError(
-            f"{type(model).__name__}.open returned {_short(opened)}: it has to return a "
+            f"{type(model).__name__}.open returned {described(opened)}: it has to return a "
             "LanguageModel, such as the model itself"
         )
     alphabet = getattr(opened, "alphabet", members.alphabet)
     if alphabet is not members.alphabet and alphabet != members.alphabet:
         raise ModelError(
             f"{type(model).__name__}.open returned a model over another alphabet: it has to be "
-            f"{_short(members.alphabet)}"
+            f"{described(members.alphabet)}"
         )
     return opened if isinstance(opened, CheckedModel) else OpenedModel(opened, model, members)
 
@@ -96,17 +97,7 @@ class CheckedModel(LanguageModel):
 
 
 class OpenedModel(CheckedModel):
-    """What a model's `open` has returned, with every answer checked.
-
-    Parameters
-    ----------
-    opened : LanguageModel
-        What answers.
-    model : LanguageModel
-        The model that was opened.
-    members : Members
-        What the model says about itself: a fingerprint may take a while, and is read once.
-    """
+    """What a model's `open` has returned, with every answer checked."""
 
     def __init__(self, opened: LanguageModel, model: LanguageModel, members: Members) -> None:
         self.model = opened
@@ -152,7 +143,9 @@ class OpenedModel(CheckedModel):
         kept = np.asarray(ids)
         # Wrappers inside may have asked for what leads to the words: such ids are smaller.
         if kept.ndim != 1 or not ((kept >= 0) & (kept <= batch.ids[-1])).all():
-            error.add_note(f"the answers to {_short(ids)} are lost: these are not ids of the batch")
+            error.add_note(
+                f"the answers to {described(ids)} are lost: these are not ids of the batch"
+            )
             kept = kept.reshape(-1)[:0]
         places, rows = right_rows(given, len(kept), self._width, self.alphabet)
         if len(places) < len(kept) and kept is not batch.wanted_ids:
@@ -210,16 +203,14 @@ def ask_batch(model: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYT
     """
     opened = open_model(model)
     size = max(1, most_bytes // (8 * (len(model.alphabet) + 1)))
-    begins = range(0, batch.count, size)
+    places = np.split(np.arange(batch.count), range(size, batch.count, size))
     try:
-        if len(begins) <= 1:
+        if len(places) == 1:
             rows = opened.answer(batch)
         else:
-            parts = (np.arange(begin, min(begin + size, batch.count)) for begin in begins)
-            rows = Rows.joined([opened.answer(batch.select(part)) for part in parts])
+            rows = Rows.join([opened.answer(batch.select(part)) for part in places])
     except BaseException as error:
-        note = close_quietly(opened)
-        if note is not None:
+        if (note := close_quietly(opened)) is not None:
             error.add_note(note)
         raise
     close_quietly(opened)
@@ -269,8 +260,3 @@ def error_text(error: BaseException) -> str:
     """Write an error in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _short(given: object) -> str:
-    text = " ".join(repr(given).split())
-    return text if len(text) <= 80 else f"{text[:70]}… (a {type(given).__name__})"

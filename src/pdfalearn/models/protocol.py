@@ -129,6 +129,9 @@ class LanguageModel:
     def answer(self, batch: Batch) -> Rows:
         """Return the distribution after each wanted word, one a row, terminal first.
 
+        A model with a method `open` of its own needs this one only there: where it is not
+        overridden, the model is opened for the batch.
+
         Parameters
         ----------
         batch : Batch
@@ -146,7 +149,13 @@ class LanguageModel:
             Whatever goes wrong, Ctrl-C included. What was answered before can be attached to it
             with `attach_answers`, so that it is not lost.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no method answer")
+        opened = self.open()
+        if getattr(opened.answer, "__func__", None) is LanguageModel.answer:
+            raise NotImplementedError(f"{type(self).__name__} has no method answer")
+        try:
+            return opened.answer(batch)
+        finally:
+            opened.close()
 
     def open(self) -> LanguageModel:
         """Return what answers the batches of one run: the model itself if it keeps nothing."""

@@ -12,28 +12,30 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.extras import check_installed
 from pdfalearn.models._networks import (
-    HiddenStates,
     Layers,
+    SlotCache,
     check_not_training,
+    find_word_axes,
+    map_tensors,
     module_hash,
     module_of,
 )
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_STEP, LanguageModel, QueryCost, attach_answers
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from pdfalearn.models._networks import State
 
-Found = tuple[Integers, Floats]
-"""Words and their rows."""
-
 _MEMORY = 2**30
+_LEAST_CAPACITY = 3
+"""The empty word's state, that of a word and that of the word one symbol longer."""
 _MOST_AT_ONCE = 1024
 """At most this many words go through the network at once; more take memory and save no time."""
+_NOTHING = np.empty(0, dtype=np.int64)
 
 
 class StepNetwork(Protocol):
@@ -175,23 +177,9 @@ class RecurrentModel(LanguageModel):
             check_not_training(self._module)
         return OpenedNetwork(self, self._network, self._memory)
 
-    def answer(self, batch: Batch) -> Rows:
-        """Return the distributions after words, computed from the empty word on."""
-        return self.open().answer(batch)
-
 
 class OpenedNetwork(LanguageModel):
-    """Takes a network through the words of one run, and keeps hidden states as far as they fit.
-
-    Parameters
-    ----------
-    model : RecurrentModel
-        The model.
-    network : StepNetwork
-        Its network.
-    memory : int
-        The most bytes that hidden states may take.
-    """
+    """Takes a network through the words of one run, and keeps hidden states as far as they fit."""
 
     def __init__(self, model: RecurrentModel, network: StepNetwork, memory: int) -> None:
         import torch
@@ -201,14 +189,28 @@ class OpenedNetwork(LanguageModel):
         self._network = network
         self._width = len(model.alphabet) + 1
         with torch.inference_mode():
-            logits, two = network.start(2)
+            logits, self._form = network.start(2)
             if logits.shape != (2, self._width):
                 raise _explain_shape(logits, 2, self._width)
             self._device = logits.device
-            self._states = HiddenStates(two, network.start(3)[1], memory)
-            self._first = torch.softmax(logits[:1], dim=1, dtype=torch.float64).cpu().numpy()
-        self.capacity = self._states.capacity
-        """The most words whose hidden states are kept."""
+            tensors: list[Tensor] = []
+            more_tensors: list[Tensor] = []
+            map_tensors(tensors.append, self._form)
+            map_tensors(more_tensors.append, network.start(3)[1])
+            axes = find_word_axes(tensors, more_tensors)
+            first = [tensor.narrow(axis, 0, 1) for tensor, axis in zip(tensors, axes, strict=True)]
+            self._states = SlotCache(first, axes, memory)
+            self.capacity = self._states.capacity
+            """The most words whose hidden states are kept."""
+            if self.capacity < _LEAST_CAPACITY:
+                raise InputError(
+                    f"memory of {memory:,} bytes is too little: a word takes "
+                    f"{self._states.row_bytes:,}, and {_LEAST_CAPACITY} must fit in even while "
+                    "they are moved"
+                )
+            empty = self._states.assign(np.zeros(1, dtype=np.int64), _NOTHING)
+            self._states.write(torch.from_numpy(empty).to(self._device), first)
+            self._first = torch.softmax(logits[0], dim=0, dtype=torch.float64).cpu().numpy()
         self._widest = (self.capacity - 1) // 2
         """The most words that fit into the cache with as many parents and the empty word."""
 
@@ -225,19 +227,20 @@ class OpenedNetwork(LanguageModel):
         """Return the distributions after words; those of a level take their steps together."""
         import torch
 
-        found: list[Found] = []
+        table, answered = np.empty((batch.count, self._width)), np.zeros(batch.count, dtype=bool)
         if batch.count and batch.wanted_ids[0] == 0:
-            found.append((batch.wanted_ids[:1], self._first.copy()))
+            table[0], answered[0] = self._first, True
         try:
             with torch.inference_mode():
                 for part, levels in self._plan(batch):
+                    # What does not fit into the cache goes level by level, and is forgotten.
                     fits = len(part.ids) <= self._widest
-                    for together in [levels] if fits else _group(levels, self._widest):
-                        self._take_steps(part, together, found)
+                    for together in [levels] if fits else [[level] for level in levels]:
+                        self._take_steps(part, together, batch.wanted_ids, table, answered)
         except BaseException as error:
-            attach_answers(error, *_join(found, self._width))
+            attach_answers(error, batch.wanted_ids[answered], Rows.dense(table[answered]))
             raise
-        return _join(found, self._width)[1]
+        return Rows.dense(table)
 
     def _plan(self, batch: Batch) -> Iterator[tuple[Batch, list[Integers]]]:
         """Cut a batch into parts that begin at words which are known when their turn comes.
@@ -245,37 +248,45 @@ class OpenedNetwork(LanguageModel):
         No level of a part has more words than fit into the cache with their parents.
         """
         know, ids, wanted = self._states.know, batch.ids, batch.wanted
-        if len(ids) and (batch.count < len(ids) or ids[0] == 0):
-            new = (ids > 0) & (wanted | ~know(ids))
-            batch = Batch.of_ids(ids[new], wanted[new], batch.lineage, is_narrow=batch.is_narrow)
-        if not len(batch.ids):
+        new = (ids > 0) & (wanted | ~know(ids))
+        part = Batch.of_ids(ids[new], wanted[new], batch.lineage, is_narrow=batch.is_narrow)
+        if not len(part.ids):
             return
-        if len(batch.ids) <= self._widest and know(batch.parents).all():
-            yield batch, [np.arange(len(batch.ids))]  # so are most batches
+        if len(part.ids) <= self._widest and know(part.parents).all():
+            yield part, [np.arange(len(part.ids))]  # so are most batches
             return
-        batch = batch.reaching(know)
-        levels = batch.levels()
+        part = part.reaching(know)
+        levels = part.levels()
         if max(map(len, levels)) <= self._widest:
-            yield batch, levels
+            yield part, levels
             return
-        # Depth first, words that come one after the other have their parents among them or on the
-        # way to the first: little is computed again. And no level of what leads to some words has
-        # more words than these.
-        order = _order_depth_first(batch, levels)
+        # In the order of a dictionary words stand beside those that they have a beginning in common
+        # with: little is computed again. And no level of what leads to some words has more words
+        # than these.
+        words = list(batch.words)
+        order = sorted(filter(words.__getitem__, range(batch.count)), key=words.__getitem__)
         for begin in range(0, len(order), self._widest):
-            places = np.sort(order[begin : begin + self._widest])
-            ids, wanted = batch.ids[places], batch.wanted[places]
-            part = Batch.of_ids(ids, wanted, batch.lineage, is_narrow=batch.is_narrow)
-            part = part.reaching(know)
+            few = batch.wanted_ids[np.sort(order[begin : begin + self._widest])]
+            every = np.ones(len(few), dtype=bool)
+            part = Batch.of_ids(few, every, batch.lineage, is_narrow=batch.is_narrow).reaching(know)
             yield part, part.levels()
 
-    def _take_steps(self, part: Batch, levels: list[Integers], found: list[Found]) -> None:
-        """Compute words level by level; add the rows of the wanted ones, as far as it gets."""
+    def _take_steps(
+        self,
+        part: Batch,
+        levels: list[Integers],
+        wanted_ids: Integers,
+        table: Floats,
+        answered: Flags,
+    ) -> None:
+        """Compute words level by level; put the rows of the wanted ones in, as far as it gets."""
         import torch
 
         order = np.concatenate(levels)
-        ids = part.ids[order]
-        targets, sources = self._states.assign(ids, part.parents[order], len(levels[0]))
+        ids, parents = part.ids[order], part.parents[order]
+        # The empty word, 0, is needed each time, so that it is never forgotten.
+        targets = self._states.assign(ids, np.append(parents[: len(levels[0])], 0))
+        sources = self._states.find(parents)
         most, lengths = _MOST_AT_ONCE, [len(level) for level in levels]
         sizes = [min(most, size - begin) for size in lengths for begin in range(0, size, most)]
         # Where all words go on one by one, the states need not be read again.
@@ -288,21 +299,21 @@ class OpenedNetwork(LanguageModel):
         try:
             for size, inputs, after, before in zip(sizes, *columns, strict=True):
                 if state is None or not goes_on:
-                    state = self._states.read(before)
+                    chosen = iter(self._states.read(before))
+                    state = map_tensors(lambda _: next(chosen), self._form)  # noqa: B023
                 step_logits, state = self._network.step(inputs, state)
-                self._states.write(after, state)
+                after_step: list[Tensor] = []
+                map_tensors(after_step.append, state)
+                self._states.write(after, after_step)
                 if step_logits.shape != (size, self._width):
                     raise _explain_shape(step_logits, size, self._width)
                 logits.append(step_logits)
         finally:
             if logits:
-                joined = logits[0] if len(logits) == 1 else torch.cat(logits)
-                values = torch.softmax(joined, dim=1, dtype=torch.float64).cpu().numpy()
-                ids = ids[: len(values)]
-                if part.count < len(part.ids):
-                    wanted = part.wanted[order[: len(values)]]
-                    ids, values = ids[wanted], values[wanted]
-                found.append((ids, values))
+                values = torch.softmax(torch.cat(logits), dim=1, dtype=torch.float64).cpu().numpy()
+                wanted = part.wanted[order[: len(values)]]
+                places = np.searchsorted(wanted_ids, ids[: len(values)][wanted])
+                table[places], answered[places] = values[wanted], True
 
 
 def _explain_shape(logits: Tensor, count: int, width: int) -> ModelError:
@@ -311,42 +322,3 @@ def _explain_shape(logits: Tensor, count: int, width: int) -> ModelError:
         f"the network gives logits of shape {tuple(logits.shape)} for {count} words, not "
         f"{(count, width)}: a row for each word, in it the terminal first, then every symbol"
     )
-
-
-def _join(found: list[Found], width: int) -> tuple[Integers, Rows]:
-    """Return ids and rows in the order of the ids."""
-    if not found:
-        return np.empty(0, dtype=np.int64), Rows.dense(np.empty((0, width)))
-    ids, values = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
-    if np.count_nonzero(ids[1:] < ids[:-1]):
-        order = np.argsort(ids)
-        ids, values = ids[order], values[order]
-    return ids, Rows.dense(values)
-
-
-def _group(levels: list[Integers], most: int) -> Iterator[list[Integers]]:
-    """Put levels together as long as they have no more words than this."""
-    together: list[Integers] = []
-    count = 0
-    for level in levels:
-        if count + len(level) > most:
-            yield together
-            together, count = [], 0
-        together.append(level)
-        count += len(level)
-    yield together
-
-
-def _order_depth_first(batch: Batch, levels: list[Integers]) -> Integers:
-    """Return the places of a batch so that all words below a word follow right after it."""
-    above = batch.parent_places
-    sizes = np.ones(len(above), dtype=np.int64)  # of each word with all below it
-    for places in levels[:0:-1]:
-        np.add.at(sizes, above[places], sizes[places])
-    begins = np.full(len(above) + 1, -1)  # the last stands for what is above all
-    for places in levels:
-        siblings = places[np.argsort(above[places], kind="stable")]
-        parents = above[siblings]
-        before = np.cumsum(sizes[siblings]) - sizes[siblings]
-        begins[siblings] = begins[parents] + 1 + before - before[np.searchsorted(parents, parents)]
-    return np.argsort(begins[:-1])

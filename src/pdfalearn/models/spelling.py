@@ -29,11 +29,6 @@ class TokenTrie:
     An *inner node* is a beginning of a sequence that is not the whole of it; the root is (). Behind
     a node stand the tokens that end a sequence there, then those that lead to other nodes.
 
-    Parameters
-    ----------
-    paths : sequence of tuple of int
-        The token sequences, one for each symbol.
-
     Examples
     --------
     >>> trie = TokenTrie([(5,), (6, 7), (6, 8)])
@@ -57,19 +52,18 @@ class TokenTrie:
     def __init__(self, paths: Sequence[Path]) -> None:
         inner = {path[:length] for path in paths for length in range(len(path))}
         self.prefixes = tuple(sorted(inner, key=lambda prefix: (len(prefix), prefix)))
-        numbers = {prefix: node for node, prefix in enumerate(self.prefixes)}
-        ending: list[list[int]] = [[] for _ in self.prefixes]
+        ending: dict[Path, list[int]] = {prefix: [] for prefix in self.prefixes}
+        leading: dict[Path, list[int]] = {prefix: [] for prefix in self.prefixes}
         for symbol, path in enumerate(paths):
-            ending[numbers[path[:-1]]].append(symbol)
-        leading: list[list[int]] = [[] for _ in self.prefixes]
+            ending[path[:-1]].append(symbol)
         for prefix in self.prefixes[1:]:
-            leading[numbers[prefix[:-1]]].append(prefix[-1])
-        self.symbols = tuple(np.array(symbols, dtype=np.int64) for symbols in ending)
-        bounds = np.cumsum([1, *map(len, leading)]).tolist()
+            leading[prefix[:-1]].append(prefix[-1])
+        self.symbols = tuple(np.array(symbols, dtype=np.int64) for symbols in ending.values())
+        bounds = np.cumsum([1, *map(len, leading.values())]).tolist()
         self.children = tuple(range(begin, end) for begin, end in pairwise(bounds))
         self.tokens = tuple(
-            np.array([paths[symbol][-1] for symbol in symbols] + onwards, dtype=np.int64)
-            for symbols, onwards in zip(ending, leading, strict=True)
+            np.array([paths[symbol][-1] for symbol in symbols] + leading[prefix], dtype=np.int64)
+            for prefix, symbols in ending.items()
         )
 
 
@@ -111,6 +105,9 @@ class Spelling(Frozen):
     """The tokens that end a word, or "rest"."""
     outside: Symbol | None
     """The symbol that has the mass outside; None if that stands beside the rows."""
+    prefixes: tuple[Path, ...]
+    """The beginnings of spellings, () first, each after those that it begins with. To answer a
+    word, a model is read after all of them."""
     wanted: tuple[Integers, ...]
     """Of every prefix the tokens whose log-probabilities `rows` needs; those at the root are at
     last the ends, unless these are "rest"."""
@@ -126,16 +123,17 @@ class Spelling(Frozen):
         outside: Symbol | None = None,
     ) -> None:
         alphabet = Alphabet([*symbols, *([] if outside is None else [outside])], terminal)
-        tokens = tuple(_checked_path(symbol, path) for symbol, path in symbols.items())
+        tokens = tuple(_check_path(symbol, path) for symbol, path in symbols.items())
         _check_beginnings(tokens, alphabet)
         trie = TokenTrie(tokens)
-        checked = _checked_ends(ends, trie, alphabet)
+        checked = _check_ends(ends, trie, alphabet)
         last = np.array([] if isinstance(checked, str) else checked, dtype=np.int64)
         self.__dict__.update(
             alphabet=alphabet,
             tokens=tokens,
             ends=checked,
             outside=outside,
+            prefixes=trie.prefixes,
             wanted=(np.concatenate([trie.tokens[0], last]), *trie.tokens[1:]),
             _trie=trie,
             _table=Words.of(tokens),
@@ -173,26 +171,15 @@ class Spelling(Frozen):
         >>> Spelling.of_texts(["ab", "c"], encode=lambda text: [ord(c) for c in text], ends=[0])
         Spelling(2 symbols in 3 tokens, ends=(0,))
         """
-        paths: dict[Symbol, Sequence[int]] = {}
-        for symbol, text in _named(texts).items():
-            if isinstance(text, str):
-                paths[symbol] = _canonical(text, encode, unknown)
-            else:
-                paths[symbol] = text
+        paths = {
+            symbol: _encode_text(text, encode, unknown) if isinstance(text, str) else text
+            for symbol, text in _name_texts(texts).items()
+        }
         return cls(paths, ends, terminal=terminal, outside=outside)
 
     def __repr__(self) -> str:
         count, total = len(self.tokens), len(self._table.symbols)
         return f"Spelling({count:,} symbols in {total:,} tokens, ends={self.ends!r})"
-
-    @property
-    def prefixes(self) -> tuple[Path, ...]:
-        """The beginnings of spellings, () first.
-
-        To answer a word, a model is read after each of them. A prefix comes after all those that it
-        begins with.
-        """
-        return self._trie.prefixes
 
     @property
     def fingerprint(self) -> str:
@@ -260,14 +247,12 @@ class Spelling(Frozen):
         over = self.over(words)
         if not over.any():
             return ask(words)
-        ended = np.zeros((int(over.sum()), len(self.alphabet) + 1))
-        ended[:, 0] = 1.0
-        gone = self.over(words, before_last=True)[over]
-        parts = [Rows.dense(ended, undefined=gone)]
+        ended = np.eye(1, len(self.alphabet) + 1).repeat(np.count_nonzero(over), axis=0)
+        parts = [Rows.dense(ended, undefined=self.over(words, before_last=True)[over])]
         if not over.all():
             parts.append(ask(words.take((~over).nonzero()[0])))
         order = np.argsort(np.argsort(~over, kind="stable"), kind="stable")
-        return Rows.joined(parts).take(order)
+        return Rows.join(parts).take(order)
 
     def over(self, words: Words, *, before_last: bool = False) -> NDArray[np.bool_]:
         """Return which words hold ``outside``, or hold it before their last symbol."""
@@ -280,22 +265,7 @@ class Spelling(Frozen):
         return np.diff(counts[words.offsets]) > 0
 
 
-def find_beginning(paths: Iterable[Path]) -> tuple[int, int] | None:
-    """Return the places of two sequences of which the first begins the second, or equals it.
-
-    Examples
-    --------
-    >>> find_beginning([(3, 4), (1,), (3,)])
-    (2, 0)
-    """
-    ordered = sorted((path, place) for place, path in enumerate(paths))
-    for (path, place), (later, later_place) in pairwise(ordered):
-        if later[: len(path)] == path:
-            return place, later_place
-    return None
-
-
-def _named(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
+def _name_texts(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     if isinstance(texts, Mapping):
         return texts
     if not isinstance(texts, Iterable):
@@ -312,7 +282,7 @@ def _named(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     return named
 
 
-def _canonical(text: str, encode: Callable[[str], Sequence[int]], unknown: int | None) -> Path:
+def _encode_text(text: str, encode: Callable[[str], Sequence[int]], unknown: int | None) -> Path:
     if not text:
         raise InputError("a symbol's text is empty, so that no token spells it; leave it out")
     path = tuple(encode(text))
@@ -325,26 +295,28 @@ def _canonical(text: str, encode: Callable[[str], Sequence[int]], unknown: int |
     return path
 
 
-def _checked_path(symbol: Symbol, path: Sequence[int]) -> Path:
+def _check_path(symbol: Symbol, path: Sequence[int]) -> Path:
     if isinstance(path, str) or not hasattr(path, "__len__") or not len(path):
         raise InputError(f"symbol {symbol!r} has {path!r} as its tokens; give it one or more ids")
     return tuple(checked_integer(token, f"token of symbol {symbol!r}", 0) for token in path)
 
 
 def _check_beginnings(tokens: Sequence[Path], alphabet: Alphabet) -> None:
-    pair = find_beginning(tokens)
-    if pair is None:
-        return
-    first, second = (alphabet.symbols[place] for place in pair)
-    if tokens[pair[0]] == tokens[pair[1]]:
-        raise InputError(f"symbols {first!r} and {second!r} have the same tokens; leave one out")
-    raise InputError(
-        f"symbol {first!r} begins symbol {second!r}: tokens {list(tokens[pair[0]])} and "
-        f"{list(tokens[pair[1]])}; words could be read in two ways, so leave one out"
-    )
+    """Refuse spellings of which one begins another: in order, it stands right before such a one."""
+    ordered = sorted(zip(tokens, alphabet.symbols, strict=False), key=lambda pair: pair[0])
+    for (path, first), (later, second) in pairwise(ordered):
+        if path == later:
+            raise InputError(
+                f"symbols {first!r} and {second!r} have the same tokens; leave one out"
+            )
+        if later[: len(path)] == path:
+            raise InputError(
+                f"symbol {first!r} begins symbol {second!r}: tokens {list(path)} and "
+                f"{list(later)}; words could be read in two ways, so leave one out"
+            )
 
 
-def _checked_ends(ends: object, trie: TokenTrie, alphabet: Alphabet) -> Ends:
+def _check_ends(ends: object, trie: TokenTrie, alphabet: Alphabet) -> Ends:
     if ends == "rest":
         return "rest"
     if isinstance(ends, str) or not isinstance(ends, Sequence) or not len(ends):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from hashlib import sha256
 from pathlib import Path
@@ -11,20 +12,20 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError
 from pdfalearn.extras import check_installed
-from pdfalearn.models._causal_models import CausalModel, checked_folder, loaded
-from pdfalearn.models._opened_transformer import OpenedTransformer
-from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, loaded_tokenizer
+from pdfalearn.models._causal_models import CausalModel, check_folder, find_folder, load_model
+from pdfalearn.models._opened_transformer import OpenedTransformer, Setup
+from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, load_tokenizer
 from pdfalearn.models._trials import Trial
-from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_SYMBOL, LanguageModel, QueryCost
 from pdfalearn.models.spelling import Texts
-from pdfalearn.rows import Rows
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 _MEMORY = 2**30
 _BATCH = 256
+_LOGGER = logging.getLogger(__name__)
 
 
 class TransformerModel(LanguageModel):
@@ -60,7 +61,7 @@ class TransformerModel(LanguageModel):
         given. Words beyond that are forgotten, and computed again when they are needed.
     batch : int
         About how many tokens go through the model at once.
-    precision, device : str, optional
+    precision, device : str or torch.dtype, str, optional
         For a folder: a type of torch such as "float64", and where to compute, such as "cuda". If
         not given, as it was saved, on the CPU.
     cost : QueryCost
@@ -78,6 +79,7 @@ class TransformerModel(LanguageModel):
 
     Examples
     --------
+    >>> from pdfalearn.models import Batch
     >>> from transformers import LlamaConfig, LlamaForCausalLM
     >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
     >>> config = LlamaConfig(vocab_size=4, num_attention_heads=2, num_key_value_heads=2, **sizes)
@@ -100,16 +102,16 @@ class TransformerModel(LanguageModel):
         outside: Symbol | None = None,
         memory: int = _MEMORY,
         batch: int = _BATCH,
-        precision: str | None = None,
+        precision: str | torch.dtype | None = None,
         device: str | None = None,
         cost: QueryCost | None = None,
     ) -> None:
         for package in ("torch", "transformers"):
             check_installed(package, "transformers")
         if isinstance(model, str | Path):
-            folder = checked_folder(model)
-            tokenizer = loaded_tokenizer(folder) if tokenizer is None else tokenizer
-            model = loaded(folder, precision, device)
+            folder = check_folder(model)
+            tokenizer = load_tokenizer(folder) if tokenizer is None else tokenizer
+            model = load_model(folder, precision, device)
         elif precision is not None or device is not None:
             raise InputError("precision and device are for folders; use model.to(…) yourself")
         self._model = CausalModel(model)
@@ -118,12 +120,11 @@ class TransformerModel(LanguageModel):
         self.prompt = tokens.prompt(prompt, chat=chat)
         self.alphabet = self.spelling.alphabet
         self.full_support = outside is None
-        self._memory = checked_integer(memory, "memory", 1, 2**62)
-        self._batch = checked_integer(batch, "batch", 1)
-        self._hashed: tuple[object, str] | None = None
+        memory = checked_integer(memory, "memory", 1, 2**62)
+        batch = checked_integer(batch, "batch", 1)
         self._model.check_ready()
-        trial = Trial(self._model, self.spelling, self.prompt, self._memory, self._batch)
-        self._way, why = trial.best_way()
+        self._setup = Setup(self._model, self.spelling, self.prompt, memory, batch)
+        self._way, why = Trial(self._setup).best_way()
         if why:
             warnings.warn(
                 f"nothing can be kept of words with {type(model).__name__} ({why}): they are "
@@ -132,29 +133,35 @@ class TransformerModel(LanguageModel):
                 stacklevel=2,
             )
         self.keeps = self._way.keeps
-        self.cost = cost or (EVERY_SYMBOL if self.keeps else _whole_texts(len(self.prompt)))
+        _LOGGER.info("%s: keeps keys and values: %s", type(model).__name__, self.keeps)
+        # Where nothing is kept, all tokens before a word are computed with it.
+        whole = QueryCost(word=len(self.prompt), symbol=1.0, cached_symbol=1.0)
+        self.cost = cost or (EVERY_SYMBOL if self.keeps else whole)
 
     @classmethod
     def from_pretrained(
-        cls, folder: str | Path, symbols: Texts = (), **options: Any
+        cls, name: str | Path, symbols: Texts = (), **options: Any
     ) -> TransformerModel:
-        """Load model and tokenizer from a local folder, as ``save_pretrained`` writes it.
+        """Load model and tokenizer from a local folder, or by their name on the Hugging Face Hub.
 
         Parameters
         ----------
-        folder : str or Path
-            The folder. Nothing is downloaded, and no code from there is run.
+        name : str or Path
+            A local folder, as ``save_pretrained`` writes it, or a name such as "gpt2". What has a
+            name is downloaded once. Weights are read as safetensors only, and no code is run.
         symbols, **options
             As for the class: ``prompt``, ``ends``, ``precision``, ``device`` and the others.
 
         Examples
         --------
-        >>> TransformerModel.from_pretrained("nowhere", ["a"])
+        >>> TransformerModel.from_pretrained("./nowhere", ["a"])
         Traceback (most recent call last):
         pdfalearn.errors.InputError: nowhere is not a folder; save a model there with \
 save_pretrained
         """
-        return cls(folder, symbols=symbols, **options)
+        for package in ("torch", "transformers"):
+            check_installed(package, "transformers")
+        return cls(find_folder(name), symbols=symbols, **options)
 
     def __repr__(self) -> str:
         return f"TransformerModel({type(self._model.module).__name__}, {self.spelling!r})"
@@ -162,24 +169,10 @@ save_pretrained
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of weights, configuration, precision, prompt, symbols' tokens and ends."""
-        weights = self._model.versions()
-        if self._hashed is None or self._hashed[0] != weights:
-            self._hashed = weights, self._model.hash(self.spelling)
-        text = f"{self._hashed[1]} {self.spelling.fingerprint} {self.prompt}"
-        return sha256(text.encode()).hexdigest()
+        model = self._model.hash(self.alphabet)
+        return sha256(f"{model} {self.spelling.fingerprint} {self.prompt}".encode()).hexdigest()
 
     def open(self) -> OpenedTransformer:
         """Return what keeps the keys and values of one run; it has the whole memory for itself."""
         self._model.check_ready()
-        return OpenedTransformer(
-            self._model, self.spelling, self.prompt, self._memory, self._batch, self._way
-        )
-
-    def answer(self, batch: Batch) -> Rows:
-        """Return the distributions after words, computed from the prompt on."""
-        return self.open().answer(batch)
-
-
-def _whole_texts(prompt_length: int) -> QueryCost:
-    """Return what asking costs where all tokens before a word are computed with it."""
-    return QueryCost(word=prompt_length, symbol=1.0, cached_symbol=1.0)
+        return OpenedTransformer(self._setup, self._way)

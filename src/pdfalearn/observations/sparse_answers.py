@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays import grown
 from pdfalearn.equivalence import Equivalence, Relation
-from pdfalearn.packed_rows import packed, unpacked
+from pdfalearn.packed_rows import pack_rows, unpack_rows
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
@@ -45,7 +45,7 @@ class SparseAnswers:
         rows = rows.to_sparse()  # which lists all that is not impossible
         numbers = np.empty(len(rows), dtype=np.int64)
         new: list[int] = []
-        given = packed(rows)
+        given = pack_rows(rows)
         known = self._number_of
         for place, row in enumerate(given):
             number = known.get(row)
@@ -115,7 +115,7 @@ class SparseAnswers:
 
     def rows(self, numbers: NDArray[np.integer]) -> Rows:
         """Return distributions as sparse rows."""
-        return unpacked([self._rows[number] for number in numbers.tolist()], self._width)
+        return unpack_rows([self._rows[number] for number in numbers.tolist()], self._width)
 
 
 def _keys(equivalence: Equivalence, rows: Rows) -> list[bytes]:

@@ -12,7 +12,7 @@ import pytest
 from pdfalearn import PDFA, FunctionModel, LanguageModel
 from pdfalearn.languages import DFA
 from pdfalearn.models import AutomatonModel
-from pdfalearn.models.constrained import _rows
+from pdfalearn.models.constrained import wrapper
 from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.rows import Rows, SharedRows
 from tests.models.constrained.direct import (
@@ -58,7 +58,7 @@ FORMS: dict[str, Callable[[PDFA], LanguageModel]] = {
 def test_rows_and_what_is_possible(
     symbols: int, form: str, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_rows, "CELLS_AT_ONCE", at_once)
+    monkeypatch.setattr(wrapper, "CELLS_AT_ONCE", at_once)
     held = guide(symbols)
     stacks: list[list[Constraint]] = [
         [Best(3)],

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pdfalearn import FunctionModel, Guided, LanguageModel, Temperature, TopK, TopP
 from pdfalearn.errors import ModelError
 from pdfalearn.languages import DFA
-from pdfalearn.models.constrained._rows import UnchangeableError
+from pdfalearn.models.constrained.opened_wrapper import UnchangeableError
 from pdfalearn.models.constrained.wrapper import Wrapper
 from pdfalearn.rows import Rows
 from tests.models.constrained.inside import RowsModel, rows_after

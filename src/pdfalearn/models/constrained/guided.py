@@ -7,28 +7,21 @@ from hashlib import sha256
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.arrays import IntMap
 from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, over_alphabet, regex_dfa, trim_dfa
 from pdfalearn.models.automaton import AutomatonModel, WordStates
-from pdfalearn.models.batch import Batch
-from pdfalearn.models.constrained._rows import (
-    SPARSE_ABOVE,
-    UnchangeableError,
-    refuse_undecided,
-    spread_rows,
-)
-from pdfalearn.models.constrained.top import TopK, TopP
-from pdfalearn.models.constrained.wrapper import (
+from pdfalearn.models.batch import Batch, Lineage
+from pdfalearn.models.constrained.opened_wrapper import (
     OpenedWrapper,
     States,
-    Temperature,
-    Wrapper,
+    UnchangeableError,
     unchangeable_word,
 )
+from pdfalearn.models.constrained.top import TopK, TopP
+from pdfalearn.models.constrained.wrapper import SPARSE_ABOVE, Part, Temperature, Wrapper
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.rows import Rows
@@ -73,7 +66,9 @@ class Guided(Wrapper):
     cuts = True
     guide: DFA
     """The guide over the model's alphabet, without states that are of no use."""
+    _reads_lists = True
     _nothing_left = "nothing is left of it: all that the guide allows has probability 0"
+    _remedy = "the guide allows some of them; let the model list every symbol that it allows"
 
     def __init__(self, model: PDFA | LanguageModel, guide: str | DFA | PDFA) -> None:
         super().__init__(model)
@@ -81,47 +76,29 @@ class Guided(Wrapper):
         self.states = len(self.guide)
         self.allowed: Flags = np.column_stack((self.guide.accepting, self.guide.transitions >= 0))
         """What the guide allows in each of its states, the terminal first."""
-        self.listed = Rows.dense(
-            self.allowed.astype(np.float64), impossible=~self.allowed[:, 1:]
-        ).to_sparse()
-        """The same as lists of what is 1, and the terminal."""
         self._counts = np.count_nonzero(self.guide.transitions >= 0, axis=1)
-
-    def _parameters(self) -> str:
-        parts = self.guide.accepting.tobytes() + self.guide.table.tobytes()
-        return sha256(parts).hexdigest()
+        tables = self.guide.accepting.tobytes() + self.guide.table.tobytes()
+        self.parameters = sha256(tables).hexdigest()
 
     def _around(self, inner: LanguageModel) -> OpenedWrapper:
         return OpenedGuided(self, inner)
 
-    def _weigh(self, table: Floats, states: States | None) -> Flags:
-        allowed: Flags = self.allowed[states]
-        table *= allowed
-        return allowed
-
-    def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, Flags]:
-        if rows.offsets is None or rows.columns is None or states is None:
-            raise TypeError("a guide needs its states, and these rows are not sparse")
-        allowed: Flags = self.allowed[states[rows.row_numbers], rows.columns]
-        listed = np.append(0, np.cumsum(allowed & (rows.columns > 0)))[rows.offsets]
-        refuse_undecided(
-            rows,
-            rows.is_open & (np.diff(listed) < self._counts[states]),
-            "the guide allows some of them; let the model list every symbol that it allows",
-        )
-        return np.maximum(rows.values, 0.0) * allowed, allowed
+    def _weigh(self, part: Part) -> tuple[Flags, Flags]:
+        states, columns = part.states, part.columns
+        undecided = part.rests > 0
+        if columns is None or states is None:
+            allowed = self.allowed[states]
+        else:
+            allowed = self.allowed[states[:, None], columns]
+            # A symbol that is allowed and not listed may have any part of the rest.
+            listed = np.count_nonzero(allowed & (columns > 0), axis=1)
+            undecided &= listed < self._counts[states]
+        np.multiply(part.table, allowed, out=part.table)
+        return allowed, undecided
 
 
 class OpenedGuided(OpenedWrapper):
-    """Runs a guide along words, and asks the model inside for those that it allows.
-
-    Parameters
-    ----------
-    wrapper : Guided
-        The guided model.
-    inner : LanguageModel
-        The opened model inside.
-    """
+    """Runs a guide along words, and asks the model inside for those that it allows."""
 
     def __init__(self, wrapper: Guided, inner: LanguageModel) -> None:
         super().__init__(wrapper, inner)
@@ -147,20 +124,18 @@ class OpenedGuided(OpenedWrapper):
             part = batch.select(places)
             part.are_possible = batch.are_possible
             parts.append(self._ask(part))
-        return spread_rows(Rows.joined(parts), np.append(forced, places), batch.count)
+        return Rows.join(parts).spread(np.append(forced, places), batch.count)
 
-    def _change(self, ids: Integers, rows: Rows) -> Rows:
-        return self._change_all(rows, self._states.at(ids))
+    def _states_of(self, ids: Integers) -> States:
+        return self._states.at(ids)
 
     def _force_rows(self, states: States) -> Rows:
         """Return the rows of states that leave one possibility; nobody was asked."""
-        rows = self._guided.listed.take(states)
-        if rows.width - 1 <= SPARSE_ABOVE:
-            impossible = ~self._guided.allowed[states, 1:]
-            rows = Rows.dense(rows.to_dense(), impossible=impossible)
+        allowed = self._guided.allowed[states]
+        rows = Rows.dense(allowed.astype(np.float64), impossible=~allowed[:, 1:])
         if len(rows):
             rows.outside = np.full(len(rows), np.nan)
-        return rows
+        return rows.to_sparse() if rows.width - 1 > SPARSE_ABOVE else rows
 
 
 def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
@@ -245,106 +220,65 @@ def wrapped_pdfa(model: LanguageModel, *, most_cells: int = _MOST_CELLS) -> PDFA
         return None
     if not wrappers:
         return model.pdfa
-    walk = _Walk(model.pdfa, wrappers[::-1])
-    return walk.automaton(most_cells) if walk.can_be_numbered else None
+    return _multiply(model.pdfa, wrappers[::-1], most_cells)
 
 
-class _Walk:
-    """Goes through a PDFA and guides at once, breadth first.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton inside.
-    wrappers : list of Wrapper
-        What is around it, the innermost first.
-    """
-
-    def __init__(self, pdfa: PDFA, wrappers: list[Wrapper]) -> None:
-        self._pdfa = pdfa
-        self._wrappers = wrappers
-        guides = (wrapper.guide for wrapper in wrappers if isinstance(wrapper, Guided))
-        automata: list[PDFA | DFA] = [pdfa, *guides]
-        self._tables = [automaton.transitions for automaton in automata]
-        self._initials = tuple(automaton.initial for automaton in automata)
-        self._sizes = tuple(len(automaton) for automaton in automata)
-        self._parents: list[Integers] = [np.zeros(1, dtype=np.int64)]
-        self._symbols: list[Integers] = [np.zeros(1, dtype=np.int64)]
-
-    @property
-    def can_be_numbered(self) -> bool:
-        """Whether all tuples of states fit into integers."""
-        return prod(self._sizes) < 2**62
-
-    def automaton(self, most_cells: int) -> PDFA | None:
-        """Return the reachable part of the product, if it is not too large."""
-        numbers, width = IntMap(), len(self._pdfa.alphabet) + 1
-        codes = np.array([np.ravel_multi_index(self._initials, self._sizes)], dtype=np.int64)
-        numbers.get_or_add(codes)
-        tables: list[Floats] = []
-        successors: list[NDArray[np.int64]] = []
-        begin = 0
-        while len(codes):
-            if len(numbers) * width > most_cells:
-                return None
-            states = np.unravel_index(codes, self._sizes)
-            rows = self._rows(states, begin)
-            places, symbols = _possible(rows)
-            after = tuple(
-                table[here[places], symbols]
-                for table, here in zip(self._tables, states, strict=True)
-            )
-            ahead = np.asarray(np.ravel_multi_index(after, self._sizes), dtype=np.int64)
-            known = len(numbers)
-            found = numbers.get_or_add(ahead)
-            transitions = np.full((len(codes), width - 1), -1, dtype=np.int64)
-            transitions[places, symbols] = found
-            tables.append(rows.to_dense())
-            successors.append(transitions)
-            _, first = np.unique(found[found >= known], return_index=True)
-            new = (found >= known).nonzero()[0][first]
-            self._parents.append(begin + places[new])
-            self._symbols.append(symbols[new])
-            begin += len(codes)
-            codes = ahead[new]
-        return PDFA(
-            alphabet=self._pdfa.alphabet,
-            transitions=np.concatenate(successors),
-            probabilities=np.concatenate(tables),
+def _multiply(pdfa: PDFA, wrappers: list[Wrapper], most_cells: int) -> PDFA | None:
+    """Go through a PDFA and the guides around it at once, breadth first; the innermost is first."""
+    guides = [wrapper.guide for wrapper in wrappers if isinstance(wrapper, Guided)]
+    tables = [pdfa.transitions, *(guide.transitions for guide in guides)]
+    sizes = tuple(map(len, tables))
+    if prod(sizes) >= 2**62:  # tuples of states have to fit into integers
+        return None
+    # A tuple of states, one of each automaton, is one integer: its place in a table of all tuples.
+    initial = (pdfa.initial, *(guide.initial for guide in guides))
+    codes = np.array([np.ravel_multi_index(initial, sizes)], dtype=np.int64)
+    numbers, width = IntMap(), len(pdfa.alphabet) + 1
+    numbers.get_or_add(codes)
+    parents, last = [np.zeros(1, dtype=np.int64)], [np.zeros(1, dtype=np.int32)]
+    probabilities: list[Floats] = []
+    successors: list[Integers] = []
+    begin = 0
+    while len(codes):
+        if len(numbers) * width > most_cells:
+            return None
+        states = np.unravel_index(codes, sizes)
+        try:
+            rows = _change_states(pdfa, wrappers, states)
+        except UnchangeableError as fault:
+            lineage = Lineage(np.concatenate(parents), np.concatenate(last))
+            word = lineage.spell(np.array([begin + int(fault.bad.argmax())])).symbols.tolist()
+            raise unchangeable_word(pdfa.alphabet, word, fault) from fault
+        places, symbols = rows.list_possible()
+        after = tuple(
+            table[here[places], symbols] for table, here in zip(tables, states, strict=True)
         )
-
-    def _rows(self, states: tuple[NDArray[np.intp], ...], begin: int) -> Rows:
-        """Return the rows of tuples of states, the first of them being the state of a number."""
-        own, *guided = states
-        of_guides = iter(guided)
-        impossible = self._pdfa.transitions[own] < 0
-        rows = Rows.dense(self._pdfa.probabilities[own], impossible=impossible)
-        for wrapper in self._wrappers:
-            try:
-                rows = wrapper.change_rows(
-                    rows, next(of_guides) if isinstance(wrapper, Guided) else None
-                )
-            except UnchangeableError as fault:
-                word = self._access_word(begin + int(fault.bad.argmax()))
-                raise unchangeable_word(self._pdfa.alphabet, word, fault) from fault
-        return rows
-
-    def _access_word(self, state: int) -> list[int]:
-        """Return the word by which a state was found."""
-        parents, symbols = np.concatenate(self._parents), np.concatenate(self._symbols)
-        word: list[int] = []
-        while state:
-            word.append(int(symbols[state]))
-            state = int(parents[state])
-        return word[::-1]
+        ahead = np.asarray(np.ravel_multi_index(after, sizes), dtype=np.int64)
+        known = len(numbers)
+        found = numbers.get_or_add(ahead)
+        transitions = np.full((len(codes), width - 1), -1, dtype=np.int64)
+        transitions[places, symbols] = found
+        probabilities.append(rows.to_dense())
+        successors.append(transitions)
+        # The new states in the order of their numbers, each with the word that found it first.
+        _, first = np.unique(found[found >= known], return_index=True)
+        new = (found >= known).nonzero()[0][first]
+        parents.append(begin + places[new])
+        last.append(symbols[new].astype(np.int32))
+        begin += len(codes)
+        codes = ahead[new]
+    return PDFA(
+        alphabet=pdfa.alphabet,
+        transitions=np.concatenate(successors),
+        probabilities=np.concatenate(probabilities),
+    )
 
 
-def _possible(rows: Rows) -> tuple[Integers, Integers]:
-    """Return what may follow rows, as pairs of a place and a symbol."""
-    if rows.columns is not None:
-        listed = rows.columns > 0
-        return rows.row_numbers[listed], rows.columns[listed].astype(np.int64) - 1
-    if rows.impossible is None:
-        raise TypeError("rows of wrappers say what is impossible")
-    places, symbols = (~rows.impossible).nonzero()
-    return places, symbols
+def _change_states(pdfa: PDFA, wrappers: list[Wrapper], states: tuple[States, ...]) -> Rows:
+    """Return the rows of tuples of states: one of the PDFA, then one of each guide."""
+    own, of_guides = states[0], iter(states[1:])
+    rows = Rows.dense(pdfa.probabilities[own], impossible=pdfa.transitions[own] < 0)
+    for wrapper in wrappers:
+        here = next(of_guides) if isinstance(wrapper, Guided) else None
+        rows = wrapper.change_rows(rows, here)
+    return rows

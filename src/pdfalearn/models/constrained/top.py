@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -10,14 +12,13 @@ from numpy.typing import NDArray
 
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
-from pdfalearn.models.batch import FEW, Batch
-from pdfalearn.models.constrained._rows import blocks_of, refuse_undecided, spread_rows
-from pdfalearn.models.constrained.wrapper import OpenedWrapper, States, Wrapper
+from pdfalearn.models.batch import Batch
+from pdfalearn.models.constrained.opened_wrapper import OpenedWrapper
+from pdfalearn.models.constrained.wrapper import Part, Wrapper
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Flags, Floats, Integers
-from pdfalearn.words import offsets_of
 
 _ROUNDING = 1e-12
 """A mass may fall short of p by this much, as adding up leaves it."""
@@ -29,53 +30,35 @@ class Selection(Wrapper):
     Words through a symbol of probability 0 are undefined. Whether a word is, only the distributions
     of its prefixes tell: so these are asked for on the way, symbol by symbol, and the model inside
     is never asked beyond what is kept.
-
-    Parameters
-    ----------
-    model : PDFA or LanguageModel
-        The model inside.
     """
 
     cuts = True
+    _reads_lists = True
 
     def __init__(self, model: PDFA | LanguageModel) -> None:
         super().__init__(model)
         self.needs_prefixes = True
-
-    def _cost(self, inner: QueryCost) -> QueryCost:
-        """Return what asking costs if every prefix is read, each by itself."""
         # A symbol leads to a word that is read once, on the way or at the end; what that costs is
         # part of the symbol's cost, and reading it is free then. It is asked for by itself, before
         # anyone knows how the word goes on: so it costs as much as a word, even where a prefix
         # costs less beside the word that it is a prefix of.
-        read = max(inner.word, inner.prefix)
-        return QueryCost(
-            call=inner.call, symbol=inner.symbol + read, cached_symbol=inner.cached_symbol
-        )
+        cost = self.model.cost
+        symbol = cost.symbol + max(cost.word, cost.prefix)
+        self.cost = QueryCost(call=cost.call, symbol=symbol, cached_symbol=cost.cached_symbol)
 
     def _around(self, inner: LanguageModel) -> OpenedSelection:
         return OpenedSelection(self, inner)
 
-    def _weigh(self, table: Floats, states: States | None) -> Flags:
-        kept = self._keep(table, np.zeros(len(table)))
-        table *= kept
-        return kept
+    def _weigh(self, part: Part) -> tuple[Flags, Flags]:
+        kept = self._keep(part.table, part.rests)
+        undecided = part.rests > 0
+        if undecided.any():
+            enough = self._are_enough(part.table, kept, part.rests)
+            least = np.where(kept, part.table, np.inf).min(axis=1)
+            undecided &= ~(enough & (least > part.ceilings))
+        np.multiply(part.table, kept, out=part.table)
+        return kept, undecided
 
-    def _weigh_listed(self, rows: Rows, states: States | None) -> tuple[Floats, Flags]:
-        kept = np.empty(len(rows.values), dtype=bool)
-        undecided = rows.is_open
-        rests = np.where(undecided, rows.rests, 0.0)
-        for places, table, inside, entries in blocks_of(rows):
-            kept_here = self._keep(table, rests[places])
-            kept[entries] = kept_here[inside]
-            if undecided[places].any():
-                enough = self._are_enough(table, kept_here, rests[places])
-                least = np.where(kept_here, table, np.inf).min(axis=1)
-                undecided[places] &= ~(enough & (least > rows.ceilings[places]))
-        refuse_undecided(rows, undecided, self._remedy)
-        return np.maximum(rows.values, 0.0) * kept, kept
-
-    @abstractmethod
     def _keep(self, table: Floats, rests: Floats) -> Flags:
         """Return what is kept of distributions; what has probability 0 is not in any case.
 
@@ -83,18 +66,14 @@ class Selection(Wrapper):
         what they do not list. The answer is right if everything that is kept is more probable than
         what is not listed.
         """
+        raise NotImplementedError
 
-    @abstractmethod
     def _are_enough(self, table: Floats, kept: Flags, rests: Floats) -> Flags:
         """Return for which rows nothing that is not listed has to be kept as well.
 
         Not for those in which rounding decides: dense rows might be rounded differently.
         """
-
-    @property
-    @abstractmethod
-    def _remedy(self) -> str:
-        """What rows that list too little leave open, and what to do about it."""
+        raise NotImplementedError
 
 
 class TopK(Selection):
@@ -126,9 +105,11 @@ class TopK(Selection):
     def __init__(self, model: PDFA | LanguageModel, k: int) -> None:
         super().__init__(model)
         self.k = checked_integer(k, "k", 1)
-
-    def _parameters(self) -> str:
-        return str(self.k)
+        self.parameters = str(self.k)
+        self._remedy = (
+            f"one of them may be among the {self.k} most probable; let the model list more "
+            "symbols, or take a smaller k"
+        )
 
     def _keep(self, table: Floats, rests: Floats) -> Flags:
         width = table.shape[1]
@@ -136,19 +117,13 @@ class TopK(Selection):
             return table > 0
         least = np.partition(table, width - self.k, axis=1)[:, width - self.k, None]
         above, equal = table > least, table == least
+        # Of those that are equal to the least one that is kept, the first fill the places left.
         places_left = self.k - above.sum(axis=1, keepdims=True)
         equal &= np.cumsum(equal, axis=1, dtype=np.int32) <= places_left
         return np.asarray((above | equal) & (table > 0))
 
     def _are_enough(self, table: Floats, kept: Flags, rests: Floats) -> Flags:
         return np.asarray(np.count_nonzero(kept, axis=1) == self.k)
-
-    @property
-    def _remedy(self) -> str:
-        return (
-            f"one of them may be among the {self.k} most probable; let the model list more "
-            "symbols, or take a smaller k"
-        )
 
 
 class TopP(Selection):
@@ -182,9 +157,11 @@ class TopP(Selection):
         self.p = checked_number(p, "p", 0, 1)
         if not self.p:
             raise InputError("p is 0, and nothing has that mass; give a number above 0")
-
-    def _parameters(self) -> str:
-        return repr(self.p)
+        self.parameters = repr(self.p)
+        self._remedy = (
+            f"one of them may be among those with a mass of {self.p}; let the model list more "
+            "symbols, or take a smaller p"
+        )
 
     def _keep(self, table: Floats, rests: Floats) -> Flags:
         order = np.argsort(-table, axis=1, kind="stable")
@@ -192,7 +169,7 @@ class TopP(Selection):
         masses = np.cumsum(ordered, axis=1)
         enough = self.p * (masses[:, -1] + rests) - _ROUNDING
         is_needed = ordered > 0
-        if self.p < 1:
+        if self.p < 1:  # one is needed if those before it do not have enough mass
             is_needed[:, 1:] &= masses[:, :-1] < enough[:, None]
         kept = np.empty_like(is_needed)
         np.put_along_axis(kept, order, is_needed, axis=1)
@@ -209,24 +186,9 @@ class TopP(Selection):
         is_alone = np.count_nonzero(kept, axis=1) == 1
         return np.asarray((excess > rounding) & (is_alone | (excess - least < -rounding)))
 
-    @property
-    def _remedy(self) -> str:
-        return (
-            f"one of them may be among those with a mass of {self.p}; let the model list more "
-            "symbols, or take a smaller p"
-        )
-
 
 class OpenedSelection(OpenedWrapper):
-    """Asks for words after their prefixes, and never beyond a symbol that is cut.
-
-    Parameters
-    ----------
-    wrapper : Wrapper
-        What keeps symbols by their probabilities.
-    inner : LanguageModel
-        The opened model inside.
-    """
+    """Asks for words after their prefixes, and never beyond a symbol that is cut."""
 
     def __init__(self, wrapper: Wrapper, inner: LanguageModel) -> None:
         super().__init__(wrapper, inner)
@@ -236,13 +198,31 @@ class OpenedSelection(OpenedWrapper):
         """Return the rows over what is kept; prefixes that are not known are asked for first."""
         if batch.are_possible:
             return self._ask_noting(batch)
-        if self._supports.are_known(batch.parents).all():
-            part = self._leave_out_cut(batch)
-            rows = self._ask_noting(part) if part.count else None
-            if part is batch and rows is not None:
-                return rows
-            return self._put_in_order([] if rows is None else [(part.ids, rows)], batch.wanted_ids)
-        return self._answer_by_levels(batch)
+        answered: list[tuple[Integers, Rows]] = []
+        for level in self._cut_levels(batch):
+            part = self._leave_out_cut(level)
+            if not part.count:
+                continue
+            try:
+                answered.append((part.ids, self._ask_noting(part)))
+            except BaseException as error:
+                _attach_more(error, answered)
+                raise
+        return self._put_in_order(answered, batch.wanted_ids)
+
+    def _cut_levels(self, batch: Batch) -> Iterator[Batch]:
+        """Yield words, and what leads to them from known ones, after their parents."""
+        are_known = self._supports.are_known
+        if are_known(batch.parents).all():
+            yield batch
+            return
+        batch = batch.reaching(are_known)
+        above = batch.parent_places
+        above = above[above >= 0]
+        needed = batch.wanted.copy()
+        needed[above] |= ~are_known(batch.ids[above])
+        for places in batch.levels():
+            yield Batch.of_ids(batch.ids[places], needed[places], batch.lineage)
 
     def _leave_out_cut(self, batch: Batch) -> Batch:
         """Return the part of a batch that goes on with what is kept; all parents are known."""
@@ -254,27 +234,6 @@ class OpenedSelection(OpenedWrapper):
         wanted = np.ones(len(ids), dtype=bool)
         return Batch.of_ids(ids, wanted, batch.lineage, is_narrow=batch.is_narrow)
 
-    def _answer_by_levels(self, batch: Batch) -> Rows:
-        """Ask for words, and for what leads to them from known ones, after their parents."""
-        wanted = batch.wanted_ids
-        batch = batch.reaching(self._supports.are_known)
-        above = batch.parent_places
-        above = above[above >= 0]
-        needed = batch.wanted.copy()
-        needed[above] |= ~self._supports.are_known(batch.ids[above])
-        answered: list[tuple[Integers, Rows]] = []
-        for places in batch.levels():
-            level = Batch.of_ids(batch.ids[places], needed[places], batch.lineage)
-            part = self._leave_out_cut(level)
-            if not part.count:
-                continue
-            try:
-                answered.append((part.ids, self._ask_noting(part)))
-            except BaseException as error:
-                _attach_more(error, answered)
-                raise
-        return self._put_in_order(answered, wanted)
-
     def _ask_noting(self, batch: Batch) -> Rows:
         """Ask for words, and remember what is kept after them."""
         rows = self._ask(batch)
@@ -283,12 +242,14 @@ class OpenedSelection(OpenedWrapper):
 
     def _put_in_order(self, answered: list[tuple[Integers, Rows]], wanted: Integers) -> Rows:
         """Return the rows of wanted words; those that were not asked for are undefined."""
+        if len(answered) == 1 and np.array_equal(answered[0][0], wanted):
+            return answered[0][1]
         nothing = Rows.dense(np.empty((0, len(self.alphabet) + 1)))
         ids = np.concatenate([wanted[:0], *(ids for ids, _ in answered)])
-        rows = Rows.joined([nothing, *(rows for _, rows in answered)])
+        rows = Rows.join([nothing, *(rows for _, rows in answered)])
         is_wanted = np.isin(ids, wanted, assume_unique=True).nonzero()[0]
         places = np.searchsorted(wanted, ids[is_wanted])
-        return spread_rows(rows.take(is_wanted), places, len(wanted))
+        return rows.take(is_wanted).spread(places, len(wanted))
 
 
 def _attach_more(error: BaseException, answered: list[tuple[Integers, Rows]]) -> None:
@@ -297,16 +258,11 @@ def _attach_more(error: BaseException, answered: list[tuple[Integers, Rows]]) ->
     parts = answered if partial is None else [*answered, partial]
     if parts:
         ids = np.concatenate([ids for ids, _ in parts])
-        attach_answers(error, ids, Rows.joined([rows for _, rows in parts]))
+        attach_answers(error, ids, Rows.join([rows for _, rows in parts]))
 
 
 class Supports:
     """Remembers of every word which symbols are kept after it; equal lists only once.
-
-    Parameters
-    ----------
-    symbols : int
-        The size of the alphabet.
 
     Examples
     --------
@@ -317,7 +273,6 @@ class Supports:
     """
 
     def __init__(self, symbols: int) -> None:
-        self._symbols = symbols
         self._type = np.min_scalar_type(symbols)
         self._support_of: dict[int, bytes] = {-1: b""}  # what the empty word has for a parent
         self._different: dict[bytes, bytes] = {}
@@ -329,13 +284,15 @@ class Supports:
 
     def note(self, ids: Integers, rows: Rows) -> None:
         """Remember the supports of words, which their rows show."""
-        lists = self._list_kept(rows)
+        places, symbols = rows.list_possible()
         if rows.undefined is not None:
-            pairs = zip(lists, rows.undefined.tolist(), strict=True)
-            lists = [b"" if is_undefined else kept for kept, is_undefined in pairs]
-        once = self._different
-        for word, kept in zip(ids.tolist(), lists, strict=True):
-            self._support_of[word] = once.setdefault(kept, kept)
+            is_defined = ~rows.undefined[places]
+            places, symbols = places[is_defined], symbols[is_defined]
+        data = symbols.astype(self._type).tobytes()
+        ends = np.searchsorted(places, np.arange(len(rows) + 1)) * self._type.itemsize
+        for word, (begin, end) in zip(ids.tolist(), pairwise(ends.tolist()), strict=True):
+            kept = data[begin:end]
+            self._support_of[word] = self._different.setdefault(kept, kept)
 
     def note_nothing(self, ids: Integers) -> None:
         """Remember that words are undefined, so that nothing follows."""
@@ -343,29 +300,9 @@ class Supports:
 
     def hold(self, ids: Integers, symbols: NDArray[np.integer]) -> Flags:
         """Return for each word, whose support is known, whether a symbol is in it."""
-        if len(ids) < FEW:
-            lists = (np.frombuffer(self._support_of[word], self._type) for word in ids.tolist())
-            pairs = zip(lists, symbols.tolist(), strict=True)
-            return np.array([symbol in kept for kept, symbol in pairs], dtype=bool)
-        different, places = np.unique(ids, return_inverse=True)
-        kept = [self._support_of[word] for word in different.tolist()]
-        lengths = [len(data) // self._type.itemsize for data in kept]
-        listed = np.frombuffer(b"".join(kept), dtype=self._type)
-        keys = np.repeat(np.arange(len(different)), lengths) * self._symbols + listed
-        return np.isin(places * self._symbols + symbols, keys)
-
-    def _list_kept(self, rows: Rows) -> list[bytes]:
-        """Return the symbols that are kept in each row."""
-        if rows.offsets is None or rows.columns is None:
-            if rows.impossible is None:
-                raise TypeError("rows of which something is cut say what is impossible")
-            possible = ~rows.impossible
-            return self._cut(possible.nonzero()[1], offsets_of(np.count_nonzero(possible, axis=1)))
-        is_symbol = rows.columns > 0
-        ends = np.append(0, np.cumsum(is_symbol))[rows.offsets]
-        return self._cut(rows.columns[is_symbol] - 1, ends)
-
-    def _cut(self, symbols: NDArray[np.integer], ends: Integers) -> list[bytes]:
-        """Cut an array of the symbols of all words into a piece for each."""
-        data = symbols.astype(self._type).tobytes()
-        return [data[begin:end] for begin, end in pairwise((ends * self._type.itemsize).tolist())]
+        found = []
+        for word, symbol in zip(ids.tolist(), symbols.tolist(), strict=True):
+            kept = array(self._type.char, self._support_of[word])
+            place = bisect_left(kept, symbol)
+            found.append(place < len(kept) and kept[place] == symbol)
+        return np.array(found, dtype=bool)

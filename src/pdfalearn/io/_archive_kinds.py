@@ -1,0 +1,91 @@
+"""Zip archives of runs and of frontiers: a JSON text, and the arrays that it calls for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Generic, TypeVar
+
+from pdfalearn.errors import FileFormatError
+from pdfalearn.files import (
+    Arrays,
+    check_keys,
+    check_kind,
+    check_sizes,
+    open_archive,
+    parse_object,
+    read_array,
+    strings,
+    write_archive,
+    write_json_text,
+    wrong,
+)
+from pdfalearn.results import Certificate, Frontier, Result, certificate_document
+
+_Thing = TypeVar("_Thing", bound=Result | Frontier)
+Document = dict[str, Any]
+Dtypes = Mapping[str, Collection[str]]
+_DETAILS = "its details have to be numbers, strings, lists and objects of strings"
+
+
+@dataclass(frozen=True, eq=False)
+class ArchiveKind(Generic[_Thing]):
+    """How the things of a class are kept in an archive."""
+
+    noun: str
+    keys: set[str]
+    """The keys of the text beside those that all archives have."""
+    describe: Callable[[_Thing], Document]
+    """Returns the values of these keys."""
+    arrays_of: Callable[[_Thing], Arrays]
+    check_text: Callable[[Document], Dtypes]
+    """Checks a text, and returns the names of its arrays with the types that each may have."""
+    make: Callable[..., _Thing]
+    """Makes the thing of a text, its arrays, ``certificate`` and ``notes``, or refuses them."""
+    parts: str
+    """How to save only a part of the thing."""
+
+    @property
+    def text_name(self) -> str:
+        """The name of the text in the archive."""
+        return f"{self.noun}.json"
+
+    def write(self, thing: _Thing, stream: BinaryIO) -> None:
+        """Write an archive; the arrays of an automaton are those of an .npz file."""
+        document = {
+            "format": f"pdfalearn {self.noun}",
+            "version": 1,
+            **self.describe(thing),
+            "certificate": certificate_document(thing.certificate),
+            "notes": list(thing.notes),
+        }
+        culprit = f"the {self.noun}'s certificate {thing.certificate.kind!r}"
+        text = write_json_text(document, culprit, _DETAILS)
+        write_archive(stream, {self.text_name: text, **self.arrays_of(thing)})
+
+    def read(self, stream: BinaryIO) -> _Thing:
+        """Read an archive; no member is read that the text does not call for, none unpickled."""
+        name = self.text_name
+        with open_archive(stream) as archive:
+            check_sizes(archive, stream)
+            document = parse_object(archive.read(name), name)
+            check_kind(document, f"pdfalearn {self.noun}")
+            check_keys(document, {"format", "version", "certificate", "notes", *self.keys}, name)
+            # What the text calls for is known only once the text is known to be right.
+            dtypes = self.check_text(document)
+            names = archive.namelist()
+            if sorted(names) != sorted([name, *dtypes]):
+                odd = sorted({*names} ^ {name, *dtypes})[:4] or "a member twice"
+                raise FileFormatError(f"holds or lacks {odd}, unlike a {self.noun} that was saved")
+            arrays = {each: read_array(archive, each, dtypes[each]) for each in dtypes}
+        certificate = _make_certificate(document["certificate"])
+        notes = strings(document["notes"], "notes")
+        return self.make(document, arrays, certificate=certificate, notes=notes)
+
+
+def _make_certificate(document: object) -> Certificate:
+    given = check_keys(document, {"kind", "statement", "details"}, "certificate")
+    kind, statement, details = given["kind"], given["statement"], given["details"]
+    if not (isinstance(kind, str) and isinstance(statement, str) and isinstance(details, dict)):
+        raise wrong("certificate", given, "a kind and a statement, with an object of details")
+    return Certificate(kind, statement, details)  # type: ignore[arg-type]
