@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from pdfalearn.arrays import IntMap, firsts, grown
-from pdfalearn.models import QueryCost
+from pdfalearn.models import FEW, QueryCost
 from pdfalearn.observations import EMPTY, UNDEFINED, ObservationTree, Suffixes
 from pdfalearn.results import KeptTree
 from pdfalearn.typing import Floats, Integers
@@ -91,8 +91,9 @@ class ClassificationTree:
 
     def children(self, nodes: Integers, labels: Integers) -> Integers:
         """Follow the arc of a label from every node; new arcs lead to new leaves."""
-        if len(nodes) == 1:  # as in chains, which array passes make a tenth slower
-            return np.array([self.child(int(nodes[0]), int(labels[0]))])
+        if len(nodes) < FEW:  # array passes make chains a tenth slower
+            arcs = zip(nodes.tolist(), labels.tolist(), strict=True)
+            return np.array([self.child(*arc) for arc in arcs], dtype=np.int64)
         at_root = nodes == ROOT
         children = np.empty(len(nodes), dtype=np.int64)
         if at_root.any():

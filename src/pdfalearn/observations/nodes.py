@@ -170,16 +170,19 @@ class NodeTable:
 
     def successors(self, nodes: Nodes) -> Nodes:
         """Return every node's successors: all of the first, then all of the second, and so on."""
-        if self._sparse is not None:
-            return self._sparse_successors(self._sparse, nodes)
-        return self.step(np.repeat(nodes, self.symbols), np.tile(self._alphabet, len(nodes)))
-
-    def _sparse_successors(self, sparse: SparseChildren, nodes: Nodes) -> Nodes:
         parents, symbols = np.repeat(nodes, self.symbols), np.tile(self._alphabet, len(nodes))
-        if not sparse.are_childless(nodes):
-            return self._sparse_step(sparse, parents, symbols)
+        if self._sparse is not None:
+            are_childless = self._sparse.are_childless(nodes)
+        else:
+            are_childless = not (self._children[nodes] >= 0).any()
+        if not are_childless:
+            return self.step(parents, symbols)
+        # All are new, as those of new states mostly are: they need not be looked for.
         new = self._append(parents, symbols)
-        sparse.add_all(nodes, new[:: self.symbols])
+        if self._sparse is not None:
+            self._sparse.add_all(nodes, new[:: self.symbols])
+        else:
+            self._children[nodes] = new.reshape(len(nodes), self.symbols)
         return new
 
     def step(self, nodes: Nodes, symbols: Symbols) -> Nodes:
