@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SERVED := .venv-served
+ESLINT := tools/eslint/node_modules
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-all coverage test-served style quick-tests checks docs screenshots graphviz openfst chromium clean
+.PHONY: help demo quick test test-all coverage test-served style quick-tests checks docs screenshots graphviz openfst chromium npm clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -33,7 +34,7 @@ quick: $(VENV)/.tested ## Check style, types and one case of each test that is n
 test: $(VENV)/.tested ## Check style, types and behaviour; what needs an extra is skipped
 	@$(MAKE) --no-print-directory checks
 
-test-all: $(VENV)/.complete graphviz openfst chromium ## Install every extra, then check without skipping anything
+test-all: $(VENV)/.complete graphviz openfst chromium $(ESLINT)/.installed ## Install every extra, then check without skipping anything
 	@PDFALEARN_NO_SKIPS=1 $(MAKE) --no-print-directory checks
 
 coverage: $(VENV)/.complete graphviz openfst chromium ## Run every test and tell which lines none of them runs
@@ -66,7 +67,9 @@ openfst: PROGRAM := fstcompile
 openfst: PACKAGE := libfst-tools
 chromium: PROGRAM := chromium
 chromium: PACKAGE := chromium
-graphviz openfst chromium:
+npm: PROGRAM := npm
+npm: PACKAGE := npm
+graphviz openfst chromium npm:
 	@command -v $(PROGRAM) >/dev/null || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		export DEBIAN_FRONTEND=noninteractive; \
@@ -76,7 +79,7 @@ graphviz openfst chromium:
 	fi
 
 clean: ## Remove the environment and everything that was built
-	rm -rf $(VENV) $(SERVED) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site screenshots coverage .coverage
+	rm -rf $(VENV) $(SERVED) $(ESLINT) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site screenshots coverage .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
@@ -105,6 +108,10 @@ $(VENV)/.documented: $(VENV)/.made pyproject.toml
 $(VENV)/.complete: $(VENV)/.made pyproject.toml constraints.txt
 	$(INSTALL) '.[dev]' --constraint constraints.txt
 	@touch $@ $(VENV)/.documented $(VENV)/.tested $(VENV)/.installed
+
+$(ESLINT)/.installed: tools/eslint/package.json | npm
+	npm install --prefix tools/eslint --no-package-lock --no-audit --no-fund
+	@touch $@
 
 # What vLLM brings along for sound and pictures does not load with its torch for the CPU.
 $(SERVED)/.installed:

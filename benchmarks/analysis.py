@@ -27,7 +27,7 @@ from benchmarks.support import (
 from examples.phone_trigram import write_arpa
 from pdfalearn import PDFA, divergence, most_likely, probability, score
 from pdfalearn.analysis import distances, entropy, length
-from pdfalearn.analysis.products import Product
+from pdfalearn.analysis.probabilities import Product
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.io import read_arpa
 from pdfalearn.io.word_files import WordNotation

@@ -55,7 +55,8 @@ def on_rows(symbols: int, count: int) -> list[object]:
     """Measure pairs of distributions that are all different, as those of a network are."""
     random = np.random.default_rng(1)
     rows, others = random.dirichlet(np.ones(symbols + 1), (2, count))
-    seconds = median_seconds(lambda: figures_of(rows, others, BY, 2))
+    numbers = np.arange(count)
+    seconds = median_seconds(lambda: figures_of((rows, numbers), (others, numbers), BY, 2))
     return ["different distributions", "", symbols, "", "", count, seconds]
 
 

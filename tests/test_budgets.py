@@ -15,7 +15,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models import AutomatonModel
 from pdfalearn.models.protocol import QueryCost
 from pdfalearn.oracles import ExactOracle
-from tests.learners.checks import assert_is_quotient
+from tests.learners.checks import assert_is_quotient, label_after, leaves
 from tests.learners.noted import Noted
 from tests.models.watched import COSTS, WatchedModel
 from tests.support import examples, mostly_slow
@@ -150,6 +150,33 @@ PRICE = st.builds(
     prefix=st.sampled_from([0, 0, 1]),
     symbol=st.sampled_from([0, 1, 4]),
 )
+
+
+@pytest.mark.parametrize(
+    ("cost", "limit", "seed"),
+    [
+        (QueryCost(call=3, word=2.5, prefix=1, symbol=1), 147, 193),
+        (QueryCost(word=2.5, prefix=1), 113, 44),
+    ],
+)
+def test_a_bound_may_end_a_split_whose_traces_are_not_known(
+    cost: QueryCost, limit: int, seed: int
+) -> None:
+    target = random_pdfa(12, distributions=3, zero_probability=0.2, undefined=True, seed=seed)
+    result = learn(
+        WatchedModel(AutomatonModel(target), capacity=3, cost=cost),
+        equivalence=BY,
+        oracle=ExactOracle(target, equivalence=BY),
+        budget=Budget(max_cost=limit),
+    )
+    assert result.certificate.details["bound"] == "max_cost"
+    assert result.tree is not None
+    found = list(leaves(result.tree))
+    for leaf, path in found:
+        assert leaf.access_word is not None
+        for suffix, label in path.items():
+            assert label == label_after(target, (*leaf.access_word, *suffix), BY)
+    assert result.certificate.details["added_states"] == len(result.pdfa) - len(found)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import pytest
 from pdfalearn import (
     PDFA,
     Exact,
+    FunctionModel,
     Guided,
     distinguish,
     divergence,
@@ -28,7 +29,7 @@ from pdfalearn.datasets import figure_3
 from pdfalearn.equivalence import is_weakly_minimal, same_function
 from pdfalearn.equivalence.quotients import state_classes
 from pdfalearn.errors import InputError
-from pdfalearn.io import dot, read_arpa, save_tree
+from pdfalearn.io import read_arpa, save_tree
 from pdfalearn.io.tree_files import tree_to_dot
 from pdfalearn.languages import DFA
 from pdfalearn.metrics import evaluate_exactly
@@ -48,7 +49,7 @@ THINGS: dict[str, tuple[Any, str]] = {
     "a list": ([PDFA_4] * 99, r"\[PDFA\(.*\.\.\..*\], not a PDFA; make one"),
     "a result": (SimpleNamespace(pdfa=PDFA_4), "not a PDFA; give its attribute pdfa"),
     "a model": (AutomatonModel(PDFA_4), "not a PDFA; give its attribute pdfa"),
-    "another model": (SimpleNamespace(distributions=len), r"not a PDFA; learn\(model\)\.pdfa"),
+    "another model": (FunctionModel(len, "01"), r"not a PDFA; learn\(model\)\.pdfa"),
     "a function": (len, r"function len>, not a PDFA; learn\(FunctionModel\(function, alphabet\)\)"),
     "a class": (PDFA, "not a PDFA; make one"),
     "a tree": (LEAF, r"TreeNode\(access_word=\(\)\), not a PDFA"),
@@ -73,7 +74,6 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "divergence from": ("b", lambda given: divergence(PDFA_4, given)),
     "simplify": ("pdfa", lambda given: simplify(given, states=2)),
     "ExactOracle": ("target", lambda given: ExactOracle(given, equivalence=Exact())),
-    "to_dot": ("pdfa", dot.to_dot),
     "draw": ("pdfa", draw),
 }
 

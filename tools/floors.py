@@ -89,7 +89,7 @@ LATER = {
     ("pdfa", "analysis"): "`PDFA.score`",
     ("pdfa", "viewing"): "an automaton in a notebook",
     ("results", "viewing"): "results in a notebook",
-    ("io", "viewing"): "`save` to a picture or a page",
+    ("io", "viewing"): "`save` to a drawing, a picture or a page",
 }
 """What a function imports from a floor above when it is called, and what for: a value that is shown
 or handed over does not need it before. There is no other way up."""

@@ -18,7 +18,7 @@ from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS, phone_trigram
 from benchmarks.support import print_header, print_row
 from pdfalearn import PDFA, Budget, LanguageModel, distill
-from pdfalearn.metrics.divergences import directed_divergence
+from pdfalearn.metrics.comparing import directed_divergence
 from pdfalearn.samplers import ModelWords
 
 SIZES = [

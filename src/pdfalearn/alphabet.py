@@ -51,7 +51,7 @@ class Alphabet(Frozen):
         self.__dict__.update(
             symbols=given,
             terminal=terminal,
-            _index=_checked_index(given, terminal),
+            _index=_index_symbols(given, terminal),
             _one_character=all(isinstance(s, str) and len(s) == 1 for s in given),
         )
 
@@ -88,7 +88,7 @@ class Alphabet(Frozen):
 
     def encode_words(self, words: Iterable[Word]) -> Words:
         """Turn many words into one flat array of integers and its offsets."""
-        batch = self.checked_batch(words)
+        batch = self.list_words(words)
         try:
             lengths = [len(word) for word in batch]
             codes = map(self._index.__getitem__, chain.from_iterable(batch))
@@ -96,7 +96,7 @@ class Alphabet(Frozen):
         except (KeyError, TypeError) as error:
             raise InputError(self._culprit(batch)) from error
 
-    def checked_batch(self, words: Iterable[Word]) -> list[Word]:
+    def list_words(self, words: Iterable[Word]) -> list[Word]:
         """Refuse what is not a list of words."""
         self.check_batch(words)
         batch = list(words)
@@ -150,7 +150,7 @@ class Alphabet(Frozen):
         return "a word is a sequence of symbols of the alphabet"
 
 
-def _checked_index(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol, int]:
+def _index_symbols(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol, int]:
     if not symbols:
         raise InputError("the alphabet is empty; it needs at least one symbol")
     index: dict[Symbol, int] = {}
@@ -201,9 +201,9 @@ class WordTree(ArrayValue):
     [('b', 'a'), ()]
     """
 
-    parents: NDArray[np.int32]
-    symbols: NDArray[np.int32]
-    ends: NDArray[np.int32]
+    parents: Codes
+    symbols: Codes
+    ends: Codes
 
     @classmethod
     def above(
@@ -263,15 +263,7 @@ class WordTree(ArrayValue):
 
     def decoded(self, alphabet: Alphabet) -> list[tuple[Symbol, ...]]:
         """Return the words as tuples of symbols."""
-        parents, symbols = self.parents.tolist(), alphabet.decode(self.symbols.tolist())
-        known: dict[int, tuple[Symbol, ...]] = {0: ()}
-        words = []
-        for end in self.ends.tolist():
-            rest, node = [], end
-            while node not in known:
-                rest.append(symbols[node])
-                node = parents[node]
-            if rest:
-                known[end] = (*known[node], *reversed(rest))
-            words.append(known[end])
-        return words
+        from pdfalearn.arrays import spelled  # which is not needed to show an automaton
+
+        nodes = self.ends.astype(np.int64)
+        return alphabet.decode_words(Words(*spelled(self.parents, self.symbols, nodes)))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pdfalearn.checks import checked_integer, checked_number
 
 _LARGEST = 2**62
+# Bounds on a whole sweep; the others are bounds on each of its runs.
 _SHARED = ("max_words", "max_symbols", "max_cost", "max_seconds")
-"""Bounds on a whole sweep; the others are bounds on each of its runs."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +88,15 @@ class BudgetReached(Exception):  # noqa: N818 (reaching a bound is not an error)
         is_default: bool = False,
     ) -> None:
         super().__init__(f"{bound}={limit} is reached")
+        # Whether nobody gave that bound.
         self.is_default = is_default
-        """Whether nobody gave that bound."""
         self.bound = bound
         self.limit = limit
+        # The word that could not be asked any more, if it was a word.
         self.where = where
-        """The word that could not be asked any more, if it was a word."""
 
 
-class Purse:
+class SharedBudget:
     """Assigns every run an equal share of what is left.
 
     Parameters
@@ -106,11 +106,11 @@ class Purse:
 
     Examples
     --------
-    >>> purse = Purse(Budget(max_words=1000, max_states=50))
-    >>> purse.share_for(4).max_words, purse.share_for(4).max_states
+    >>> shared = SharedBudget(Budget(max_words=1000, max_states=50))
+    >>> shared.share_for(4).max_words, shared.share_for(4).max_states
     (250, 50)
-    >>> purse.spend(words=100)
-    >>> purse.share_for(3).max_words
+    >>> shared.spend(words=100)
+    >>> shared.share_for(3).max_words
     300
     """
 

@@ -8,28 +8,30 @@ from pathlib import Path
 from typing import Any, SupportsIndex
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import InputError
+from pdfalearn.typing import Codes, Flags, Floats
 
+# How far from 1 the probabilities of a distribution may sum.
 SUM_TOLERANCE = 1e-6
-"""How far from 1 the probabilities of a distribution may sum."""
 
+# A model's probability may be this far below 0, as rounding leaves it; it then counts as 0.
 ROUNDING = 1e-12
-"""A model's probability may be this far below 0, as rounding leaves it; it then counts as 0."""
 
 
+# The bytes that count as available where the system does not say how many are.
 ASSUMED_MEMORY = 4 * 2**30
-"""The bytes that count as available where the system does not say how many are."""
 
+# While tables are made and checked, memory holds about this many copies of them.
 _COPIES = 3
-"""While tables are made and checked, memory holds about this many copies of them."""
 
 
 def wrong_rows(
-    rows: NDArray[np.float64], *, rounding: float = ROUNDING, tolerance: float = SUM_TOLERANCE
-) -> NDArray[np.bool_]:
+    rows: Floats, *, rounding: float = ROUNDING, tolerance: float = SUM_TOLERANCE
+) -> Flags:
     """Mark the rows that are not distributions: with NaN, a negative value, or a sum other than 1.
 
     Parameters
@@ -48,13 +50,13 @@ def wrong_rows(
     """
     with np.errstate(over="ignore", invalid="ignore"):
         sums = rows.dot(np.ones(rows.shape[1]))  # faster than a sum of few columns
-        wrong: NDArray[np.bool_] = ~(np.abs(sums - 1) <= tolerance)
+        wrong: Flags = ~(np.abs(sums - 1) <= tolerance)
         if not rows.min(initial=0.0) >= -rounding:
             wrong |= ~(rows.min(axis=1) >= -rounding)
     return wrong
 
 
-def row_fault(row: NDArray[np.float64], *, rounding: float = ROUNDING) -> str:
+def row_fault(row: Floats, *, rounding: float = ROUNDING) -> str:
     """Return what is wrong with a row that `wrong_rows` has marked, in words.
 
     Examples
@@ -88,10 +90,17 @@ def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -
     return number
 
 
-def checked_number(value: object, name: str, low: float, high: float) -> float:
-    """Return a number as Python's own type; refuse what is not a number or out of range."""
+def checked_number(
+    value: object, name: str, low: float, high: float, *, is_open: bool = False
+) -> float:
+    """Return a number as Python's own type; refuse what is not a number or out of range.
+
+    If the range is open, its ends do not belong to it.
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(f"{name} {value!r} is not a number")
+    if is_open and not low < value < high:
+        raise InputError(f"{name} {value!r} is not a number above {low:g} and below {high:g}")
     if not low <= value <= high:
         raise InputError(f"{name} {value!r} is not a number from {low:g} to {high:g}")
     return float(value)
@@ -99,23 +108,19 @@ def checked_number(value: object, name: str, low: float, high: float) -> float:
 
 def checked_share(value: object, name: str) -> float:
     """Return a number between 0 and 1, both excluded, as Python's own type."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
-        raise InputError(f"{name} {value!r} is not a number")
-    if not 0 < value < 1:
-        raise InputError(f"{name} {value!r} is not a number above 0 and below 1")
-    return float(value)
+    return checked_number(value, name, 0, 1, is_open=True)
 
 
-def checked_generator(seed: object) -> np.random.Generator:
+def checked_generator(seed: object) -> Generator:
     """Make a random generator of a seed, which has to be given."""
     return np.random.default_rng(checked_integer(seed, "seed", 0, 2**128 - 1))
 
 
-def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.float64]:
+def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> Floats:
     """Copy the probabilities into a read-only array, or name the value that is wrong."""
     columns, what = len(alphabet) + 1, "the terminal and every symbol"
-    table = _checked_table(given, "probabilities", "iuf", columns, what)
-    rows: NDArray[np.float64] = np.add(table, 0.0, dtype=np.float64, order="C")  # no -0.0
+    table = _check_table(given, "probabilities", "iuf", columns, what)
+    rows: Floats = np.add(table, 0.0, dtype=np.float64, order="C")  # no -0.0
     wrong = wrong_rows(rows, rounding=0.0)
     if wrong.any():
         raise _bad_state(rows, int(wrong.argmax()), alphabet)
@@ -123,7 +128,7 @@ def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> NDArray[np.fl
     return rows
 
 
-def _bad_state(rows: NDArray[np.float64], state: int, alphabet: Alphabet) -> InputError:
+def _bad_state(rows: Floats, state: int, alphabet: Alphabet) -> InputError:
     """Make the error for a state whose row is not a distribution."""
     for column, value in enumerate(rows[state].tolist()):
         if not value >= 0:
@@ -138,11 +143,9 @@ def _bad_state(rows: NDArray[np.float64], state: int, alphabet: Alphabet) -> Inp
     )
 
 
-def checked_transitions(
-    given: ArrayLike, probabilities: NDArray[np.float64], alphabet: Alphabet
-) -> NDArray[np.int32]:
+def checked_transitions(given: ArrayLike, probabilities: Floats, alphabet: Alphabet) -> Codes:
     """Copy the transitions into a read-only array with a last row of -1, or name what is wrong."""
-    wide = _checked_table(given, "transitions", "iu", len(alphabet), "every symbol")
+    wide = _check_table(given, "transitions", "iu", len(alphabet), "every symbol")
     states = len(probabilities)
     if len(wide) != states:
         raise InputError(
@@ -170,9 +173,7 @@ def checked_transitions(
     return table
 
 
-def _checked_table(
-    given: ArrayLike, name: str, kinds: str, columns: int, what: str
-) -> NDArray[Any]:
+def _check_table(given: ArrayLike, name: str, kinds: str, columns: int, what: str) -> NDArray[Any]:
     """Return a table of numbers of these kinds, with a column for each of what it is about."""
     wanted = "numbers" if "f" in kinds else "integers"
     try:

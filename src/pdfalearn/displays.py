@@ -1,16 +1,17 @@
-"""Show a line while something runs: renewed in a terminal or a notebook, or now and then.
+"""Show a line while something runs: renewed in a terminal or a notebook, written or logged.
 
-A line remembers the latest news, and is written when a display asks for it.
+A line remembers the latest news, and is made when a display asks for it.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pdfalearn.equivalence import relation_text
 from pdfalearn.errors import InputError
@@ -19,16 +20,15 @@ from pdfalearn.text import LABELS, count_text, described
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
     from pdfalearn.results import DistillingProgress, Progress, SweepProgress
 
 Update = Callable[..., None]
 News = TypeVar("News")
+# What the argument ``progress`` of long functions may be.
 Wanted = Callable[[News], None] | bool | Literal["log"] | None
-"""What the argument ``progress`` of long functions may be."""
+# How long it takes from one line to the next, where lines are written one below the other.
 SECONDS_BETWEEN_LINES = 10.0
-"""How long it takes from one line to the next, where lines are written one below the other."""
 _UPDATES_PER_SECOND = 8
 _CELL_UPDATES_PER_SECOND = 4
 _PHASES = {
@@ -37,78 +37,80 @@ _PHASES = {
     "automata": "searching",
     "measuring": "measuring",
 }
+# The width of a bar, in characters.
 _BAR = 20
-"""The width of a bar, in characters."""
+
+# The package's only logger. It is not made in ``pdfalearn/__init__.py``, as importing logging would
+# take a third of the time that importing the package takes.
+LOGGER = logging.getLogger("pdfalearn")
+LOGGER.addHandler(logging.NullHandler())
 
 
-class ProgressLine(Protocol):
-    """One line, made when a display asks for it: an update only remembers what came last."""
+class ProgressLine:
+    """One line, made when a display asks for it: an update only remembers the latest news."""
 
-    @property
-    def update(self) -> Any:
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._begin = time.monotonic()
+        self._latest: Any = None
+
+    def update(self, news: Any, /) -> None:
         """Remember the latest news."""
+        self._latest = news
 
     @property
     def text(self) -> str:
         """The line."""
+        return f"{self._label}: {', '.join(self._parts(time.monotonic() - self._begin))}"
+
+    def _parts(self, seconds: float) -> Iterator[str]:
+        """Yield the parts of the line, among them the time since it was made."""
+        raise NotImplementedError
 
 
-class LearningLine:
+class LearningLine(ProgressLine):
     """How far learning has come; where it may be endless, that no end is in sight."""
 
     def __init__(self, *, may_be_endless: bool) -> None:
+        super().__init__("learning")
         self._growth = StateGrowth() if may_be_endless else None
-        self._begin = time.monotonic()
-        self._latest: Progress | None = None
 
-    def update(self, progress: Progress) -> None:
+    def update(self, progress: Progress, /) -> None:
         """Remember the latest progress."""
-        self._latest = progress
+        super().update(progress)
         if self._growth is not None:
             self._growth.note(progress.words, progress.states)
 
-    @property
-    def text(self) -> str:
-        """The line."""
-        return f"learning: {', '.join(self._parts())}"
-
-    def _parts(self) -> Iterator[str]:
-        latest, seconds = self._latest, time.monotonic() - self._begin
-        if latest is not None:
-            yield from _figures(latest)
+    def _parts(self, seconds: float) -> Iterator[str]:
+        if self._latest is not None:
+            yield from _figures(self._latest)
             if seconds >= 1:
-                yield f"{latest.words / seconds:,.0f} words a second"
+                yield f"{self._latest.words / seconds:,.0f} words a second"
         yield duration(seconds)
         if self._growth is not None and self._growth.is_steady:
             yield "no end in sight: see distill"
 
 
-class DistillingLine:
+class DistillingLine(ProgressLine):
     """How far distilling has come."""
 
     def __init__(self, max_symbols: int | None) -> None:
+        super().__init__("distilling")
         self._max_symbols = max_symbols
-        self._begin = time.monotonic()
-        self._latest: DistillingProgress | None = None
 
-    def update(self, progress: DistillingProgress) -> None:
-        """Remember the latest progress."""
-        self._latest = progress
-
-    @property
-    def text(self) -> str:
-        """The line."""
-        return f"distilling: {', '.join(self._parts())}"
-
-    def _parts(self) -> Iterator[str]:
+    def _parts(self, seconds: float) -> Iterator[str]:
         if self._latest is not None:
-            yield from self._told(self._latest)
-        yield duration(time.monotonic() - self._begin)
+            yield from self._describe(self._latest)
+        yield duration(seconds)
 
-    def _told(self, latest: DistillingProgress) -> Iterator[str]:
+    def _describe(self, latest: DistillingProgress) -> Iterator[str]:
         yield _PHASES[latest.phase]
         yield count_text(latest.words, LABELS["words_drawn"])
-        yield self._left(latest)
+        left = 1 - latest.share
+        if self._max_symbols is None:
+            yield f"{left:.0%} of the budget left"
+        else:
+            yield f"{left * self._max_symbols:,.0f} symbols left"
         if latest.states is not None:
             yield count_text(latest.states, LABELS["states"])
         for name in ("training_divergence", "held_out_divergence"):
@@ -117,71 +119,48 @@ class DistillingLine:
                 yield f"{LABELS[name]} {value:.3g}"
         yield from _cost(latest.cost)
 
-    def _left(self, latest: DistillingProgress) -> str:
-        left = 1 - latest.share
-        if self._max_symbols is None:
-            return f"{left:.0%} of the budget left"
-        return f"{left * self._max_symbols:,.0f} symbols left"
 
-
-class SweepLine:
+class SweepLine(ProgressLine):
     """How far a sweep has come."""
 
     def __init__(self, runs: int) -> None:
+        super().__init__("sweep")
         self._runs = runs
-        self._begin = time.monotonic()
-        self._latest: SweepProgress | None = None
 
-    def update(self, progress: SweepProgress) -> None:
-        """Remember the latest progress."""
-        self._latest = progress
-
-    @property
-    def text(self) -> str:
-        """The line."""
-        return f"sweep: {', '.join(self._parts())}"
-
-    def _parts(self) -> Iterator[str]:
-        latest = self._latest
+    def _parts(self, seconds: float) -> Iterator[str]:
+        latest: SweepProgress | None = self._latest
         if latest is None or latest.equivalence is None:
             yield f"{self._runs} run{'s' * (self._runs != 1)} to come"
         else:
             yield f"run {latest.run} of {latest.runs} with {relation_text(latest.equivalence)}"
             if latest.learning is not None:
                 yield from _figures(latest.learning)
-        yield duration(time.monotonic() - self._begin)
+        yield duration(seconds)
 
 
-class RunsLine:
+class RunsLine(ProgressLine):
     """How many of some runs are done, and how long the rest may take."""
 
     def __init__(self, label: str) -> None:
-        self._label = label
-        self._begin = time.monotonic()
+        super().__init__(label)
         self._found: int | None = None
-        self._done = self._total = 0
 
-    def update(self, done: int, total: int) -> None:
+    def update(self, done: int, total: int, /) -> None:  # type: ignore[override]
         """Remember how many are done; those of the first call were done before."""
         if self._found is None:
             self._found = done
-        self._done, self._total = done, total
+        super().update((done, total))
 
-    @property
-    def text(self) -> str:
-        """The line."""
-        return f"{self._label}: {', '.join(self._parts())}"
-
-    def _parts(self) -> Iterator[str]:
-        seconds = time.monotonic() - self._begin
-        if self._total:
-            filled = _BAR * self._done // self._total
+    def _parts(self, seconds: float) -> Iterator[str]:
+        done, total = self._latest or (0, 0)
+        if total:
+            filled = _BAR * done // total
             bar = "#" * filled + "-" * (_BAR - filled)
-            yield f"[{bar}] {self._done:,} of {self._total:,} runs"
+            yield f"[{bar}] {done:,} of {total:,} runs"
         yield duration(seconds)
-        here = self._done - (self._found or 0)
-        if here and self._done < self._total:
-            yield f"about {duration(seconds / here * (self._total - self._done))} left"
+        here = done - (self._found or 0)
+        if here and done < total:
+            yield f"about {duration(seconds / here * (total - done))} left"
 
 
 def _figures(progress: Progress) -> Iterator[str]:
@@ -228,7 +207,7 @@ def show_progress(
     ----------
     progress : callable, bool, "log" or None
         What the user has given: a callable is called itself; True shows a line that is renewed, in
-        a terminal or in a cell of a notebook, and "log" writes a line every few seconds.
+        a terminal or in a cell of a notebook, and "log" logs a line every few seconds.
     kind : {"learning", "distilling", "sweeping", "experiments"}
         What is going on.
     **facts
@@ -251,7 +230,7 @@ def show_progress(
     if progress is True:
         return renewed(_LINES[kind](**facts), stays=True)
     if isinstance(progress, str) and progress == "log":
-        return logged(_LINES[kind](**facts))
+        return logged(_LINES[kind](**facts), write=LOGGER.info)
     raise InputError(
         f'progress {described(progress)} is not True, False, "log" or a function to call'
     )
@@ -273,27 +252,36 @@ def renewed(line: ProgressLine, *, stays: bool) -> AbstractContextManager[Update
     return logged(line) if terminal is None else _in_terminal(line, terminal, stays=stays)
 
 
+def _write_line(text: str) -> None:
+    # A standard error that is gone must not cost what has been found.
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
 @contextmanager
-def logged(line: ProgressLine, seconds: float = SECONDS_BETWEEN_LINES) -> Iterator[Update]:
-    """Write a line to the standard error at regular intervals.
+def logged(
+    line: ProgressLine, seconds: float | None = None, *, write: Callable[[str], None] = _write_line
+) -> Iterator[Update]:
+    """Write a line at regular intervals.
 
     Parameters
     ----------
     line : ProgressLine
         The line; the context gives what to call with news.
-    seconds : float
-        How many seconds there are between two lines, and before the first.
+    seconds : float, optional
+        How many seconds there are between two lines, and before the first; 10 if not given.
+    write : callable
+        What writes a line; to the standard error if not given.
     """
+    interval = SECONDS_BETWEEN_LINES if seconds is None else seconds
     is_over = threading.Event()
 
-    def write() -> None:
-        while not is_over.wait(seconds):
-            # A standard error that is gone must not cost what has been found.
-            with suppress(OSError, ValueError, AttributeError):
-                sys.stderr.write(f"{line.text}\n")
-                sys.stderr.flush()
+    def write_lines() -> None:
+        while not is_over.wait(interval):
+            write(line.text)
 
-    writer = threading.Thread(target=write, name="pdfalearn progress", daemon=True)
+    writer = threading.Thread(target=write_lines, name="pdfalearn progress", daemon=True)
     writer.start()
     try:
         yield line.update
@@ -340,25 +328,14 @@ def _terminal() -> Console | None:
     return None if console.is_dumb_terminal else console
 
 
-class _Renewed:
-    """What a live display asks for its line."""
-
-    def __init__(self, line: ProgressLine) -> None:
-        self._line = line
-
-    def __rich__(self) -> Text:
-        from rich.text import Text
-
-        return Text(self._line.text, no_wrap=True, overflow="ellipsis")
-
-
 @contextmanager
 def _in_terminal(line: ProgressLine, console: Console, *, stays: bool) -> Iterator[Update]:
     """Renew a line in a terminal."""
     from rich.live import Live
+    from rich.text import Text
 
     display = Live(
-        _Renewed(line),
+        get_renderable=lambda: Text(line.text, no_wrap=True, overflow="ellipsis"),
         console=console,
         refresh_per_second=_UPDATES_PER_SECOND,
         transient=not stays,

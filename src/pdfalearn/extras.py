@@ -10,9 +10,8 @@ from typing import Any
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.text import described
 
-COLOUR = "#1f4e79"
-MARK = "#b3261e"
-"""Dark enough to be told from paper, and one from the other, in grey."""
+# Dark enough to be seen on paper, and to differ from each other in grey.
+COLOUR, MARK = "#1f4e79", "#b3261e"
 
 _SIZE = (6.4, 4.0)
 

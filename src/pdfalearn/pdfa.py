@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,8 @@ from pdfalearn.checks import (
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.text import described
-from pdfalearn.typing import Floats
-from pdfalearn.words import Words, sampled_words, visited_states
+from pdfalearn.typing import Flags, Floats
+from pdfalearn.words import Words, draw_words, visited_states
 
 States = NDArray[np.int32]
 
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
     """
 
     words: list[tuple[Symbol, ...]]
-    cut: NDArray[np.bool_]
+    cut: Flags
 
 
 class PDFA(Frozen):
@@ -99,7 +99,8 @@ class PDFA(Frozen):
         self.__dict__["initial"] = self.checked_state(initial, "initial state")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.alphabet, self.transitions, self.probabilities, self.initial)
+        names = ("alphabet", "transitions", "probabilities", "initial")
+        return partial(PDFA, **{name: getattr(self, name) for name in names}), ()
 
     @property
     def terminal(self) -> Symbol:
@@ -186,8 +187,7 @@ class PDFA(Frozen):
 
     def word_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
         """Return the probability of each of many whole words."""
-        factors, words_begin = self._factors(words, state)
-        return _reduced(np.multiply, factors, words_begin)
+        return self._multiply(words, state)
 
     def log_probability(self, word: Word, *, state: int | None = None) -> float:
         """Return the natural logarithm of P(s|q): no underflow on long words, -inf for 0."""
@@ -195,10 +195,7 @@ class PDFA(Frozen):
 
     def log_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
         """Return the natural logarithm of the probability of each of many whole words."""
-        factors, words_begin = self._factors(words, state)
-        with np.errstate(divide="ignore"):
-            logarithms = np.log(factors)
-        return _reduced(np.add, logarithms, words_begin)
+        return self._multiply(words, state, are_logs=True)
 
     def prefix_probability(self, word: Word, *, state: int | None = None) -> float:
         """Return the probability that a word drawn from state q begins with this one."""
@@ -206,8 +203,7 @@ class PDFA(Frozen):
 
     def prefix_probabilities(self, words: Iterable[Word], *, state: int | None = None) -> Floats:
         """Return the prefix probability of each of many words."""
-        factors, words_begin = self._factors(words, state, stop=False)
-        return _reduced(np.multiply, factors, words_begin)
+        return self._multiply(words, state, stop=False)
 
     def last_symbol_probability(self, word: Word, *, state: int | None = None) -> float:
         """Return π^ℓ(sσ|q) = π*(s|q)(σ), σ the last symbol of the word or the terminal.
@@ -226,7 +222,7 @@ class PDFA(Frozen):
         self, words: Iterable[Word], *, state: int | None = None
     ) -> Floats:
         """Return π^ℓ of each of many words, none empty; each may end with the terminal."""
-        batch = self.alphabet.checked_batch(words)
+        batch = self.alphabet.list_words(words)
         if not all(map(len, batch)):
             raise InputError("the empty word has no last symbol; give a word of one or more")
         ends = self.states_after([word[:-1] for word in batch], state=state)
@@ -267,7 +263,7 @@ class PDFA(Frozen):
         max_length = checked_integer(max_length, "max_length", 0)
         start = self.initial if state is None else self.checked_state(state)
         random = np.random.default_rng() if seed is None else checked_generator(seed)
-        words, cut = sampled_words(self.table, self.probabilities, start, count, max_length, random)
+        words, cut = draw_words(self.table, self.probabilities, start, count, max_length, random)
         return Sample(self.alphabet.decode_words(words), cut)
 
     def score(self, words: str | os.PathLike[str] | Iterable[Word]) -> Any:
@@ -330,45 +326,47 @@ class PDFA(Frozen):
         start = self.initial if state is None else self.checked_state(state)
         return visited_states(self.table, start, words)
 
-    def _factors(
-        self, words: Iterable[Word], state: int | None, *, stop: bool = True
-    ) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the probability of every symbol of every word, then its terminal's (or 1.0).
-
-        Once a run is undefined its factors are arbitrary, but finite: the symbol that made it so
-        has put a 0 among them.
-        """
+    def _multiply(
+        self, words: Iterable[Word], state: int | None, *, stop: bool = True, are_logs: bool = False
+    ) -> Floats:
+        """Multiply the probabilities of every word's symbols and, to stop, of the terminal."""
         batch = self.alphabet.encode_words(words)
+        if not len(batch):
+            return np.empty(0)
+        # Once a run is undefined its factors are arbitrary, but finite: the symbol that made it so
+        # has put a 0 among them.
         factors = self.probabilities[self._run(batch, state), batch.next_columns()]
         if not stop:
             factors[batch.ends] = 1.0
-        return factors, batch.offsets[:-1] + np.arange(len(batch))
+        begins = batch.offsets[:-1] + np.arange(len(batch))
+        if not are_logs:
+            return np.multiply.reduceat(factors, begins)
+        with np.errstate(divide="ignore"):
+            return np.add.reduceat(np.log(factors), begins)
 
     def checked_state(self, state: int, name: str = "state") -> int:
         """Refuse what is not a state of this PDFA."""
         return checked_integer(state, name, 0, len(self) - 1)
 
 
-def _reduced(operation: np.ufunc, values: Floats, begins: NDArray[np.int64]) -> Floats:
-    """Reduce each word's values to one; every word has at least one."""
-    return operation.reduceat(values, begins) if len(begins) else np.empty(0)
+def pdfa_of_arrays(
+    alphabet: Alphabet, table: States, probabilities: Floats, initial: int = 0
+) -> PDFA:
+    """Make a PDFA of arrays that are right and that nobody else uses, without copying them.
 
-
-def _rebuilt(alphabet: Alphabet, transitions: States, probabilities: Floats, initial: int) -> PDFA:
-    return PDFA(
-        alphabet=alphabet, transitions=transitions, probabilities=probabilities, initial=initial
-    )
+    The table of transitions has a last row of -1.
+    """
+    probabilities += 0.0  # no -0.0
+    for array in (table, probabilities):
+        array.setflags(write=False)
+    pdfa = PDFA.__new__(PDFA)
+    rows = {"probabilities": probabilities, "transitions": table[:-1], "table": table}
+    pdfa.__dict__.update(alphabet=alphabet, initial=initial, **rows)
+    return pdfa
 
 
 def checked_pdfa(given: object, name: str) -> PDFA:
-    """Return a PDFA as it is; refuse anything else.
-
-    Parameters
-    ----------
-    given : object
-        What should be a PDFA.
-    name : str
-        The name of the argument.
+    """Return a PDFA as it is; refuse anything else, by the name of the argument.
 
     Examples
     --------
@@ -387,7 +385,7 @@ def pdfa_remedy(given: object) -> str:
         return "load(path) reads one from a file"
     if isinstance(getattr(given, "pdfa", None), PDFA):
         return "give its attribute pdfa"
-    if hasattr(given, "distributions"):
+    if hasattr(given, "answer"):
         return "learn(model).pdfa is one for a language model"
     if callable(given) and not isinstance(given, type):
         return "learn(FunctionModel(function, alphabet)).pdfa is one for a function"

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet
 from pdfalearn.pdfa import PDFA, States, checked_pdfa
-from pdfalearn.typing import Floats
-from pdfalearn.words import Words, collected_words, offsets_of
+from pdfalearn.words import Words, collect_words, offsets_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +95,7 @@ def shortest_words(pdfa: PDFA, part: Reachable) -> Words:
         here = part.parents[here]
         active, here = active[here > 0], here[here > 0]
     # All of it is backwards: the symbols of each word, and the words.
-    backwards = collected_words(steps, count)
+    backwards = collect_words(steps, count)
     return Words(backwards.symbols[::-1].copy(), offsets_of(backwards.lengths[::-1]))
 
 
@@ -113,36 +111,10 @@ def reachable_part(pdfa: PDFA) -> PDFA:
     [[1], [1]]
     """
     part = reachable(pdfa)
-    return renumbered(pdfa, part.states, part.numbers(len(pdfa)))
+    return renumber_states(pdfa, part.states, part.numbers(len(pdfa)))
 
 
-def pdfa_of_arrays(alphabet: Alphabet, table: States, probabilities: Floats) -> PDFA:
-    """Make a PDFA of arrays that are right and that nobody else uses, without copying them.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        The symbols.
-    table : array of int32, shape (states + 1, symbols)
-        The transitions, and a last row of -1.
-    probabilities : array of float, shape (states, symbols + 1)
-        Distributions.
-    """
-    probabilities += 0.0  # no -0.0
-    for array in (table, probabilities):
-        array.setflags(write=False)
-    pdfa = PDFA.__new__(PDFA)
-    pdfa.__dict__.update(
-        alphabet=alphabet,
-        probabilities=probabilities,
-        transitions=table[:-1],
-        table=table,
-        initial=0,
-    )
-    return pdfa
-
-
-def renumbered(pdfa: PDFA, kept: NDArray[np.integer], classes: Sequence[int] | States) -> PDFA:
+def renumber_states(pdfa: PDFA, kept: NDArray[np.integer], classes: Sequence[int] | States) -> PDFA:
     """Keep one state of each class, in the order of ``kept``, and lead all transitions there.
 
     ``classes[q]`` is the new number of state q (arbitrary where q is not reachable from the kept

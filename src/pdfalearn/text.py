@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 Symbols = Sequence[object]
 
+# What figures are called, on the way and in the end.
 LABELS = {
     "states": "states",
     "words": "words asked",
@@ -19,10 +20,13 @@ LABELS = {
     "symbols": "symbols asked",
     "cost": "cost",
     "equivalence_queries": "equivalence queries",
+    "tree_depth": "tree depth",
+    "inner_nodes": "inner nodes",
+    "learning_seconds": "seconds for learning",
+    "equivalence_seconds": "seconds for equivalence",
     "training_divergence": "training divergence",
     "held_out_divergence": "held-out divergence",
 }
-"""What figures are called, on the way and in the end."""
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 60
@@ -129,3 +133,25 @@ def count_text(count: int, name: str) -> str:
         return f"{count:,} {name}"
     one = name.replace("queries", "query").replace("words", "word").replace("symbols", "symbol")
     return f"1 {one.replace('states', 'state')}"
+
+
+def format_table(
+    rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,), gap: str = "  "
+) -> str:
+    """Write rows of texts in columns, aligned to the right except for some columns.
+
+    Examples
+    --------
+    >>> print(format_table([("", "a"), ("states", "12")]))
+             a
+    states  12
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    aligned = (
+        [
+            text.ljust(width) if column in left else text.rjust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in rows
+    )
+    return "\n".join(gap.join(row).rstrip() for row in aligned)

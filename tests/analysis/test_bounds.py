@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pdfalearn import PDFA, Exact, Quantization, Tolerance
-from pdfalearn.analysis import length_bounds, probability_bounds
-from pdfalearn.analysis.boxes import Boxes
-from pdfalearn.analysis.probabilities import probability
-from pdfalearn.analysis.products import Product
+from pdfalearn.analysis import length_bounds, probability, probability_bounds
+from pdfalearn.analysis.bounds import Boxes
+from pdfalearn.analysis.probabilities import Product
 from pdfalearn.chains.flows import Flow
 from pdfalearn.datasets import chain, figure_3, random_pdfa
 from pdfalearn.equivalence import Rounded

@@ -9,7 +9,7 @@ import pytest
 
 from pdfalearn import PDFA, Quantization
 from pdfalearn.analysis import length_bounds, probability_bounds
-from pdfalearn.analysis.boxes import Boxes
+from pdfalearn.analysis.bounds import Boxes
 from pdfalearn.io.other_programs import write_intervals
 from pdfalearn.languages import DFA
 from pdfalearn.languages.dfa import trim_dfa

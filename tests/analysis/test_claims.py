@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA, Budget, FunctionModel, Quantization, Tolerance, distill, learn
-from pdfalearn.analysis import length_bounds, probability_bounds
-from pdfalearn.analysis.boxes import Boxes
-from pdfalearn.analysis.probabilities import probability
+from pdfalearn.analysis import length_bounds, probability, probability_bounds
+from pdfalearn.analysis.bounds import Boxes
 from pdfalearn.datasets import figure_3, random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.languages.kinds import HasLength

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.lengths import length
-from pdfalearn.analysis.probabilities import condition, probability
+from pdfalearn.analysis import condition, length, probability
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.languages.kinds import BeginsWith, Contains, HasLength

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.entropies import entropy
-from pdfalearn.analysis.likeliest import most_likely
-from pdfalearn.analysis.probabilities import condition, probability
-from pdfalearn.analysis.word_distances import distances
+from pdfalearn.analysis import condition, distances, entropy, most_likely, probability
 from pdfalearn.languages.kinds import EndsWith, HasLength
 
 

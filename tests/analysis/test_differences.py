@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.parting import differences
+from pdfalearn.analysis import differences
 from pdfalearn.datasets import random_pdfa
 from tests.analysis.brute import automata, words_with_mass
 from tests.support import examples
@@ -26,7 +26,7 @@ def rows_after(pdfa: PDFA, word: str) -> np.ndarray[tuple[int], np.dtype[np.floa
 @given(a=automata(4), b=automata(4))
 def test_words_with_the_largest_gaps_come_first(a: PDFA, b: PDFA) -> None:
     (first, rest), (second, other) = (words_with_mass(one, 8) for one in (a, b))
-    with patch("pdfalearn.analysis.parting._MOST_STEPS", 2000):
+    with patch("pdfalearn.analysis.word_distances._MOST_STEPS", 2000):
         result = differences(a, b, 5)
     gaps = sorted(
         (
@@ -50,7 +50,7 @@ def test_words_with_the_largest_gaps_come_first(a: PDFA, b: PDFA) -> None:
 @examples(80)
 @given(a=automata(4), b=automata(4))
 def test_prefixes_have_their_shares(a: PDFA, b: PDFA) -> None:
-    with patch("pdfalearn.analysis.parting._MOST_STEPS", 0):
+    with patch("pdfalearn.analysis.word_distances._MOST_STEPS", 0):
         result = differences(a, b, 6)
     shares = [one.share for one in result.prefixes]
     assert all(x >= y * (1 - 1e-9) for x, y in pairwise(shares))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from pdfalearn import PDFA, divergence
-from pdfalearn.analysis.word_distances import distances
+from pdfalearn.analysis import distances
 from pdfalearn.datasets import figure_1, figure_3, random_pdfa
 from pdfalearn.errors import InputError
 from tests.analysis.brute import automata, words_with_mass

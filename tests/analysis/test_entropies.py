@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.entropies import entropy, expected_count, expected_visits
-from pdfalearn.analysis.lengths import length
+from pdfalearn.analysis import entropy, expected_count, expected_visits, length
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.languages.kinds import EndsWith, HasLength
 from tests.analysis.brute import automata, words_with_mass

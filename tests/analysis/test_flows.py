@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA
-from pdfalearn.analysis import length
-from pdfalearn.chains import flows
+from pdfalearn.analysis import length, reachable_part
+from pdfalearn.chains import systems
 from pdfalearn.chains.flows import Flow
 from pdfalearn.datasets import random_pdfa
 
@@ -34,9 +34,9 @@ def test_blocks_of_any_size(rows: int, turned: bool, monkeypatch: pytest.MonkeyP
         )
     gains = np.random.default_rng(1).random(len(pdfa))
     expected = edges_of(pdfa).values(gains)
-    monkeypatch.setattr(flows, "_FEW", 0)
-    monkeypatch.setattr(flows, "_ROWS", rows)
-    monkeypatch.setattr(flows, "solver_of", lambda *_: pytest.fail("passes did not suffice"))
+    monkeypatch.setattr(systems, "_DIRECT", 0)
+    monkeypatch.setattr(systems, "_ROWS", rows)
+    monkeypatch.setattr(systems, "solver_of", lambda *_: pytest.fail("passes did not suffice"))
     assert edges_of(pdfa).values(gains) == pytest.approx(expected, rel=1e-13)
 
 
@@ -50,3 +50,20 @@ def test_several_blocks_of_a_large_automaton() -> None:
 def test_nothing_gained_is_nothing() -> None:
     flow = edges_of(random_pdfa(20, 2, seed=1))
     assert not flow.values(np.zeros(len(flow))).any()
+
+
+@pytest.mark.parametrize("ending", [1.0, 1e-3, 1e-6])
+@pytest.mark.parametrize("size", [300, 4000])
+def test_visits_add_up_to_the_positions_of_a_word(
+    ending: float, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(systems, "_DIRECT", 0)
+    monkeypatch.setattr(systems, "_MOST_DIRECT", 0)  # nothing is eliminated
+    pdfa = reachable_part(random_pdfa(size, 2, seed=5))
+    rows = pdfa.probabilities * [ending, 1.0, 1.0]
+    rows /= rows.sum(axis=1, keepdims=True)
+    flow = edges_of(PDFA(alphabet="01", transitions=pdfa.transitions, probabilities=rows))
+    visits = flow.visits(flow.start)
+    assert visits.sum() == pytest.approx(flow.values(flow.sums)[0], rel=1e-10)
+    passed_on = np.bincount(flow.successors, flow.weights * visits[flow.sources], len(flow))
+    assert visits == pytest.approx(flow.start + passed_on, rel=1e-9)

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.lengths import length
+from pdfalearn.analysis import length
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import InputError
 from tests.analysis.brute import automata, exact_mean_length, words_with_mass

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.likeliest import most_likely, most_likely_prefixes
+from pdfalearn.analysis import most_likely, most_likely_prefixes
 from pdfalearn.datasets import chain, random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.languages.kinds import Contains, HasLength

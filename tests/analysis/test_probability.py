@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.probabilities import probability
+from pdfalearn.analysis import probability
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.languages.kinds import BeginsWith, Contains, EndsWith, HasLength, Not

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA
-from pdfalearn.analysis.monitoring import Monitor
-from pdfalearn.analysis.scoring import score, surprisals
+from pdfalearn.analysis import Monitor, score, surprisals
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import FileFormatError, InputError
 from tests.analysis.brute import automata

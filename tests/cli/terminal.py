@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -31,8 +32,12 @@ class Program:
 
     def wait_for(self, text: str) -> None:
         """Read the terminal until a text is there."""
+        self.wait_for_pattern(re.escape(text))
+
+    def wait_for_pattern(self, pattern: str) -> None:
+        """Read the terminal until a regular expression is found there."""
         deadline = time.monotonic() + TIME_LIMIT
-        while text not in self.shown:
+        while not re.search(pattern, self.shown):
             assert time.monotonic() < deadline, self.shown
             assert self._read(), self.shown
 

@@ -116,7 +116,7 @@ def test_lengths_and_entropies() -> None:
     assert run_json("ask", "entropy", "a.json")["per_word"] == entropy(A).per_word
     assert "per symbol" in run("ask", "entropy", "endless.json").stdout
     assert "quantile" in error_of("ask", "length", "a.json", "--quantiles", "2")
-    assert "not a number" in error_of("ask", "length", "a.json", "--quantiles", "half")
+    assert "not a list of numbers" in error_of("ask", "length", "a.json", "--quantiles", "half")
 
 
 def test_two_automata() -> None:

@@ -20,11 +20,11 @@ def source(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("ending", [".json", ".json.gz", ".npz", ".dot"])
 def test_converted_files_hold_the_same(ending: str, source: Path) -> None:
     target = source.with_name(f"target{ending}")
-    assert run("convert", source, target).stdout == f"{target}: 4 states\n"
+    assert run("convert", source, "-o", target).stdout == f"{target}: 4 states\n"
     assert load(target) == load(source)
-    assert run_json("convert", target, source) == {
-        "source": str(target),
-        "target": str(source),
+    assert run_json("convert", target, "-o", source) == {
+        "file": str(target),
+        "output": str(source),
         "states": 4,
     }
 
@@ -35,16 +35,16 @@ def test_files_of_other_programs_are_read_and_most_are_not_written(
 ) -> None:
     source, target = tmp_path / f"source{ending}", tmp_path / "target.npz"
     source.write_bytes(FOREIGN[ending])
-    run("convert", source, target)
+    run("convert", source, "-o", target)
     assert load(target) == load(source)
     if ending != ".pautomac":
-        assert "cannot save" in error_of("convert", target, source)
+        assert "cannot save" in error_of("convert", target, "-o", source)
 
 
 @pytest.mark.parametrize("command", ["convert", "draw"])
 def test_dot_needs_no_program(command: str, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    run(command, source, source.with_name("picture.dot"))
+    run(command, source, "-o", source.with_name("picture.dot"))
     assert "digraph" in source.with_name("picture.dot").read_text()
 
 
@@ -54,9 +54,9 @@ def test_dot_needs_no_program(command: str, source: Path, monkeypatch: pytest.Mo
 def test_pictures(ending: str, begin: bytes, source: Path) -> None:
     need_program("dot")
     picture = source.with_name(f"picture{ending}")
-    assert run_json("draw", source, picture) == {
+    assert run_json("draw", source, "-o", picture) == {
         "file": str(source),
-        "picture": str(picture),
+        "output": str(picture),
         "states": 4,
         "drawn": 4,
         "note": "",
@@ -67,44 +67,46 @@ def test_pictures(ending: str, begin: bytes, source: Path) -> None:
 def test_a_picture_is_drawn_as_the_options_say(source: Path) -> None:
     picture = source.with_name("picture.dot")
     style = ["--word", "01", "--mark", 2, "--title", "<Title>", "--direction", "down"]
-    done = run("draw", source, picture, "--most-states", 1, "--digits", 3, "--least", 0.4, *style)
+    done = run(
+        "draw", source, "-o", picture, "--most-states", 1, "--digits", 3, "--least", 0.4, *style
+    )
     assert done.stdout.startswith(f"{picture}: edges under 0.4 are left out")
     text = picture.read_text()
     assert 'label="<Title>"' in text
     assert "rankdir=TB" in text
     assert text.count('fillcolor="#fbdedb"') == 4
-    assert "'2'" in error_of("draw", source, picture, "--word", "2")
-    assert "marked state 9" in error_of("draw", source, picture, "--mark", 9)
+    assert "'2'" in error_of("draw", source, "-o", picture, "--word", "2")
+    assert "marked state 9" in error_of("draw", source, "-o", picture, "--mark", 9)
 
 
 def test_without_graphviz_a_drawing_says_what_to_install(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "")
-    assert "Graphviz" in error_of("draw", source, source.with_name("picture.svg"))
+    assert "Graphviz" in error_of("draw", source, "-o", source.with_name("picture.svg"))
     assert not source.with_name("picture.svg").exists()
 
 
 @pytest.mark.parametrize("name", ["target.txt", "target", "target.json"])
 def test_a_drawing_has_an_ending_of_drawings(name: str, source: Path) -> None:
-    assert ".svg, .png, .pdf, .dot" in error_of("draw", source, source.with_name(name))
+    assert ".svg, .png, .pdf, .dot" in error_of("draw", source, "-o", source.with_name(name))
 
 
 def test_unknown_endings_are_refused(source: Path) -> None:
-    assert "target.txt" in error_of("convert", source, source.with_name("target.txt"))
-    assert "source.dot" in error_of("convert", source.with_name("source.dot"), source)
+    assert "target.txt" in error_of("convert", source, "-o", source.with_name("target.txt"))
+    assert "source.dot" in error_of("convert", source.with_name("source.dot"), "-o", source)
 
 
 @pytest.mark.parametrize("ending", [".pm", ".drn", ".att", ".syms", ".mc.dot", ".pautomac"])
 def test_files_for_other_programs(ending: str, source: Path) -> None:
     target = source.with_name(f"target{ending}")
-    run("convert", source, target)
+    run("convert", source, "-o", target)
     assert target.stat().st_size
 
 
 def test_intervals(source: Path) -> None:
-    run("convert", source, source.with_name("x.drn"), "--kappa", 100)
+    run("convert", source, "-o", source.with_name("x.drn"), "--kappa", 100)
     assert "double-interval" in source.with_name("x.drn").read_text()
     assert "those that work: .drn" in error_of(
-        "convert", source, source.with_name("x.json"), "--kappa", 100
+        "convert", source, "-o", source.with_name("x.json"), "--kappa", 100
     )

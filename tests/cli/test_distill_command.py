@@ -133,7 +133,7 @@ def test_a_store_is_taken_up_again() -> None:
     [
         (["--symbols", "20"], "max_symbols=20 is too small to hold out any words"),
         (["--symbols", "0"], "0 is not in the range"),
-        (["--states", "few"], "'few' is not a number of states"),
+        (["--states", "few"], "'few' is not a list of integers"),
         (["--states", "0"], "a size 0"),
         (["-o", "out.txt"], "cannot save a file of this ending"),
         (["-o", "nowhere/out.zip"], "nowhere/out.zip: No such file or directory"),
@@ -185,9 +185,9 @@ def test_info(frontier: Frontier) -> None:
 
 def test_commands_take_the_best_automaton(frontier: Frontier, folder: Path) -> None:
     for name in ("best.json", "best.npz"):
-        run("convert", "frontier.zip", name)
+        run("convert", "frontier.zip", "-o", name)
         assert load(folder / name) == frontier.best
-    run("draw", "frontier.zip", "best.dot")
+    run("draw", "frontier.zip", "-o", "best.dot")
     assert "digraph" in (folder / "best.dot").read_text()
     words = run("sample", "frontier.zip", "--count", 5, "--seed", 0)
     assert words.stdout == run("sample", "best.json", "--count", 5, "--seed", 0).stdout

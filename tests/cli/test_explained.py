@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import Alphabet, LanguageModel, TopK
-from pdfalearn.cli._explained import ExplainedModel
+from pdfalearn.cli._user_code import ExplainedModel
 from pdfalearn.datasets import figure_3
 from pdfalearn.errors import ModelError
 from pdfalearn.models import QueryCost, Rows

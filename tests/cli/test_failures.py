@@ -27,8 +27,8 @@ def source(tmp_path: Path) -> Path:
 def arguments_of(command: str, path: Path) -> list[object]:
     more: dict[str, list[object]] = {
         "quotient": ["-o", path.with_name("out.json")],
-        "convert": [path.with_name("out.json")],
-        "draw": [path.with_name("out.dot")],
+        "convert": ["-o", path.with_name("out.json")],
+        "draw": ["-o", path.with_name("out.dot")],
     }
     return [command, path, *more.get(command, [])]
 
@@ -53,7 +53,7 @@ def test_files_that_hold_something_else(command: str, content: bytes, tmp_path: 
 
 
 WRITERS = ["random 9 -o", "learn source.json -o", "learn source.json --tree"]
-WRITERS += ["quotient source.json -o", "convert source.json", "draw source.json"]
+WRITERS += ["quotient source.json -o", "convert source.json -o", "draw source.json -o"]
 
 
 @pytest.mark.parametrize("command", WRITERS)

@@ -73,9 +73,9 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     if name:
         run("random", 12, "-o", "target.json")
         run("quotient", "target.json", "-o", "learnt.json", "--kappa", 1000)
-        run("convert", "target.json", "target.npz")
-        run("convert", "target.json", "large.npz")
-        run("convert", "target.json", "small.json")
+        run("convert", "target.json", "-o", "target.npz")
+        run("convert", "target.json", "-o", "large.npz")
+        run("convert", "target.json", "-o", "small.json")
         (tmp_path / "my_module.py").write_text(MODULE)
         (tmp_path / "my_file.py").write_text(MODULE)
         (tmp_path / "model.arpa").write_text(ARPA)

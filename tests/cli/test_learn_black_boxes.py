@@ -129,7 +129,7 @@ def test_nothing_that_is_needed_is_overwritten(option: str, black_boxes: Path) -
     else:
         kept = ["--store", "answers.json", "--model-id", "m"]
         error = error_of("learn", *target, *kept, option, "answers.json")
-    assert "files of their own" in error
+    assert "has to be a file of its own" in error
 
 
 def test_answers_may_be_rounded(black_boxes: Path) -> None:
@@ -154,3 +154,17 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     outcome = run_json(*words, *kept)
     assert outcome["states"] == {"weather": 3, "parity": 2}[name]
     assert outcome["certificate"]["kind"] == "pac"
+
+
+@pytest.mark.usefixtures("black_boxes")
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("sun,rain", "not by commas: write 'sun rain'"),
+        ("a,b", "if the comma itself is a symbol, 'a , b'"),
+        ("sunrain", "'n' is there twice; symbols are characters side by side, as in ab, or"),
+        ("", "alphabet"),
+    ],
+)
+def test_alphabets_that_are_not_what_was_meant(given: str, message: str) -> None:
+    assert message in error_of("learn", "asked_model:ask", "--alphabet", given)

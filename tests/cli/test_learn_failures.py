@@ -81,5 +81,5 @@ def test_files_have_to_be_different(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     save(figure_3(), "t.json")
-    assert "have to be files of their own" in error_of("learn", "t.json", *options)
+    assert "has to be a file of its own" in error_of("learn", "t.json", *options)
     assert load("t.json") == figure_3()

@@ -10,8 +10,9 @@ import pytest
 
 from examples.served_automaton import AutomatonLLM, CompletionsServer
 from pdfalearn import PDFA, LanguageModel, Quantization, TransformerModel, distinguish, load
+from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._llms import is_llm
-from pdfalearn.cli._models import Described, model_of
+from pdfalearn.cli._models import model_of
 from pdfalearn.cli.models import KINDS
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.models.opened import ask_words
@@ -68,7 +69,7 @@ def server(folder: Path, target: PDFA) -> Iterator[str]:
 def test_options_mean_what_arguments_mean(
     options: dict[str, object], meant: dict[str, object]
 ) -> None:
-    given = Described(vocabulary=Path("sides.txt"), **options)  # type: ignore[arg-type]
+    given = Chosen(vocabulary=Path("sides.txt"), **options)
     found = model_of("hf:my_llm", given)
     expected = TransformerModel("my_llm", None, SIDES, **meant)  # type: ignore[arg-type]
     assert isinstance(found, LanguageModel)
@@ -161,7 +162,7 @@ def test_examples_on_the_page_of_models_run(llm: Path) -> None:
 def test_names_texts_and_tokens_in_a_vocabulary() -> None:
     Path("sides.txt").write_text("heads\t heads\r\nseven\t[7]\n[x]\n")
     spelled = TransformerModel("my_llm", None, {"heads": " heads", "seven": [7], "[x]": "[x]"})
-    given = Described(vocabulary=Path("sides.txt"))
+    given = Chosen(vocabulary=Path("sides.txt"))
     found = model_of("hf:my_llm", given)
     assert isinstance(found, LanguageModel)
     assert found.alphabet.symbols == ("heads", "seven", "[x]")

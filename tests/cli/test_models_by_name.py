@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import PDFA, LanguageModel, Quantization, distinguish, load, save
+from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._llms import is_llm
 from pdfalearn.cli._models import model_of
 from pdfalearn.cli.models import KINDS
@@ -129,8 +130,8 @@ def test_commands_that_look_into_automata(name: str) -> None:
     found, expected = run_json("info", name), run_json("info", "target.json")
     assert found == expected | {"file": name}
     run("quotient", name, "-o", "small.json", "--kappa", 10)
-    run("convert", name, "copy.npz")
-    run("draw", name, "picture.dot")
+    run("convert", name, "-o", "copy.npz")
+    run("draw", name, "-o", "picture.dot")
     assert load("copy.npz") == load("target.json")
     assert (
         distinguish(load("small.json"), load("target.json"), equivalence=Quantization(10)) is None
@@ -145,8 +146,8 @@ def test_where_only_an_automaton_will_do() -> None:
     assert "pdfalearn evaluate" in error_of("compare", "named.py:own", "target.json")
     assert remedy in error_of("info", "named.py:own")
     assert remedy in error_of("quotient", "named.py:own", "-o", "x.json")
-    assert remedy in error_of("convert", "named.py:own", "x.json")
-    assert remedy in error_of("draw", "named.py:own", "x.dot")
+    assert remedy in error_of("convert", "named.py:own", "-o", "x.json")
+    assert remedy in error_of("draw", "named.py:own", "-o", "x.dot")
     for models in (["named.py:own", "target.json"], ["target.json", "named.py:own"]):
         assert "named.py:own can only be asked" in error_of("evaluate", *models, "--all-words")
     constrained = error_of("evaluate", "target.json", "other.json", "--all-words", "--top-k", 1)
@@ -187,8 +188,8 @@ def test_an_alphabet_is_for_functions() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_what_a_model_is_made_of() -> None:
-    assert isinstance(model_of("named.py:make_pdfa"), PDFA)
-    own, top = model_of("named.py:own"), model_of("named.py:top")
+    assert isinstance(model_of("named.py:make_pdfa", Chosen()), PDFA)
+    own, top = (model_of(name, Chosen()) for name in ("named.py:own", "named.py:top"))
     assert isinstance(own, LanguageModel)
     assert isinstance(top, LanguageModel)
     assert own.fingerprint is None

@@ -51,7 +51,7 @@ def test_a_divergence(folder: Path) -> None:
         (["--states", "3", "--divergence", "0.1"], "either --states or --divergence"),
         (["--states", "3,5"], "{states}"),
         (["--states", "3,3"], "{states}"),
-        (["--states", "few"], "'few' is not a number of states"),
+        (["--states", "few"], "'few' is not a list of integers"),
         (["--states", "0"], "states 0"),
         (["--divergence", "-1"], "divergence -1"),
     ],

@@ -52,7 +52,7 @@ def test_bad_input(target: Path) -> None:
     assert "cannot save a file of this ending" in error_of(
         "sweep", "target.json", "--plot", "x.txt"
     )
-    assert "files of their own" in error_of("sweep", "target.json", "-o", "target.json")
+    assert "has to be a file of its own" in error_of("sweep", "target.json", "-o", "target.json")
     assert "is not a list of integers" in error_of("sweep", "target.json", "--kappas", "a")
     assert "κ = 3 is given twice" in error_of("sweep", "target.json", "--kappas", "3,3")
 
@@ -103,7 +103,7 @@ def test_an_interrupt_shows_what_was_learnt(tmp_path: Path) -> None:
     assert code == 130
     assert re.search(r"κ = 10 +[\d,]+ ", output), output
     assert "κ = 1000" not in output
-    assert program.shown.rstrip().endswith("interrupted")
+    assert program.shown.rstrip().endswith("interrupted: nothing was saved, as no -o was given")
     assert program.shown.count("\x1b[?25h") == 1
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import Budget, distill, learn
+from pdfalearn import Budget, FunctionModel, displays, distill, learn
 from pdfalearn.datasets import figure_3
 from pdfalearn.displays import DistillingLine, LearningLine, RunsLine, logged
 from pdfalearn.errors import InputError
@@ -72,6 +72,32 @@ def test_lines_come_every_so_often_and_end_with_the_context(
     )
     time.sleep(0.05)
     assert capsys.readouterr().err == ""
+
+
+def test_log_goes_to_the_logger_of_the_package(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(displays, "SECONDS_BETWEEN_LINES", 0.02)
+    with caplog.at_level("INFO", logger="pdfalearn"):
+        run_slowly(progress="log")
+    assert len(caplog.records) >= 2
+    for record in caplog.records:
+        assert (record.name, record.levelname) == ("pdfalearn", "INFO")
+        assert re.match(r"learning: .*\d s", record.getMessage())
+    caplog.clear()
+    run_slowly(progress="log")  # nobody has asked for such messages
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+
+
+def run_slowly(progress: Any) -> None:
+    def answer(words: list[Any]) -> Any:
+        time.sleep(0.1)
+        return figure_3().next_distributions(words)
+
+    learn(FunctionModel(answer, figure_3().alphabet), progress=progress)
 
 
 def test_a_standard_error_that_is_gone_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +191,7 @@ def test_what_a_model_prints_stands_above_the_line() -> None:
 def test_without_a_terminal_true_writes_line_by_line(terminal: str | None) -> None:
     script = SLOW + (
         "import pdfalearn.displays as showing\n"
-        "showing.logged.__wrapped__.__defaults__ = (0.2,)\n"
+        "showing.SECONDS_BETWEEN_LINES = 0.2\n"
         "learn(model, progress=True, budget=Budget(max_words=200))\n"
     )
     if terminal is None:
@@ -182,7 +208,7 @@ def test_without_a_terminal_true_writes_line_by_line(terminal: str | None) -> No
 
 
 def test_words_of_progress_are_those_of_the_summary() -> None:
-    from pdfalearn.cli._learning_outputs import facts_of
+    from pdfalearn.cli.learn import facts_of
 
     result = learn(figure_3())
     line = LearningLine(may_be_endless=False)

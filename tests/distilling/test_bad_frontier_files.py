@@ -123,7 +123,9 @@ def test_missing_extra_and_compressed_members(members: dict[str, bytes], folder:
         assert "holds or lacks [" in complaint_about(zipped([*listed, (name, b"")]), folder)
     assert "no run.json or frontier.json" in complaint_about(zipped(listed[1:]), folder)
     complaint = complaint_about(zipped(listed, zipfile.ZIP_DEFLATED), folder)
-    assert complaint == "frontier.json is compressed; zip it again without compressing"
+    assert complaint == (
+        "frontier.json is compressed; write it without compressing, as numpy.savez does"
+    )
 
 
 def used_or_refused(data: bytes, folder: Path) -> None:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Tolerance
 from pdfalearn.arrays import union_find
-from pdfalearn.equivalence import pairs
-from pdfalearn.equivalence.differences import Merging, Visiting
-from pdfalearn.equivalence.pairs import Judge, Walk
+from pdfalearn.equivalence import differences
+from pdfalearn.equivalence.differences import Judge, Merging, Visiting, Walk
 from pdfalearn.equivalence.relations import Equivalence
 from tests.learners.tables import tolerances
 from tests.strategies import equivalences, pdfas
@@ -32,7 +31,7 @@ def test_differences_and_words_are_those_of_a_naive_search(
     first, second = data.draw(pdfas(alphabet="ab")), data.draw(pdfas(alphabet="ab"))
     start = first.initial, second.initial
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs, "_FEW_PAIRS", few)
+        patch.setattr(differences, "_FEW_PAIRS", few)
         patch.setattr(union_find, "_FEW", few)
         walk = Walk(first.table, second.table, judge(first, second, equivalence))
         levels = list(walk.differences(*start))

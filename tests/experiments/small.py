@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pdfalearn.experiments import Outcome, run_experiments
-from pdfalearn.experiments.definitions import SCALES
-from pdfalearn.experiments.plans import Task
+from pdfalearn.experiments.plans import SCALES, Task
 from pdfalearn.experiments.runs import Run
 
 RUNS_OF_A_VALUE = SCALES["quick"].targets * SCALES["quick"].runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdfalearn.errors import InputError
-from pdfalearn.experiments.definitions import EXPERIMENTS, SCALES, experiments_named
+from pdfalearn.experiments.plans import EXPERIMENTS, SCALES, experiments_named
 
 
 def test_settings_are_the_papers() -> None:
@@ -17,7 +17,7 @@ def test_settings_are_the_papers() -> None:
         4: ("n", (1000, 2000, 5000)),
         5: ("d", (2, 4, 6, 8, 10, 12, 14, 16)),
     }
-    sizes = {n: {s.states for s in one.settings()} for n, one in EXPERIMENTS.items()}
+    sizes = {n: {s.nominal_states for s in one.settings()} for n, one in EXPERIMENTS.items()}
     assert sizes == {1: {100, 200, 300}, 2: {100}, 3: {300}, 4: {1000, 2000, 5000}, 5: {300}}
     assert (SCALES["paper"].targets, SCALES["paper"].runs) == (10, 10)
 

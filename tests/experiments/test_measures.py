@@ -8,7 +8,7 @@ import pytest
 
 from pdfalearn import PDFA, Quantization, Tolerance, evaluate, quotient
 from pdfalearn.datasets import random_pdfa
-from pdfalearn.experiments.definitions import EXPERIMENTS
+from pdfalearn.experiments.plans import EXPERIMENTS
 from pdfalearn.experiments.runs import LONGEST_WORD, WORDS, measures
 
 TARGET = random_pdfa(30, seed=5)

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn.experiments.observations import (
-    OURS,
     Observation,
     fit_line,
     fit_power,
     medians,
     speed_ups,
 )
+from pdfalearn.experiments.runs import OURS
 
 
 def observation(learner: str, states: int, seconds: float, size: int | None = 7) -> Observation:
@@ -35,24 +35,24 @@ RUNS = [
 
 
 def test_medians_are_taken_at_each_place() -> None:
-    assert medians(RUNS, "states", "seconds") == {
+    assert medians(RUNS, "target_states", "seconds") == {
         (OURS, "quant"): ([100, 200], [3.0, 2.0]),
         (OURS, "lpstar"): ([100, 200, 300], [30.0, 10.0, 99.0]),
     }
 
 
 def test_what_is_not_known_has_no_median() -> None:
-    assert medians(RUNS, "states", "structure_size")[OURS, "lpstar"] == ([100, 200], [7, 7])
+    assert medians(RUNS, "target_states", "structure_size")[OURS, "lpstar"] == ([100, 200], [7, 7])
 
 
 def test_speed_ups_are_where_both_have_run() -> None:
-    assert speed_ups(RUNS, "states") == {(OURS, "lpstar"): ([100, 200], [10.0, 5.0])}
-    assert speed_ups(RUNS[4:], "states") == {}
+    assert speed_ups(RUNS, "target_states") == {(OURS, "lpstar"): ([100, 200], [10.0, 5.0])}
+    assert speed_ups(RUNS[4:], "target_states") == {}
 
 
 def test_speed_ups_are_over_targets_that_both_have_learnt() -> None:
     slow = [replace(one, target="b", seconds=90.0) for one in RUNS[:1]]
-    assert speed_ups([*RUNS, *slow], "states") == speed_ups(RUNS, "states")
+    assert speed_ups([*RUNS, *slow], "target_states") == speed_ups(RUNS, "target_states")
 
 
 @given(st.floats(0.001, 1000), st.floats(-3, 3), st.integers(2, 20))

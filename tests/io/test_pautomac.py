@@ -57,13 +57,13 @@ BAD = {
     ("\t(1) 1.0", "\t(1) 0.5"): "line 2: words begin in state 1 with probability 0.5, not 1",
     ("\t(1) 1.0", ""): "words begin in no state",
     ("\t(1,3,2) 1.0", "\t(1,3,2) 0.5\n\t(1,3,0) 0.5"): (
-        "line 14: not deterministic: state 1, symbol 3 leads to state 0 and, on line 13, to 2"
+        "line 14: not deterministic: state 1, symbol '3' has a transition on line 13 already"
     ),
     ("\t(1,3,2) 1.0", "\t(1,3,2) 0.5"): "line 13: state 1, symbol 3: T: has 0.5, not 1",
     ("\t(1,3,2) 1.0\n", ""): "line 9: state 1, symbol 3 has a probability, but no successor in T:",
-    ("0.8", "0.7"): "line 4: S: of state 0 sums to 0.9, not to 1",
-    ("(2) 1.0", "(2) 0.9"): "line 5: S: of state 2 sums to 0, not to 1",
-    ("\t(1,3) 1.0", "\t(1,3) 0.5"): "line 9: S: of state 1 sums to 0.5",
+    ("0.8", "0.7"): "line 4: state 0: its weights sum to 0.925, not to 1",
+    ("(2) 1.0", "(2) 0.9"): "line 5: state 2: its weights sum to 0.9, not to 1",
+    ("\t(1,3) 1.0", "\t(1,3) 0.5"): "line 9: state 1: its weights sum to 0.5",
     ("0.25", "1.25"): "line 4: 1.25 is not a probability",
     ("0.25", "-0.25"): "line 4: -0.25 is not a probability",
     ("0.25", "nan"): "line 4: nan is not a probability",

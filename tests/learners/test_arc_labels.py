@@ -58,7 +58,9 @@ def test_labels_are_equal_iff_classes_are(
                 assert numbers.setdefault(classes, number) == number
             assert len(set(numbers.values())) == len(numbers)
             for classes, number in zip(expected, found.tolist(), strict=True):
-                trace = observations.trace_classes(number, length) if prefixes_free else (number,)
+                trace = [number]
+                if prefixes_free and length > 1:
+                    trace = np.frombuffer(observations.all_traces[number], np.int32).tolist()
                 assert [class_ == UNDEFINED for class_ in trace] == [c is None for c in classes]
             known = [known_label(node, suffix) for node in nodes.tolist()]
             assert known == found.tolist()

@@ -5,7 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.results.trees import branches
+from pdfalearn.results.trees import ArcLabel, TreeNode, hang_children, numbered_nodes
+
+KEYS: list[ArcLabel] = [(0,), (1,), (2,), None]
+"""The last one is that of class -1."""
 
 
 @given(
@@ -16,17 +19,20 @@ from pdfalearn.results.trees import branches
     )
 )
 def test_following_classes_leads_to_the_child(traces: list[tuple[int, ...]]) -> None:
-    lengths: list[int] = []
-    children: dict[tuple[int, int], tuple[int | None, int]] = {}
-    for arc in branches(traces):
-        if arc.inner is not None:
-            assert arc.inner == len(lengths)
-            lengths.append(arc.length)
-        if arc.parent >= 0:
-            children[arc.parent, arc.class_] = arc.inner, arc.child
-    assert len(lengths) <= max(1, len(traces) - 1)
-    for place, trace in enumerate(traces):
-        inner: int | None = 0
-        while inner is not None:
-            inner, child = children[inner, trace[lengths[inner] - 1]]
-        assert child == place
+    top, suffix = TreeNode(), tuple("abcde")[: len(traces[0])]
+    leaves = [TreeNode(access_word=(place,)) for place in range(len(traces))]
+    hang_children(top, suffix, leaves, traces, KEYS)
+    inner = [node.suffix for node, _, _ in numbered_nodes(top) if node.suffix is not None]
+    assert len(inner) <= max(1, len(traces) - 1)
+    assert all(suffix[: len(prefix)] == prefix for prefix in inner)
+    for leaf, trace in zip(leaves, traces, strict=True):
+        node = top
+        while node.suffix is not None:
+            node = node.children[KEYS[trace[len(node.suffix) - 1]]]
+        assert node is leaf
+
+
+def test_a_class_after_the_whole_suffix() -> None:
+    top, leaves = TreeNode(), [TreeNode(access_word=("a",)), TreeNode(access_word=("b",))]
+    hang_children(top, ("a", "b"), leaves, [(2,), (-1,)], KEYS)
+    assert top == TreeNode(suffix=("a", "b"), children={(2,): leaves[0], None: leaves[1]})

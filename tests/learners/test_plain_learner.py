@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, Budget, Quantization, distinguish, learn, quotient
+from pdfalearn import PDFA, Budget, Quantization, Tolerance, distinguish, learn, quotient
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import InputError
-from pdfalearn.learners import ObservationTree
+from pdfalearn.learners import LPStar, ObservationTree, QuaNT
+from pdfalearn.models import AutomatonModel
 from pdfalearn.samplers import Words
 
 BY = Quantization(50)
@@ -92,3 +93,14 @@ def test_what_is_not_an_automaton_is_refused() -> None:
 
     with pytest.raises(InputError, match="proposed None, which is not a PDFA"):
         learn(random_pdfa(3, seed=1), learner=Silent)
+
+
+@pytest.mark.parametrize("make", [QuaNT, LPStar])
+def test_there_is_no_hypothesis_before_the_start(make: type[QuaNT | LPStar]) -> None:
+    relation = Tolerance(0.1) if make is LPStar else BY
+    with ObservationTree(AutomatonModel(random_pdfa(3, seed=1)), relation) as tree:
+        learner = make(tree)
+        with pytest.raises(InputError, match="has no hypothesis yet; call start"):
+            learner.hypothesis()
+        learner.start()
+        assert len(learner.hypothesis()) == learner.size

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from pdfalearn import Tolerance
 from pdfalearn.learners._clusters import (
-    chosen_apart,
+    choose_apart,
     cluster_means,
     deterministic,
     greedy_clusters,
-    nearest_similar,
+    nearest,
     similar_pairs,
 )
 from tests.learners.tables import tolerances
@@ -47,7 +47,7 @@ def test_pairs(table: Floats, equivalence: Tolerance) -> None:
 @given(rows(), rows(), tolerances())
 def test_nearest(candidates: Floats, table: Floats, equivalence: Tolerance) -> None:
     distances = np.abs(table[:, None] - candidates).max(axis=2)
-    for place, found in enumerate(nearest_similar(candidates, table, equivalence).tolist()):
+    for place, found in enumerate(nearest(candidates, table, equivalence.limit).tolist()):
         if found < 0:
             assert not equivalence.similar(candidates, table[place]).any()
         else:
@@ -57,7 +57,7 @@ def test_nearest(candidates: Floats, table: Floats, equivalence: Tolerance) -> N
 
 @given(rows(least=0), tolerances())
 def test_chosen_rows_are_apart_and_cover_the_others(table: Floats, equivalence: Tolerance) -> None:
-    chosen = chosen_apart(table, equivalence)
+    chosen = choose_apart(table, equivalence)
     assert not all_pairs(table[chosen], equivalence)
     for row in table:
         assert equivalence.similar(table[chosen], row).any()

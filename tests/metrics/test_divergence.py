@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, divergence
-from pdfalearn.chains import visits
+from pdfalearn.chains import walks
 from pdfalearn.datasets import figure_1, figure_3, random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.metrics import evaluate_exactly
@@ -180,7 +180,7 @@ def test_symbols_are_matched_by_name_and_terminals_need_not_be() -> None:
 
 
 def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visits, "MOST_PAIRS", 100)
+    monkeypatch.setattr(walks, "MOST_PAIRS", 100)
     with pytest.raises(InputError, match=r"more than 100 pairs of states .* \(65 and 50 states\)"):
         divergence(random_pdfa(60, seed=1), random_pdfa(50, seed=2))
 

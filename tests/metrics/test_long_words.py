@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn import PDFA, FunctionModel, evaluate
 from pdfalearn.datasets import random_pdfa
-from pdfalearn.metrics import _along_words
+from pdfalearn.metrics import evaluation
 from pdfalearn.models import AutomatonModel
 from pdfalearn.observations import asking
 from pdfalearn.results import Evaluation
@@ -91,7 +91,7 @@ def test_parts_change_nothing(
     other = reordered(CANDIDATE, "201")
     expected = evaluate(TARGET, other, words)
     for name in ("_MOST_PREFIXES", "_PART"):
-        monkeypatch.setattr(_along_words, name, 50)
+        monkeypatch.setattr(evaluation, name, 50)
     models = [
         WatchedModel(AutomatonModel(pdfa), capacity=capacity, cost=COSTS[prefixes_free])
         for pdfa in (TARGET, other)

@@ -193,6 +193,6 @@ def test_automata_are_automata_still(tmp_path: Path) -> None:
 def test_commands_take_the_automaton_of_a_run(tmp_path: Path) -> None:
     save(run_of("figure 3"), tmp_path / "run.zip")
     assert run_json("info", tmp_path / "run.zip")["states"] == 4
-    run("convert", tmp_path / "run.zip", tmp_path / "pdfa.json")
+    run("convert", tmp_path / "run.zip", "-o", tmp_path / "pdfa.json")
     assert load(tmp_path / "pdfa.json") == run_of("figure 3").pdfa
     assert run_json("learn", tmp_path / "run.zip", "--kappa", 10)["states"] == 4

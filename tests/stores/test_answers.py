@@ -288,7 +288,7 @@ def test_a_store_is_one_sqlite_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pdfalearn.errors import DamagedStoreError, StoreError
 from pdfalearn.stores import AnswerStore
-from pdfalearn.stores._catalogue import read_models
+from pdfalearn.stores._sqlite import read_models
 from tests.stores.given import listed, new_path, read, some, stored
 from tests.support import examples
 

@@ -17,9 +17,8 @@ from pdfalearn.analysis import differences, distances
 from pdfalearn.datasets import figure_1, figure_3, random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.io import check_can_save
-from pdfalearn.viewing import pair
-from pdfalearn.viewing.frontier import frontier_parts, shared_room
-from pdfalearn.viewing.pair import MOST_STEPS, comparison_data
+from pdfalearn.viewing.automaton import COUNT, MOST_STEPS, comparison_data
+from pdfalearn.viewing.views import frontier_parts, share_out
 from tests.cli.program import error_of, run, run_json
 from tests.strategies import pdfas
 from tests.support import examples
@@ -50,7 +49,7 @@ def test_the_curve_has_the_points_of_the_frontier(frontier: Frontier) -> None:
 @examples(200)
 @given(st.lists(st.integers(0, 1000), min_size=1), st.integers(0, 3000))
 def test_room_is_shared_fairly(sizes: list[int], room: int) -> None:
-    shares = shared_room(sizes, room)
+    shares = share_out(sizes, room)
     assert sum(shares) <= room
     assert all(0 <= share <= size for share, size in zip(shares, sizes, strict=True))
     cut = [share for share, size in zip(shares, sizes, strict=True) if share < size]
@@ -76,7 +75,7 @@ def test_pages_of_large_automata_stay_small(frontier: Frontier) -> None:
 def test_words_are_followed_as_the_automata_do(a: PDFA, b: PDFA) -> None:
     data = comparison_data(a, b)
     json.dumps(data, allow_nan=False)
-    found = differences(a, b, pair.COUNT)
+    found = differences(a, b, COUNT)
     assert len(data["words"]) == len(found.words)
     assert [entry["share"] for entry in data["prefixes"]] == [one.share for one in found.prefixes]
     assert data["distances"][0][1] == [distances(a, b).hellinger]

@@ -11,7 +11,7 @@ import pytest
 
 from pdfalearn import PDFA, Budget, distill, divergence, evaluate, learn, simplify
 from pdfalearn.datasets import chain, figure_1, figure_3, random_pdfa, reber
-from pdfalearn.viewing import notebook_pictures
+from pdfalearn.viewing import notebooks
 from tests.io.sample_trees import FIGURE_3, star
 from tests.support import need_program
 from tests.viewing.picture_samples import bigram, fake_dot, texts_of
@@ -47,7 +47,7 @@ def test_large_automata_have_a_picture_too(pdfa: PDFA) -> None:
 
 
 def test_too_large_ones_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebook_pictures, "MOST_CELLS", 100)
+    monkeypatch.setattr(notebooks, "MOST_CELLS", 100)
     html = shown(random_pdfa(60, seed=1))["text/html"]
     assert "too many to be drawn unasked; draw(pdfa) draws the likely core, view(pdfa)" in html
     html = shown(star(41))["text/html"]

@@ -19,7 +19,7 @@ from pdfalearn.datasets import figure_1, random_pdfa, reber
 from pdfalearn.errors import InputError
 from pdfalearn.io import check_can_save
 from pdfalearn.viewing.automaton import MOST_ROW, MOST_STATES, MOST_TRANSITIONS, automaton_data
-from pdfalearn.viewing.visits import cut_visits
+from pdfalearn.viewing.choosing import cut_visits
 from tests.cli.program import error_of, run, run_json
 from tests.strategies import pdfas
 from tests.support import examples

@@ -22,7 +22,7 @@ from pdfalearn import (
 )
 from pdfalearn.analysis import differences
 from pdfalearn.datasets import random_pdfa
-from pdfalearn.viewing import Page, pair
+from pdfalearn.viewing import Page, automaton
 from tests.runs.samples import run_of
 from tests.support import need_module
 from tests.viewing.conftest import Open
@@ -119,7 +119,7 @@ def test_equal_automata_and_too_many_pairs(
     tab = open_page(view(TARGET, TARGET)).page
     assert "the same probability" in tab.locator(".pair .card").first.inner_text()
     assert tab.locator(".pair-side svg.canvas").count() == 2
-    monkeypatch.setattr(pair, "MOST_PAIRS", 3)
+    monkeypatch.setattr(automaton, "MOST_PAIRS", 3)
     tab = open_page(view(TARGET, smaller())).page
     assert "pairs of states" in tab.locator(".pair .card").first.inner_text()
 

@@ -13,9 +13,9 @@ from pdfalearn.datasets import chain, random_pdfa
 from pdfalearn.results import Progress
 from pdfalearn.results.learning_runs import History
 from pdfalearn.results.trees import numbered_nodes
-from pdfalearn.viewing import result as trees
-from pdfalearn.viewing.result import MEANINGS, MOST_ROWS, run_data, statistics_rows, tree_data
-from pdfalearn.viewing.visits import cut_visits
+from pdfalearn.viewing import views as trees
+from pdfalearn.viewing.choosing import cut_visits
+from pdfalearn.viewing.views import MEANINGS, MOST_ROWS, run_data, statistics_rows, tree_data
 from tests.runs.samples import RUNS, run_of
 
 ALL = pytest.mark.parametrize("name", RUNS)

@@ -7,29 +7,29 @@ from pdfalearn.doors import open_door
 if TYPE_CHECKING:
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
-    from pdfalearn.analysis.boxes import save_intervals as save_intervals
-    from pdfalearn.analysis.entropies import Entropy as Entropy
-    from pdfalearn.analysis.entropies import Visits as Visits
-    from pdfalearn.analysis.entropies import entropy as entropy
-    from pdfalearn.analysis.entropies import expected_count as expected_count
-    from pdfalearn.analysis.entropies import expected_visits as expected_visits
-    from pdfalearn.analysis.lengths import Length as Length
-    from pdfalearn.analysis.lengths import length as length
-    from pdfalearn.analysis.likeliest import LikelyWord as LikelyWord
-    from pdfalearn.analysis.likeliest import most_likely as most_likely
-    from pdfalearn.analysis.likeliest import most_likely_prefixes as most_likely_prefixes
-    from pdfalearn.analysis.monitoring import Monitor as Monitor
-    from pdfalearn.analysis.parting import Differences as Differences
-    from pdfalearn.analysis.parting import PrefixDifference as PrefixDifference
-    from pdfalearn.analysis.parting import WordDifference as WordDifference
-    from pdfalearn.analysis.parting import differences as differences
+    from pdfalearn.analysis.bounds import save_intervals as save_intervals
+    from pdfalearn.analysis.expectations import Entropy as Entropy
+    from pdfalearn.analysis.expectations import Length as Length
+    from pdfalearn.analysis.expectations import Visits as Visits
+    from pdfalearn.analysis.expectations import entropy as entropy
+    from pdfalearn.analysis.expectations import expected_count as expected_count
+    from pdfalearn.analysis.expectations import expected_visits as expected_visits
+    from pdfalearn.analysis.expectations import length as length
+    from pdfalearn.analysis.probabilities import LikelyWord as LikelyWord
     from pdfalearn.analysis.probabilities import condition as condition
+    from pdfalearn.analysis.probabilities import most_likely as most_likely
+    from pdfalearn.analysis.probabilities import most_likely_prefixes as most_likely_prefixes
     from pdfalearn.analysis.probabilities import probability as probability
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
+    from pdfalearn.analysis.scoring import Monitor as Monitor
     from pdfalearn.analysis.scoring import Score as Score
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprisals as surprisals
+    from pdfalearn.analysis.word_distances import Differences as Differences
     from pdfalearn.analysis.word_distances import Distances as Distances
+    from pdfalearn.analysis.word_distances import PrefixDifference as PrefixDifference
+    from pdfalearn.analysis.word_distances import WordDifference as WordDifference
+    from pdfalearn.analysis.word_distances import differences as differences
     from pdfalearn.analysis.word_distances import distances as distances
     from pdfalearn.reachability import reachable as reachable
     from pdfalearn.reachability import reachable_part as reachable_part

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
+from typing import BinaryIO
 
 import numpy as np
 
-from pdfalearn.analysis.boxes import Boxes, interval_chain
-from pdfalearn.analysis.products import Product
+from pdfalearn.analysis.probabilities import Product
 from pdfalearn.chains import (
     IntervalChain,
     end_components,
@@ -17,12 +19,127 @@ from pdfalearn.chains import (
     least_reach,
     least_steps,
 )
-from pdfalearn.equivalence import Relation, Tolerance, check_relation
+from pdfalearn.equivalence import Exact, Quantization, Relation, Rounded, Tolerance, check_relation
 from pdfalearn.errors import InputError
+from pdfalearn.files import write_named
+from pdfalearn.io import write_intervals
 from pdfalearn.languages import DFA, HasLength, LanguageLike, complement, intersection, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Bounds, Frontier, Result
 from pdfalearn.text import described
+from pdfalearn.typing import Floats
+
+_MARGIN = 2.0**-49
+"""More than the shift by 2⁻⁵⁰ and all rounding can move a probability across a boundary."""
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """The least and the greatest value of every probability of every state, the terminal first.
+
+    All distributions of a state's class lie in its box. What is undefined has probability 0.
+    """
+
+    lows: Floats
+    highs: Floats
+
+    @classmethod
+    def of(cls, pdfa: PDFA, equivalence: Relation) -> Boxes:
+        """Return the boxes of an automaton's rows, each closed and a little too wide.
+
+        Examples
+        --------
+        >>> from pdfalearn.datasets import figure_1
+        >>> Boxes.of(figure_1(), Quantization(4)).highs.tolist()
+        [[0.25, 1.0], [0.75, 0.75]]
+        """
+        lows, highs = _box(pdfa.probabilities, equivalence)
+        lows, highs = np.clip(lows, 0.0, 1.0), np.clip(highs, 0.0, 1.0)
+        highs[:, 1:][pdfa.transitions < 0] = 0.0
+        lows[:, 1:][pdfa.transitions < 0] = 0.0
+        empty = (lows.sum(axis=1) > 1 + 1e-12) | (highs.sum(axis=1) < 1 - 1e-12)
+        if empty.any():
+            raise InputError(
+                f"state {int(empty.argmax())}: no distribution that sums to 1 is in its class by "
+                f"{equivalence!r}, as its own row does not; divide the rows by their sums"
+            )
+        return cls(lows, highs)
+
+
+def _box(rows: Floats, equivalence: Relation, margin: float = _MARGIN) -> tuple[Floats, Floats]:
+    if isinstance(equivalence, Quantization):
+        kappa, intervals = equivalence.kappa, equivalence.intervals(rows)
+        # The last interval has no end, as it takes what rounding leaves above 1.
+        highs = np.where(intervals == kappa - 1, 1.0, (intervals + 1) / kappa)
+        return intervals / kappa - margin, highs + (margin - _MARGIN)
+    if isinstance(equivalence, Rounded):
+        decimals = equivalence.decimals
+        margin += 0.5 * 10.0**-decimals
+        return _box(np.round(rows, decimals), equivalence.equivalence, margin)
+    if isinstance(equivalence, Tolerance):
+        return rows - equivalence.limit - margin, rows + equivalence.limit + margin
+    if isinstance(equivalence, Exact):
+        return rows - margin, rows + margin
+    raise InputError(
+        f"equivalence={equivalence!r} does not say how far the members of a class are apart; "
+        "bounds need Quantization(kappa), Rounded, Tolerance or Exact"
+    )
+
+
+def interval_chain(product: Product, boxes: Boxes) -> IntervalChain:
+    """Return the chain of a product: words of the language end in ``yes``, others in ``no``."""
+    walk, size = product.walk, len(product)
+    places = np.arange(size)
+    lefts = walk.lefts[walk.sources]
+    lows, highs = (
+        np.concatenate(
+            (table[lefts, walk.symbols + 1], table[walk.lefts, 0], product.sum_lost(table))
+        )
+        for table in (boxes.lows, boxes.highs)
+    )
+    ends_in = np.where(product.accepting, size, size + 1)
+    sources = np.concatenate((walk.sources, places, places))
+    targets = np.concatenate((walk.successors, ends_in, np.full(size, size + 1)))
+    rounding = boxes.lows.shape[1] * 2.0**-51
+    return IntervalChain.of_cells(size, sources, targets, lows, highs, rounding)
+
+
+def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, equivalence: Relation) -> None:
+    """Write an automaton with the interval of every probability, as an interval Markov chain.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton.
+    path : str or os.PathLike
+        A file whose name ends with ``.drn``.
+    equivalence : Equivalence or Tolerance
+        The classes of the states, such as ``Quantization(1000)``.
+
+    Notes
+    -----
+    Storm solves such chains if every interval begins above 0; `probability_bounds` needs no such
+    thing.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from pdfalearn import Quantization
+    >>> from pdfalearn.datasets import figure_1
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_intervals(figure_1(), pathlib.Path(folder, "x.drn"), equivalence=Quantization(4))
+    ...     text = pathlib.Path(folder, "x.drn").read_text()
+    >>> text.splitlines()[1], text.splitlines()[14].strip()
+    ('@value_type: double-interval', '2 : [0.0, 0.25]')
+    """
+    pdfa = checked_pdfa(pdfa, "pdfa")
+    boxes = Boxes.of(pdfa, check_relation(equivalence))
+
+    def write(pdfa: PDFA, stream: BinaryIO) -> None:
+        write_intervals(pdfa, boxes.lows, boxes.highs, stream)
+
+    write_named(pdfa, path, {".drn": write})
+
 
 _NO_CLAIM = {
     "tested": "testing found no difference, and no more is known",
@@ -44,6 +161,11 @@ class Claim:
     """The share of the model's words about which nothing is known."""
     confidence: float = 1.0
     """The probability that the share is at most ``epsilon``."""
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """The intervals of all probabilities of such models."""
+        return Boxes.of(self.pdfa, self.equivalence)
 
     @classmethod
     def of(cls, automaton: PDFA | Result | Frontier, equivalence: Relation | None) -> Claim:
@@ -160,14 +282,10 @@ def probability_bounds(
     (0.75, 0.8125)
     """
     claim = Claim.of(automaton, equivalence)
-    boxes = Boxes.of(claim.pdfa, claim.equivalence)
     dfa = language_dfa(language, claim.pdfa.alphabet)
-    if given is None:
-        low, high = _widened(_reach(claim.pdfa, boxes, dfa), claim.epsilon)
-    else:
-        low, high = _given(claim, boxes, dfa, given)
+    low, high = _reach(claim, dfa) if given is None else _given(claim, dfa, given)
     says_nothing = (low <= _NEARLY or high >= 1 - _NEARLY) and high - low >= _FAR
-    blamed = _blamed(claim.pdfa, boxes) if says_nothing else ()
+    blamed = _find_culprits(claim) if says_nothing else ()
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 
@@ -206,36 +324,40 @@ def length_bounds(
             "nothing is claimed: a PAC certificate leaves a share of words open, which may have "
             "any length; ask for the probability of a length with probability_bounds"
         )
-    boxes = Boxes.of(claim.pdfa, claim.equivalence)
-    chain = _whole_chain(claim.pdfa, boxes)[0]
+    chain = _chain_of(claim)[0]
     low, high = least_steps(chain), greatest_steps(chain)
-    blamed = _blamed(claim.pdfa, boxes) if high == inf else ()
+    blamed = _find_culprits(claim) if high == inf else ()
     return Bounds(low, high, claim.statement, claim.confidence, blamed)
 
 
-def _reach(pdfa: PDFA, boxes: Boxes, dfa: DFA | None) -> tuple[float, float]:
-    """Return the least and the greatest probability of a language; 0 if it has no words."""
+def _chain_of(claim: Claim, dfa: DFA | None = None) -> tuple[IntervalChain, Product]:
+    """Return the chain of a language's words, or of all of them, and the product that it is of."""
     if dfa is None:
-        return 0.0, 0.0
-    product = Product.of(pdfa, dfa, followed=boxes.highs[:, 1:] > 0)
-    chain = interval_chain(product, boxes)
-    return least_reach(chain), greatest_reach(chain)
+        dfa = language_dfa(HasLength(), claim.pdfa.alphabet)
+    product = Product.of(claim.pdfa, dfa, followed=claim.boxes.highs[:, 1:] > 0)
+    return interval_chain(product, claim.boxes), product
 
 
-def _widened(bounds: tuple[float, float], epsilon: float) -> tuple[float, float]:
-    """Allow for a share of words about which nothing is known.
+def _reach(claim: Claim, dfa: DFA | None) -> tuple[float, float]:
+    """Return the least and the greatest probability of a language, None for one without words.
 
-    Up to such words, the model draws as one that the classes allow (a coupling of the two).
+    A share ε of words is allowed for about which nothing is known: up to such words, the model
+    draws as one that the classes allow (a coupling of the two).
     """
-    return max(0.0, bounds[0] - epsilon), min(1.0, bounds[1] + epsilon)
+    low = high = 0.0
+    if dfa is not None:
+        chain, _ = _chain_of(claim, dfa)
+        low, high = least_reach(chain), greatest_reach(chain)
+    return max(0.0, low - claim.epsilon), min(1.0, high + claim.epsilon)
 
 
-def _given(claim: Claim, boxes: Boxes, dfa: DFA, given: LanguageLike) -> tuple[float, float]:
+def _given(claim: Claim, dfa: DFA, given: LanguageLike) -> tuple[float, float]:
     """Bound a/(a + b), a of the words in both languages and b of those in the condition alone."""
     condition = language_dfa(given, claim.pdfa.alphabet)
+    # The share grows with a and falls with b: their extremes bound it, if no model has both, too.
     both, alone = intersection(dfa, condition), intersection(complement(dfa), condition)
-    least, greatest = _widened(_reach(claim.pdfa, boxes, both), claim.epsilon)
-    other_least, other_greatest = _widened(_reach(claim.pdfa, boxes, alone), claim.epsilon)
+    least, greatest = _reach(claim, both)
+    other_least, other_greatest = _reach(claim, alone)
     if not greatest + other_greatest:
         raise InputError(
             f"the condition {described(given)} has probability 0 for {claim.statement}; take "
@@ -252,18 +374,12 @@ def _share(part: float, other: float) -> tuple[float, float]:
     return max(0.0, share * (1 - 2.0**-50)), min(1.0, share * (1 + 2.0**-50))
 
 
-def _whole_chain(pdfa: PDFA, boxes: Boxes) -> tuple[IntervalChain, Product]:
-    """Return the chain of all words."""
-    everything = language_dfa(HasLength(), pdfa.alphabet)
-    product = Product.of(pdfa, everything, followed=boxes.highs[:, 1:] > 0)
-    return interval_chain(product, boxes), product
-
-
-def _blamed(pdfa: PDFA, boxes: Boxes) -> tuple[int, ...]:
-    chain, product = _whole_chain(pdfa, boxes)
+def _find_culprits(claim: Claim) -> tuple[int, ...]:
+    """Return the states that may go on for ever, or else those whose classes are widest."""
+    chain, product = _chain_of(claim)
     states = product.walk.lefts
     endless = states[end_components(chain) >= 0]
     if not len(endless):
-        widths = boxes.widths[states]
+        widths = (claim.boxes.highs - claim.boxes.lows).sum(axis=1)[states]
         endless = states[widths >= widths.max()]
     return tuple(np.sort(endless).tolist())

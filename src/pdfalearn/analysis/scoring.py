@@ -1,4 +1,4 @@
-"""Scores of corpora of any size: how likely an automaton finds the words, and which it cannot."""
+"""How likely an automaton finds words: scores of corpora, and of a sequence as it goes on."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from math import exp, nan
+from math import exp, inf, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
-from pdfalearn.chains import minus_logs, normalise_rows
-from pdfalearn.io import encoded_lines
+from pdfalearn.chains import Side, minus_logs, normalise_rows
+from pdfalearn.io import encode_lines
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words, visited_states
 
 _BATCH = 2**12
 """At most this many words are run through the automaton at once."""
-_FEW = 64
-"""At most this many words run faster one after the other than side by side."""
 _SHOWN = 100
 """The impossible step is kept for at most this many words."""
 
@@ -108,10 +107,29 @@ def score(pdfa: PDFA, words: str | os.PathLike[str] | Iterable[Word]) -> Score:
     (-2.079442, 1.515717)
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
-    tally = _Tally(pdfa)
+    costs, names = minus_logs(Side(pdfa).rows), (pdfa.terminal, *pdfa.alphabet.symbols)
+    count = symbols = impossible = positions = 0
+    surprisal = 0.0
+    shown: list[ImpossibleWord] = []
     for batch in _batches(words, pdfa.alphabet):
-        tally.add(batch)
-    return tally.score()
+        if not len(batch):
+            continue
+        values, columns = _surprisals(pdfa, costs, batch)
+        # Every word has a value more than symbols: that of its end.
+        begins = batch.offsets[:-1] + np.arange(len(batch))
+        sums = np.add.reduceat(values, begins)
+        possible = np.isfinite(sums)
+        for place in np.flatnonzero(~possible)[: _SHOWN - len(shown)].tolist():
+            begin, length = int(begins[place]), int(batch.lengths[place])
+            position = int(np.isinf(values[begin : begin + length + 1]).argmax())
+            symbol = names[columns[begin + position]]
+            shown.append(ImpossibleWord(count + place + 1, position, symbol))
+        impossible += int((~possible).sum())
+        surprisal += float(sums[possible].sum())
+        positions += int(batch.lengths[possible].sum() + possible.sum())
+        count += len(batch)
+        symbols += len(batch.symbols)
+    return Score(count, symbols, impossible, 0.0 - surprisal, positions, tuple(shown))
 
 
 def surprisals(pdfa: PDFA, word: Word) -> Floats:
@@ -126,16 +144,9 @@ def surprisals(pdfa: PDFA, word: Word) -> Floats:
     [0.0, 0.693, 0.693]
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
-    values, _ = _surprisals(pdfa, minus_logs(_padded(pdfa)), pdfa.alphabet.encode_words([word]))
+    values, _ = _surprisals(pdfa, minus_logs(Side(pdfa).rows), pdfa.alphabet.encode_words([word]))
     impossible = np.cumsum(np.isinf(values)) > 0
     return np.where(impossible, np.inf, values)
-
-
-def _padded(pdfa: PDFA) -> Floats:
-    """Return normalised rows, and one more of zeros, for words that are undefined."""
-    return np.concatenate(
-        (normalise_rows(pdfa.probabilities), np.zeros((1, len(pdfa.alphabet) + 1)))
-    )
 
 
 def _surprisals(pdfa: PDFA, costs: Floats, words: Words) -> tuple[Floats, NDArray[np.int32]]:
@@ -144,110 +155,98 @@ def _surprisals(pdfa: PDFA, costs: Floats, words: Words) -> tuple[Floats, NDArra
     return costs[visited_states(pdfa.table, pdfa.initial, words), columns], columns
 
 
-class _Tally:
-    """Adds up scores, batch by batch.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton.
-    """
-
-    def __init__(self, pdfa: PDFA) -> None:
-        self._pdfa = pdfa
-        self._costs = minus_logs(_padded(pdfa))
-        self._columns = _Columns(pdfa, self._costs)
-        self._words = self._symbols = self._positions = self._impossible = 0
-        self._surprisal = 0.0
-        self._shown: list[ImpossibleWord] = []
-
-    def add(self, words: Words) -> None:
-        """Score a batch."""
-        if not len(words):
-            return
-        sums = self._sums(words)
-        possible = np.isfinite(sums)
-        if not possible.all():
-            self._note(words, np.flatnonzero(~possible))
-        self._surprisal += float(sums[possible].sum())
-        self._positions += int(words.lengths[possible].sum() + possible.sum())
-        self._words += len(words)
-        self._symbols += len(words.symbols)
-
-    def score(self) -> Score:
-        """Return what came together."""
-        return Score(
-            self._words,
-            self._symbols,
-            self._impossible,
-            0.0 - self._surprisal,
-            self._positions,
-            tuple(self._shown),
-        )
-
-    def _sums(self, words: Words) -> Floats:
-        """Return the surprise of every word; the few longest are run one after the other."""
-        order = np.argsort(-words.lengths, kind="stable")
-        long, others = order[:_FEW], order[_FEW:]
-        sums = np.empty(len(words))
-        few = words.take(long)
-        values, _ = _surprisals(self._pdfa, self._costs, few)
-        sums[long] = np.add.reduceat(values, few.offsets[:-1] + np.arange(len(few)))
-        sums[others] = self._columns.sums(words, others)
-        return sums
-
-    def _note(self, words: Words, places: NDArray[np.intp]) -> None:
-        """Keep the step at which words become impossible."""
-        self._impossible += len(places)
-        symbols = (self._pdfa.terminal, *self._pdfa.alphabet.symbols)
-        for place in places[: _SHOWN - len(self._shown)].tolist():
-            one = words.part(place, place + 1)
-            values, columns = _surprisals(self._pdfa, self._costs, one)
-            position = int(np.isinf(values).argmax())
-            step = ImpossibleWord(self._words + place + 1, position, symbols[columns[position]])
-            self._shown.append(step)
-
-
-class _Columns:
-    """Runs words side by side, a symbol of each at a time, and adds up as it goes.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton.
-    costs : array of float
-        The surprises of its rows, and of one more for undefined words.
-    """
-
-    def __init__(self, pdfa: PDFA, costs: Floats) -> None:
-        table = np.where(pdfa.table < 0, len(pdfa), pdfa.table)
-        self._width = table.shape[1]
-        wide = np.int64 if table.size >= 2**31 else np.int32
-        # Where the rows of successors begin.
-        self._successors = (table.astype(wide) * self._width).ravel()
-        self._steps = np.ascontiguousarray(costs[:, 1:]).ravel()
-        self._ends = costs[:, 0].copy()
-        self._begin = pdfa.initial * self._width
-
-    def sums(self, words: Words, places: NDArray[np.intp]) -> Floats:
-        """Return the surprises of the words at some places, which are from the longest down."""
-        begins, lengths = words.offsets[places], words.lengths[places]
-        running = np.cumsum(np.bincount(lengths)[::-1])[::-1] if len(places) else np.zeros(1)
-        states = np.full(len(places), self._begin, dtype=self._successors.dtype)
-        sums = np.zeros(len(places))
-        for position in range(len(running) - 1):
-            active = slice(int(running[position + 1]))
-            cells = states[active] + words.symbols[begins[active] + position]
-            sums[active] += self._steps.take(cells)
-            states[active] = self._successors.take(cells)
-        return np.asarray(sums + self._ends[states // self._width])
-
-
 def _batches(words: str | os.PathLike[str] | Iterable[Word], alphabet: Alphabet) -> Iterator[Words]:
     if isinstance(words, str | os.PathLike):
-        yield from encoded_lines(words, alphabet, _BATCH)
+        yield from encode_lines(words, alphabet, _BATCH)
         return
     alphabet.check_batch(words)
     rest = iter(words)
     while batch := list(islice(rest, _BATCH)):
         yield alphabet.encode_words(batch)
+
+
+class Monitor:
+    """Follows a sequence of symbols through an automaton, in constant time a symbol.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        What is usual. Its rows are divided by their sums.
+
+    Notes
+    -----
+    Every symbol has a surprise, -ln of its probability. What a state expects of the next one, and
+    its variance, are known exactly. ``deviation`` is the sum of the surprises minus that of the
+    expectations, over the root of the summed variances: it stays within a few units of 0 as long as
+    the sequence comes from the automaton, however long it is.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_1
+    >>> monitor = Monitor(figure_1())
+    >>> [round(monitor.observe("a"), 3) for _ in range(3)]
+    [0.0, 0.693, 0.693]
+    >>> monitor.deviation, monitor.is_lost
+    (0.0, False)
+    >>> monitor.observe("$")  # the end of a word: the next one begins in the initial state
+    0.6931471805599453
+    """
+
+    def __init__(self, pdfa: PDFA) -> None:
+        self._pdfa = checked_pdfa(pdfa, "pdfa")
+        rows = normalise_rows(pdfa.probabilities)
+        self._costs = minus_logs(rows)
+        self._means = entr(rows).sum(axis=1)
+        # A state's expected surprise is its entropy; the variance is that of the surprise.
+        gaps = np.where(rows > 0, self._costs - self._means[:, None], 0.0)
+        self._variances = (rows * gaps**2).sum(axis=1)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again in the initial state, with nothing observed."""
+        self.state: int | None = self._pdfa.initial
+        """The state that the sequence has led to; None if it is lost."""
+        self.observed = 0
+        """How many symbols were observed, terminals counted."""
+        self.surprisal = 0.0
+        """The sum of all surprises, in nats."""
+        self.expected = 0.0
+        """The sum of what was expected of them."""
+        self._variance = 0.0
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether something impossible was observed; only `reset` helps."""
+        return self.state is None
+
+    @property
+    def deviation(self) -> float:
+        """By how many standard deviations the sequence is more surprising than expected."""
+        if self.surprisal == inf:
+            return inf
+        if self._variance == 0:
+            return 0.0
+        return (self.surprisal - self.expected) / sqrt(self._variance)
+
+    def observe(self, symbol: Symbol) -> float:
+        """Take the next symbol, or the terminal, and return its surprise.
+
+        Raises
+        ------
+        InputError
+            If the automaton has no such symbol.
+        """
+        pdfa = self._pdfa
+        column = 0 if symbol == pdfa.terminal else pdfa.alphabet.index(symbol) + 1
+        self.observed += 1
+        if self.state is None:
+            return inf
+        state, cost = self.state, float(self._costs[self.state, column])
+        self.surprisal += cost
+        self.expected += float(self._means[state])
+        self._variance += float(self._variances[state])
+        if cost == inf:
+            self.state = None
+        else:
+            self.state = pdfa.initial if column == 0 else int(pdfa.transitions[state, column - 1])
+        return cost

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.arrays.passes import grown
 from pdfalearn.typing import Integers
 
 Words = NDArray[np.uint64]
@@ -62,7 +63,7 @@ class IntMap:
             numbers = [self.get_or_add_one(key) for key in keys.tolist()]
             return np.array(numbers, dtype=np.int64)
         self._reserve(len(keys))
-        return self._placed(keys)
+        return self._place_keys(keys)
 
     def get(self, keys: Integers) -> Integers:
         """Return the number of every key; -1 where it has none."""
@@ -71,6 +72,7 @@ class IntMap:
             return np.array([known.get(key, -1) for key in keys.tolist()], dtype=np.int64)
         numbers = np.full(len(keys), -1, dtype=np.int64)
         slots, rest = self._slots(keys), np.arange(len(keys))
+        # All keys probe at once; those that met another key go on to the next slot.
         while len(rest):
             here = slots[rest]
             taken = self._values[here] >= 0
@@ -136,17 +138,19 @@ class IntMap:
         """Put different keys into an empty table."""
         slots = self._slots(keys)
         while len(keys):
+            # Several keys may claim one free slot: whose value is there afterwards has got it.
             free = self._values[slots] < 0
             self._values[slots[free]] = values[free]
             self._keys[slots[free]] = keys[free]
-            lost = self._values[slots] != values
-            keys, values, slots = keys[lost], values[lost], slots[lost] + 1 & self._mask
+            others = self._values[slots] != values
+            keys, values, slots = keys[others], values[others], slots[others] + 1 & self._mask
 
     def _slots(self, keys: Integers) -> Integers:
+        # Fibonacci hashing: the uppermost bits of a product with 2⁶⁴ divided by the golden ratio.
         products = keys.view(np.uint64) * np.uint64(_MULTIPLIER)
         return (products >> np.uint64(self._shift)).view(np.int64)
 
-    def _placed(self, keys: Integers) -> Integers:
+    def _place_keys(self, keys: Integers) -> Integers:
         """Find the slot of every key, taking empty ones for new keys; return its number."""
         slots = self._slots(keys)
         known = self._size
@@ -168,6 +172,7 @@ class IntMap:
 
     def _take(self, places: Integers, slots: Integers, keys: Integers) -> Integers:
         """Put the keys at places into empty slots, the first key of each slot; return these."""
+        # Of several writers to a slot the last one stays: backwards, that is the first key.
         self._values[slots[::-1]] = places[::-1]
         first = self._values[slots] == places
         winners: Integers = places[first]
@@ -205,7 +210,6 @@ class RowNumbers:
         self.size = 0
         """How many rows have a number."""
         self._small: dict[bytes, int] | None = {}
-        self._stored: Words = np.empty((0, 1), dtype=np.uint64)
 
     def get_or_add(self, rows: NDArray[np.generic]) -> Integers:
         """Return the number of every row; rows that are new get the next numbers."""
@@ -219,7 +223,7 @@ class RowNumbers:
                 self.size = len(known)
                 return np.array(numbers, dtype=np.int64)
             self._leave_dictionary(rows)
-        return self._placed(as_words(rows))
+        return self._find(as_words(rows), add=True)
 
     def get(self, rows: NDArray[np.generic]) -> Integers:
         """Return the number of every row; -1 where it has none."""
@@ -227,58 +231,49 @@ class RowNumbers:
             known, width = self._small, rows.shape[1] * rows.itemsize
             blobs = np.ascontiguousarray(rows).view(f"V{width}").ravel().tolist()
             return np.array([known.get(blob, -1) for blob in blobs], dtype=np.int64)
-        words = as_words(rows)
-        keys = row_hashes(words)
-        numbers = self._map.get(keys)
-        rest = (numbers >= 0).nonzero()[0] if words.shape[1] > 1 else np.arange(0)
-        while len(rest := rest[(self._stored[numbers[rest]] != words[rest]).any(axis=1)]):
-            keys[rest] += 1
-            numbers[rest] = self._map.get(keys[rest])
-            rest = rest[numbers[rest] >= 0]
-        return numbers
+        return self._find(as_words(rows), add=False)
 
     def _leave_dictionary(self, like: NDArray[np.generic]) -> None:
         known, self._small = self._small or {}, None
-        self._map = IntMap()
+        self._stored: Words
+        self._map, self._stored = IntMap(), as_words(like[:0])
         if known:
             rows = np.frombuffer(b"".join(known), dtype=like.dtype).reshape(-1, like.shape[1])
             words = as_words(rows)
-            numbers = [self._placed(part) for part in np.array_split(words, 8)]
+            numbers = [self._find(part, add=True) for part in np.array_split(words, 8)]
             if (np.concatenate(numbers) != np.arange(len(words))).any():
                 # Hashes have collided: one by one the rows keep their numbers all the same.
                 self._map = IntMap()
                 for place in range(len(words)):
-                    self._placed(words[place : place + 1])
+                    self._find(words[place : place + 1], add=True)
 
-    def _placed(self, words: Words) -> Integers:
-        """Return the numbers of rows by the map, after adding those that are new."""
-        keys = row_hashes(words)
-        known = len(self._map)
-        numbers = self._map.get_or_add(keys)
-        if words.shape[1] > 1:
-            self._store(words, numbers, known)
-            differ = self._stored[numbers] != words
-            if differ.any():  # hardly ever: one look at all is far faster than one at every row
-                rest = differ.any(axis=1).nonzero()[0]
-                while len(rest):
-                    keys[rest] += 1
-                    known = len(self._map)
-                    numbers[rest] = self._map.get_or_add(keys[rest])
-                    self._store(words[rest], numbers[rest], known)
-                    rest = rest[(self._stored[numbers[rest]] != words[rest]).any(axis=1)]
+    def _find(self, words: Words, *, add: bool) -> Integers:
+        """Return the numbers of rows by the map; those that are new are added, or have none."""
+        keys, numbers = row_hashes(words), np.empty(len(words), dtype=np.int64)
+        rest: slice | Integers = slice(None)  # at first a view of all rows, without copying
+        while True:
+            known = len(self._map)
+            found = self._map.get_or_add(keys[rest]) if add else self._map.get(keys[rest])
+            numbers[rest] = found
+            if words.shape[1] == 1:
+                break
+            self._store(words[rest], found, known)
+            # A row whose hash another one has goes on to the next key. That is hardly ever so: one
+            # look at all is far faster than one at every row.
+            differ = self._stored[found] != words[rest]
+            differ[found < 0] = False
+            if not differ.any():
+                break
+            rest = np.arange(len(words))[rest][differ.any(axis=1)]
+            keys[rest] += 1
         self.size = len(self._map)
         return numbers
 
     def _store(self, words: Words, numbers: Integers, known: int) -> None:
-        size = len(self._map)
-        if size == known:
-            return
-        if size > len(self._stored):
-            larger = np.empty((2 * size, words.shape[1]), dtype=np.uint64)
-            larger[:known] = self._stored[:known]
-            self._stored = larger
-        new = numbers >= known
-        self._stored[numbers[new]] = words[new]
+        if len(self._map) > known:
+            self._stored = grown(self._stored, len(self._map), fill=0)
+            new = numbers >= known
+            self._stored[numbers[new]] = words[new]
 
 
 def numbered_rows(rows: NDArray[np.generic]) -> Integers:
@@ -288,18 +283,14 @@ def numbered_rows(rows: NDArray[np.generic]) -> Integers:
     two different rows ever share one, the rows themselves are sorted.
     """
     words = as_words(rows)
-    hashes = row_hashes(words)
-    order = np.argsort(hashes)
-    ordered = hashes[order]
-    opens = np.ones(len(rows), dtype=bool)
-    opens[1:] = ordered[1:] != ordered[:-1]
-    if words.shape[1] > 1:
-        follows, leads = order[1:][~opens[1:]], order[:-1][~opens[1:]]
-        if (words[follows] != words[leads]).any():
+    uniques, numbers = np.unique(row_hashes(words), return_inverse=True)
+    if words.shape[1] > 1 and len(uniques) < len(words):
+        # Any row of each number will do: all others have to be equal to it.
+        samples = np.empty(len(uniques), dtype=np.int64)
+        samples[numbers] = np.arange(len(words))
+        if (words[samples[numbers]] != words).any():
             whole = words.view(np.dtype((np.void, words.shape[1] * 8))).reshape(-1)
-            return np.unique(whole, return_inverse=True)[1]
-    numbers = np.empty(len(rows), dtype=np.int64)
-    numbers[order] = np.cumsum(opens) - 1
+            numbers = np.unique(whole, return_inverse=True)[1]
     return numbers
 
 

@@ -29,12 +29,7 @@ def grown(table: NDArray[Any], size: int, fill: int = -1) -> NDArray[Any]:
 def firsts(table: NDArray[Any], keys: NDArray[np.integer]) -> Integers:
     """Return the place of the first of each key.
 
-    Parameters
-    ----------
-    table : array of signed int
-        As long as keys are large; at the keys it is overwritten with numbers below -1.
-    keys : array of int
-        The keys.
+    The table is as long as keys are large; at the keys it is overwritten with numbers below -1.
 
     Examples
     --------
@@ -52,12 +47,7 @@ def spelled(
 ) -> tuple[NDArray[np.int32], Integers]:
     """Return the symbols of nodes' words, one word after the other, and where each word begins.
 
-    Parameters
-    ----------
-    parents, symbols : array of int
-        Of every node the node before its last symbol, and that symbol. Node 0 is the empty word.
-    nodes : array of int
-        The nodes to spell.
+    Every node has a parent and the symbol after it; node 0 is the empty word.
 
     Examples
     --------
@@ -66,17 +56,19 @@ def spelled(
     (array([4, 5, 4], dtype=int32), array([0, 2, 2, 3]))
     """
     parent_of, symbol_of = parents.data, symbols.data
+
+    def climb(node: int) -> list[int]:
+        backwards = []
+        while node > 0:
+            backwards.append(symbol_of[node])
+            node = parent_of[node]
+        return backwards[::-1]
+
     if len(nodes) < _FEW:
-        codes: list[int] = []
-        ends = [0]
-        for node in nodes.tolist():
-            backwards = []
-            while node > 0:
-                backwards.append(symbol_of[node])
-                node = parent_of[node]
-            codes += reversed(backwards)
-            ends.append(len(codes))
-        return np.array(codes, dtype=np.int32), np.array(ends)
+        words = [climb(node) for node in nodes.tolist()]
+        ends = np.cumsum([0, *map(len, words)])
+        return np.array([code for word in words for code in word], dtype=np.int32), ends
+    # All words lose their last symbols together, as long as that many are left ...
     lengths = np.zeros(len(nodes), dtype=np.int64)
     active = nodes.nonzero()[0]
     here = nodes[active]
@@ -88,35 +80,22 @@ def spelled(
             onwards = here > 0
             lengths[active[~onwards]] = len(steps)
             active, here = active[onwards], here[onwards]
-    tails: list[list[int]] = []
-    for place, node in zip(active.tolist(), here.tolist(), strict=True):
-        tail = []
-        while node > 0:
-            tail.append(symbol_of[node])
-            node = parent_of[node]
-        lengths[place] = len(steps) + len(tail)
-        tails.append(tail[::-1])
-    offsets = np.zeros(len(nodes) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    # ... and the beginnings of the few longest words are read one by one.
+    beginnings = [climb(node) for node in here.tolist()]
+    lengths[active] = [len(steps) + len(codes) for codes in beginnings]
+    offsets = np.append(0, np.cumsum(lengths))
     spelt = np.empty(offsets[-1], dtype=np.int32)
     for distance, (places, last) in enumerate(steps, 1):
         spelt[offsets[places + 1] - distance] = last
-    for place, tail in zip(active.tolist(), tails, strict=True):
-        spelt[offsets[place] : offsets[place] + len(tail)] = tail
+    for begin, codes in zip(offsets[active].tolist(), beginnings, strict=True):
+        spelt[begin : begin + len(codes)] = codes
     return spelt, offsets
 
 
 def reaching(
     sources: NDArray[np.integer], successors: NDArray[np.integer], targets: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which nodes reach one of the targets, which they may be themselves.
-
-    Parameters
-    ----------
-    sources, successors : array of int
-        The nodes where each edge begins and ends.
-    targets : array of bool, one entry a node
-        The nodes to reach.
+    """Return which nodes reach one of the targets, or are one of them.
 
     Examples
     --------

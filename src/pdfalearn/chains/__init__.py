@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from pdfalearn.chains.flows import Reached as Reached
     from pdfalearn.chains.flows import ending_probabilities as ending_probabilities
     from pdfalearn.chains.flows import sums_by as sums_by
+    from pdfalearn.chains.flows import visits_and_weights as visits_and_weights
     from pdfalearn.chains.intervals import IntervalChain as IntervalChain
     from pdfalearn.chains.intervals import end_components as end_components
-    from pdfalearn.chains.visits import Chain as Chain
-    from pdfalearn.chains.visits import expected_visits as expected_visits
-    from pdfalearn.chains.visits import visits_and_weights as visits_and_weights
     from pdfalearn.chains.walks import MOST_PAIRS as MOST_PAIRS
     from pdfalearn.chains.walks import Pairs as Pairs
     from pdfalearn.chains.walks import PairWalk as PairWalk

@@ -10,7 +10,6 @@ max xᵀ(V + δw) ≤ V + δ + δ(w - 1), as w ≥ 1 + max xᵀw.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from pdfalearn.chains.flows import sums_by
 from pdfalearn.chains.intervals import (
@@ -27,8 +26,6 @@ _MOST_ROUNDS = 50
 _ENOUGH = 2.0**-50
 """Choices that gain no more than this share are not worth another round."""
 _HARDLY = 2.0**-40
-_MOST_PASSES = 2000
-_SAME = 2.0**-51
 _ROUGHLY = 0.1
 """Numbers of steps need no more accuracy than this, as a half is allowed for."""
 
@@ -38,42 +35,36 @@ def greatest_reach(chain: IntervalChain) -> float:
     if not (chain.targets == chain.yes).any():
         return 0.0
     simple, numbers = collapse_components(chain, end_components(chain))
-    start = int(numbers[0])
-    values = _extreme(simple, yes=1.0, greatest=True)
-    steps = _checked_steps(simple)
-    if steps is None or not np.isfinite(values).all():
-        return 1.0
-    ends = np.append(values, [1.0, 0.0])
-    change = float((simple.best(ends, greatest=True)[0] - values).max()) + simple.error(ends)
-    return min(1.0, _up(values[start] + max(change, 0.0) * steps[start]))
+    bound = _prove_value(simple, int(numbers[0]), yes=1.0, greatest=True)
+    return 1.0 if bound is None else min(1.0, bound)
 
 
 def least_reach(chain: IntervalChain) -> float:
     """Return what the probability of ending in ``yes`` from place 0 on is never below."""
     kept = ~avoiding_places(chain)
-    if not kept[0]:
-        return 0.0
-    simple = chain.restrict_to(kept)
-    values = _extreme(simple, yes=1.0, greatest=False)
-    steps = _checked_steps(simple)
-    if steps is None or not np.isfinite(values).all():
-        return 0.0
-    ends = np.append(values, [1.0, 0.0])
-    change = float((values - simple.best(ends, greatest=False)[0]).max()) + simple.error(ends)
-    return max(0.0, _down(values[0] - max(change, 0.0) * steps[0]))
+    bound = _prove_value(chain.restrict_to(kept), 0, yes=1.0, greatest=False) if kept[0] else None
+    return 0.0 if bound is None else max(0.0, bound)
 
 
 def greatest_steps(chain: IntervalChain) -> float:
     """Return what the expected number of steps between places is never above; may be infinite."""
-    if (end_components(chain) >= 0).any():
-        return np.inf
-    values = _extreme(chain, gain=1.0, greatest=True)
-    steps = _checked_steps(chain)
+    endless = (end_components(chain) >= 0).any()
+    bound = None if endless else _prove_value(chain, 0, gain=1.0, greatest=True)
+    return np.inf if bound is None else bound
+
+
+def _prove_value(
+    chain: IntervalChain, start: int, *, gain: float = 0.0, yes: float = 0.0, greatest: bool
+) -> float | None:
+    """Return V ± δ·w of a place, as above, rounded outward; None if nothing can be proved."""
+    values, steps = _extreme(chain, gain=gain, yes=yes, greatest=greatest), _bound_steps(chain)
     if steps is None or not np.isfinite(values).all():
-        return np.inf
-    ends = np.append(values + 1, [0.0, 0.0])
-    change = float((chain.best(ends, greatest=True)[0] - values).max()) + chain.error(ends)
-    return _up(values[0] + max(change, 0.0) * steps[0])
+        return None
+    worth, sign = np.append(values + gain, [yes, 0.0]), 1.0 if greatest else -1.0
+    further = sign * (chain.best(worth, greatest=greatest)[0] - values)
+    change = max(0.0, float(further.max()) + chain.error(worth))
+    value = values[start] + sign * change * steps[start]
+    return _up(value) if greatest else _down(value)
 
 
 def least_steps(chain: IntervalChain) -> float:
@@ -88,7 +79,7 @@ def least_steps(chain: IntervalChain) -> float:
     kept, distances = ending_places(chain)
     if not kept[0]:
         return np.inf
-    simple = chain.within(kept)  # other places cost without end: nobody goes there
+    simple = chain.restrict_to(kept, cut=True)  # other places cost without end: nobody goes there
     near = np.append(distances[kept], [0.0, 0.0])
     values = _extreme(
         simple, gain=1.0, greatest=False, weights=simple.best(near, greatest=False)[1]
@@ -112,7 +103,7 @@ def _least_to_go_on(chain: IntervalChain) -> Floats:
     return np.maximum(goes_on, 1 - stops) - chain.most_cells * 2.0**-50
 
 
-def _checked_steps(chain: IntervalChain) -> Floats | None:
+def _bound_steps(chain: IntervalChain) -> Floats | None:
     """Return w with w ≥ 1 + max xᵀw; None if ways may be too long to prove anything."""
     steps = _extreme(chain, gain=1.0, greatest=True, accuracy=_ROUGHLY)
     if not np.isfinite(steps).all():
@@ -131,29 +122,17 @@ def _extreme(
     weights: Floats | None = None,
     accuracy: float = 0.0,
 ) -> Floats:
-    """Return the extreme values of all places, but for rounding.
+    """Return the extreme values of all places, but for rounding, by Howard's policy iteration.
 
-    Parameters
-    ----------
-    chain : IntervalChain
-        A chain in which no choice goes round for ever, or no such choice is worth while.
-    gain : float
-        What a step to another place brings.
-    yes : float
-        What ending in ``yes`` brings.
-    greatest : bool
-        Whether the greatest values are wanted, or the least.
-    weights : array of float, optional
-        The first choice.
-    accuracy : float
-        What one step more may change; no more than rounding if it is 0.
+    A step to another place brings ``gain``, and ending in ``yes`` as much as it says. No choice may
+    go round for ever, or none where that is worth while, from the first one, ``weights``, on.
     """
     if weights is None:
         nothing = np.append(np.full(chain.size, gain), [yes, 0.0])
         weights = chain.best(nothing, greatest=greatest)[1]
     values = np.zeros(chain.size)
     for _ in range(_MOST_ROUNDS):
-        values = _evaluate_choice(chain, weights, (gain, yes), values, accuracy)
+        values = _evaluate_choice(chain, weights, gain, yes)
         if not np.isfinite(values).all():
             break
         worth = np.append(values + gain, [yes, 0.0])
@@ -164,31 +143,12 @@ def _extreme(
     return values
 
 
-def _evaluate_choice(
-    chain: IntervalChain,
-    weights: Floats,
-    gain_and_yes: tuple[float, float],
-    start: Floats,
-    accuracy: float,
-) -> Floats:
-    """Return what is expected from every place on if these probabilities are always chosen.
-
-    Values are passed back from a start; only where ways are long, a system is solved.
-    """
-    gain, yes = gain_and_yes
+def _evaluate_choice(chain: IntervalChain, weights: Floats, gain: float, yes: float) -> Floats:
+    """Return what is expected from every place on if these probabilities are always chosen."""
     worth = np.append(np.full(chain.size, gain), [yes, 0.0])
     gains = sums_by(chain.sources, weights * worth[chain.targets], chain.size)
-    flow = chain.flow(weights)
-    moves = csr_array(
-        (flow.weights, (flow.sources, flow.successors)), shape=(chain.size, chain.size)
-    )
-    values = start
-    for _ in range(_MOST_PASSES):
-        before, values = values, np.asarray(gains + moves @ values)
-        if np.abs(values - before).max() <= max(accuracy, _SAME * values.max()):
-            return values
     try:
-        return flow.values(gains)
+        return chain.flow(weights).values(gains)
     except InputError:  # ways are too long to be solved for
         return np.full(chain.size, np.inf)
 

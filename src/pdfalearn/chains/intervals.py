@@ -6,7 +6,6 @@ sums that are 1 but for rounding count as 1, so that in doubt a way may stay, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from pdfalearn.chains.flows import Flow, sums_by
+from pdfalearn.chains.ways import least_costs
 from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import offsets_of
 
@@ -77,51 +77,35 @@ class IntervalChain:
     @cached_property
     def _groups(self) -> list[tuple[Integers, Integers]]:
         """Places of about as many cells, and their cells in rows; missing ones have number -1."""
-        counts = np.diff(self.begins)
-        kinds = np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)
-        return list(self._group_places(counts, kinds))
-
-    def _group_places(
-        self, counts: Integers, kinds: Integers
-    ) -> Iterator[tuple[Integers, Integers]]:
+        counts, groups = np.diff(self.begins), []
+        # Counts within a factor of two share a table, so that at most half of it is missing.
+        kinds = np.ceil(np.log2(np.maximum(counts, 1)))
         for kind in np.unique(kinds):
             places = (kinds == kind).nonzero()[0]
             columns = np.arange(counts[places].max())
             cells = self.begins[places][:, None] + columns
             cells[columns >= counts[places][:, None]] = -1
-            yield places, cells
+            groups.append((places, cells))
+        return groups
 
     def best(self, values: Floats, *, greatest: bool) -> tuple[Floats, Floats]:
         """Choose the probabilities that make the expected value of the next target extreme.
 
-        Parameters
-        ----------
-        values : array of float, shape (size + 2,)
-            What every target is worth.
-        greatest : bool
-            Whether the greatest expectation is wanted, or the least.
-
-        Returns
-        -------
-        expectations, weights : arrays of float
-            What each place can expect, and the probability of each cell.
-
-        Notes
-        -----
-        Each cell first gets what it must have. The rest goes to the best targets until they have
-        as much as they may.
+        Returns what each place can expect, and the probability of each cell. Each cell first gets
+        what it must have; the rest goes to the best targets until they have as much as they may.
         """
         sign = -1.0 if greatest else 1.0
         worth = np.append(sign * values[self.targets], np.inf)  # the last one for missing cells
         lows, slacks = np.append(self.lows, 0.0), np.append(self.highs - self.lows, 0.0)
         expectations, weights = np.empty(self.size), np.zeros(len(worth))
         for places, all_cells in self._groups:
+            # From the best target to the worst, each takes what those before it have left.
             order = np.argsort(worth[all_cells], axis=1, kind="stable")
             cells = np.take_along_axis(all_cells, order, axis=1)
             slack = slacks[cells]
-            room = 1 - lows[cells].sum(axis=1, keepdims=True)
+            free = 1 - lows[cells].sum(axis=1, keepdims=True)
             before = np.cumsum(slack, axis=1) - slack
-            chosen = lows[cells] + np.clip(room - before, 0.0, slack)
+            chosen = lows[cells] + np.clip(free - before, 0.0, slack)
             weights[cells] = chosen
             worths = np.where(cells < 0, 0.0, worth[cells])
             expectations[places] = sign * (chosen * worths).sum(axis=1)
@@ -145,17 +129,11 @@ class IntervalChain:
         edges = self.sources[inner], self.targets[inner], weights[inner]
         return Flow(*edges, leaving=leaving)
 
-    def restrict_to(self, kept: Flags) -> IntervalChain:
-        """Return the chain within some places; what leads to others leads to ``no``."""
-        return self._renumber_places(kept, kept[self.sources])
-
-    def within(self, kept: Flags) -> IntervalChain:
-        """Return the chain within some places; nothing leads to others any more."""
-        targets = np.append(kept, [True, True])[self.targets]
-        return self._renumber_places(kept, kept[self.sources] & targets)
-
-    def _renumber_places(self, kept: Flags, cells: Flags) -> IntervalChain:
-        count = int(kept.sum())
+    def restrict_to(self, kept: Flags, *, cut: bool = False) -> IntervalChain:
+        """Return the chain within some places; what leads to others is cut, or leads to ``no``."""
+        cells, count = kept[self.sources], int(kept.sum())
+        if cut:
+            cells &= np.append(kept, [True, True])[self.targets]
         numbers = np.append(np.where(kept, np.cumsum(kept) - 1, count + 1), [count, count + 1])
         return IntervalChain.of_cells(
             count,
@@ -171,49 +149,35 @@ def end_components(chain: IntervalChain) -> Integers:
     """Return the number of each place's maximal end component; -1 for places in none.
 
     Once in an end component, a way can be kept in it for ever, and led to each of its places.
-
-    Notes
-    -----
-    Places that cannot stay within their strongly connected component are left out, and what is
-    left falls into smaller components, until all places can stay.
+    Places that cannot stay within their strongly connected component are left out, and what is left
+    falls into smaller components, until all places can stay.
     """
-    labels = np.zeros(chain.size, dtype=np.int64)
-    active = np.ones(chain.size, dtype=bool)
+    active, inner = np.ones(chain.size, dtype=bool), chain.targets < chain.size
+    targets = np.where(inner, chain.targets, 0)
     while True:
-        inside = _inside(chain, labels, active)
-        labels = _strong_components(chain, inside)
-        inside &= labels[chain.sources] == labels[np.minimum(chain.targets, chain.size - 1)]
-        leaves = active & ~_can_stay(chain, inside)
+        cells = inner & active[chain.sources] & active[targets]
+        edges = chain.sources[cells], targets[cells]
+        graph = csr_array((np.ones(len(edges[0])), edges), shape=(chain.size, chain.size))
+        labels = connected_components(graph, connection="strong")[1]
+        most, forced = _sum_within(chain, cells & (labels[chain.sources] == labels[targets]))
+        leaves = active & _must_leave(chain, most, forced)
         if not leaves.any():
-            _, numbers = np.unique(labels[active], return_inverse=True)
             components = np.full(chain.size, -1)
-            components[active] = numbers
+            components[active] = np.unique(labels[active], return_inverse=True)[1]
             return components
         active &= ~leaves
 
 
-def _inside(chain: IntervalChain, labels: Integers, active: Flags) -> Flags:
-    """Mark the cells within one component of active places."""
-    targets = np.minimum(chain.targets, chain.size - 1)
-    same = (chain.targets < chain.size) & (labels[chain.sources] == labels[targets])
-    return np.asarray(same & active[chain.sources] & active[targets])
-
-
-def _strong_components(chain: IntervalChain, cells: Flags) -> Integers:
-    edges = (chain.sources[cells], chain.targets[cells])
-    graph = csr_array((np.ones(len(edges[0])), edges), shape=(chain.size, chain.size))
-    return np.asarray(connected_components(graph, connection="strong")[1], dtype=np.int64)
-
-
-def _can_stay(chain: IntervalChain, cells: Flags) -> Flags:
-    """Return whether probabilities can be chosen such that all is in these cells."""
+def _sum_within(chain: IntervalChain, cells: Flags) -> tuple[Floats, Floats]:
+    """Return the most that every place can put into these cells, and the least into others."""
     most = sums_by(chain.sources, np.where(cells, chain.highs, 0.0), chain.size)
-    forced = sums_by(chain.sources, np.where(cells, 0.0, chain.lows), chain.size)
-    return (most >= 1 - _rounding(chain)) & (forced <= _rounding(chain))
+    return most, sums_by(chain.sources, np.where(cells, 0.0, chain.lows), chain.size)
 
 
-def _rounding(chain: IntervalChain) -> float:
-    return (chain.most_cells + 4) * 2.0**-50
+def _must_leave(chain: IntervalChain, most: Floats, forced: Floats) -> Flags:
+    """Return whether no choice stays within cells; in doubt one does, which is on the safe side."""
+    rounding = (chain.most_cells + 4) * 2.0**-50
+    return (most < 1 - rounding) | (forced > rounding)
 
 
 def collapse_components(
@@ -225,29 +189,23 @@ def collapse_components(
     outside that a place inside may lead to; or it never leaves, which counts as ``no``.
     """
     single = components < 0
-    numbers = np.where(single, np.cumsum(single) - 1, int(single.sum()) + components)
-    size = int(single.sum() + components.max(initial=-1) + 1)
-    all_numbers = np.append(numbers, [size, size + 1])
-    sources, targets = numbers[chain.sources], all_numbers[chain.targets]
+    begin = int(single.sum())
+    numbers = np.where(single, np.cumsum(single) - 1, begin + components)
+    size = begin + int(components.max(initial=-1)) + 1
+    sources, targets = numbers[chain.sources], np.append(numbers, [size, size + 1])[chain.targets]
     plain = single[chain.sources]
     exits = ~plain & (sources != targets)
-    joint = np.arange(int(single.sum()), size)
-    ways = np.unique(
-        np.concatenate(
-            (sources[exits] * (size + 2) + targets[exits], joint * (size + 2) + size + 1)
-        )
+    # Every exit may be taken with any probability, and so may ``no``: to stay for ever.
+    never = np.arange(begin, size) * (size + 2) + size + 1
+    ways = np.unique(np.concatenate((sources[exits] * (size + 2) + targets[exits], never)))
+    cells = (
+        np.concatenate((sources[plain], ways // (size + 2))),
+        np.concatenate((targets[plain], ways % (size + 2))),
+        np.concatenate((chain.lows[plain], np.zeros(len(ways)))),
+        np.concatenate((chain.highs[plain], np.ones(len(ways)))),
     )
-    return (
-        IntervalChain.of_cells(
-            size,
-            np.concatenate((sources[plain], ways // (size + 2))),
-            np.concatenate((targets[plain], ways % (size + 2))),
-            np.concatenate((chain.lows[plain], np.zeros(len(ways)))),
-            np.concatenate((chain.highs[plain], np.ones(len(ways)))),
-            rounding=chain.most_cells * 2.0**-51,
-        ),
-        numbers,
-    )
+    rounding = chain.most_cells * 2.0**-51
+    return IntervalChain.of_cells(size, *cells, rounding=rounding), numbers
 
 
 def avoiding_places(chain: IntervalChain) -> Flags:
@@ -255,74 +213,41 @@ def avoiding_places(chain: IntervalChain) -> Flags:
     return _keep_inside(chain, np.ones(chain.size, dtype=bool), ends={chain.no})
 
 
-def ending_places(chain: IntervalChain) -> tuple[Flags, Integers]:
+def ending_places(chain: IntervalChain) -> tuple[Flags, Floats]:
     """Return whether a way from each place can be made to end for sure, and in how many steps.
 
     The steps are those of the shortest way, if choices are made such that it is possible.
     """
-    kept = np.ones(chain.size, dtype=bool)
+    kept, ends = np.ones(chain.size, dtype=bool), np.full(chain.size + 2, np.inf)
+    ends[-2:] = 0.0
     while True:
         kept = _keep_inside(chain, kept, ends={chain.yes, chain.no})
-        steps = _steps_to_end(chain, kept)
-        if (steps[kept] >= 0).all():
+        cells = kept[chain.sources] & np.append(kept, [True, True])[chain.targets]
+        edges = chain.sources[cells], chain.targets[cells]
+        steps = least_costs(*edges, np.ones(len(edges[0])), ends)[:-2]
+        if np.isfinite(steps[kept]).all():
             return kept, steps
-        kept = steps >= 0
-
-
-def _steps_to_end(chain: IntervalChain, kept: Flags) -> Integers:
-    """Return the steps of a shortest way through kept places to an end; -1 where there is none."""
-    all_kept = np.append(kept, [True, True])
-    backwards = _Backwards(chain, kept[chain.sources] & all_kept[chain.targets])
-    steps = np.full(chain.size + 2, -1)
-    front, distance = np.array([chain.yes, chain.no]), 0
-    while len(front):
-        steps[front] = distance
-        sources = np.unique(chain.sources[backwards.cells_into(front)])
-        front, distance = sources[steps[sources] < 0], distance + 1
-    return steps[:-2]
+        kept = np.isfinite(steps)
 
 
 def _keep_inside(chain: IntervalChain, kept: Flags, ends: set[int]) -> Flags:
     """Return the largest part of some places from which ways can be kept in it, or led to ends."""
     inside = np.append(kept, [chain.yes in ends, chain.no in ends])
-    cells = inside[chain.targets]
-    most = sums_by(chain.sources, np.where(cells, chain.highs, 0.0), chain.size)
-    forced = sums_by(chain.sources, np.where(cells, 0.0, chain.lows), chain.size)
-    backwards = _Backwards(chain, cells)
-    rounding = _rounding(chain)
+    most, forced = _sum_within(chain, inside[chain.targets])
+    by_target = np.argsort(chain.targets, kind="stable")
+    begins = np.searchsorted(chain.targets, np.arange(chain.size + 1), sorter=by_target)
     kept = kept.copy()
-    leaves = (kept & ((most < 1 - rounding) | (forced > rounding))).nonzero()[0]
+    leaves = (kept & _must_leave(chain, most, forced)).nonzero()[0]
     while len(leaves):
         kept[leaves] = False
-        into = backwards.cells_into(leaves)
+        # All cells into the places that leave: ranges of by_target, one after the other.
+        counts = begins[leaves + 1] - begins[leaves]
+        shifts = begins[leaves] - (np.cumsum(counts) - counts)
+        into = by_target[np.arange(counts.sum()) + np.repeat(shifts, counts)]
         sources = chain.sources[into]
         np.subtract.at(most, sources, chain.highs[into])
         np.add.at(forced, sources, chain.lows[into])
         touched = np.unique(sources)
-        out = (most[touched] < 1 - rounding) | (forced[touched] > rounding)
+        out = _must_leave(chain, most[touched], forced[touched])
         leaves = touched[out & kept[touched]]
     return kept
-
-
-class _Backwards:
-    """Finds the cells that lead into places.
-
-    Parameters
-    ----------
-    chain : IntervalChain
-        The chain.
-    cells : array of bool
-        The cells to look among.
-    """
-
-    def __init__(self, chain: IntervalChain, cells: Flags) -> None:
-        numbers = cells.nonzero()[0]
-        self._cells = numbers[np.argsort(chain.targets[numbers], kind="stable")]
-        places = np.arange(chain.size + 3)
-        self._begins = np.searchsorted(chain.targets[self._cells], places)
-
-    def cells_into(self, places: Integers) -> Integers:
-        """Return the cells whose targets are among different places."""
-        begins, counts = self._begins[places], np.diff(self._begins)[places]
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.asarray(self._cells[np.repeat(begins, counts) + within])

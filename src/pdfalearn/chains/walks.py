@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import rel_entr
 
-from pdfalearn.arrays import IntMap, reaching
+from pdfalearn.arrays import IntMap, firsts, reaching
+from pdfalearn.chains.flows import Flow
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Flags, Floats, Integers
@@ -17,12 +21,16 @@ from pdfalearn.typing import Flags, Floats, Integers
 MOST_PAIRS = 4_000_000
 """Walks end here, unless something else is asked for."""
 _MOST_CELLS = 2**24
-"""Up to this many possible pairs there is a cell for each."""
-
-
-_CELLS = 2**20
+"""Up to this many possible pairs there is a cell for each, which is 2.7 times as fast as a map."""
+_NUMBERS_AT_ONCE = 2**20
 """Rows are compared in parts of about this many numbers."""
-_REMEDY = "compare drawn words instead, or allow more with most_pairs"
+
+
+class Automaton(Protocol):
+    """A PDFA or a DFA: its table has a last row of -1, for where it is undefined."""
+
+    table: NDArray[np.int32]
+    initial: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,44 +51,31 @@ class PairWalk:
 
 
 def walk_pairs(
-    first: tuple[NDArray[np.int32], int],
-    second: tuple[NDArray[np.int32], int],
-    followed: Callable[[Integers, Integers], NDArray[np.bool_]],
+    first: Automaton,
+    second: Automaton,
+    followed: Callable[[Integers, Integers], Flags],
     *,
-    most: int = MOST_PAIRS,
+    most: int | None = None,
     remedy: str = "draw words instead",
 ) -> PairWalk:
-    """Walk through all pairs that words reach together.
+    """Walk through all pairs of states that words reach together in two automata.
 
-    Parameters
-    ----------
-    first, second : tuple of array and int
-        The tables of the two automata, with a last row of -1, the symbols in the same order; and
-        their initial states.
-    followed : function of two arrays of states
-        Which symbols are followed from pairs of states: an array of bool, shape (pairs, symbols).
-        A state is -1 after a transition that is undefined.
-    most : int
-        The greatest number of pairs.
-    remedy : str
-        What to do if there are more pairs, for the error.
-
-    Raises
-    ------
-    InputError
-        If there are more than ``most`` pairs.
+    ``followed`` says which symbols are followed from pairs of states, as an array of bool of shape
+    (pairs, symbols); a state is -1 after a transition that is undefined. More pairs than ``most``,
+    four million if not given, are refused with a remedy.
 
     Examples
     --------
-    >>> table = np.array([[0, 1], [1, 0], [-1, -1]], dtype=np.int32)
-    >>> walk_pairs((table, 0), (table, 1), lambda lefts, rights: table[lefts] >= 0).rights
-    array([1, 0])
+    >>> even = PDFA(alphabet="a", transitions=[[1], [0]], probabilities=[[0.5, 0.5]] * 2)
+    >>> walk_pairs(even, even, lambda lefts, rights: even.table[lefts] >= 0).rights
+    array([0, 1])
     """
-    (lefts_to, left), (rights_to, right) = first, second
-    width = len(rights_to)
+    lefts_to, rights_to = first.table, second.table
+    most, width = most or MOST_PAIRS, len(rights_to)
     cells = (len(lefts_to) + 1) * width
     numbers = _Numbers(cells) if cells <= _MOST_CELLS else IntMap()
-    lefts, rights = np.array([left]), np.array([right])
+    lefts, rights = np.array([first.initial]), np.array([second.initial])
+    # The key of a pair; both states are -1 at least.
     numbers.get_or_add((lefts + 1) * width + rights + 1)
     pairs, edges = [(lefts, rights)], []
     while len(lefts):
@@ -95,20 +90,18 @@ def walk_pairs(
                 f"({len(lefts_to) - 1:,} and {width - 1:,} states); {remedy}"
             )
         edges.append((begin + places, symbols, successors))
-        lefts, rights = _take_new_pairs(lefts, rights, successors, known, len(numbers))
+        # The next level: the new pairs in the order of their numbers, from any edge into them.
+        found = np.full(len(numbers) - known, -1)
+        is_new = np.flatnonzero(successors >= known)
+        found[successors[is_new] - known] = is_new
+        lefts, rights = lefts[found], rights[found]
         pairs.append((lefts, rights))
     all_lefts, all_rights = map(np.concatenate, zip(*pairs, strict=True))
     return PairWalk(all_lefts, all_rights, *map(np.concatenate, zip(*edges, strict=True)))
 
 
 class _Numbers:
-    """Numbers keys below a bound 0, 1, … in the order in which they are seen, as `IntMap` does.
-
-    Parameters
-    ----------
-    bound : int
-        There is a cell for each key.
-    """
+    """Numbers keys below a bound 0, 1, … in the order in which they are seen, as `IntMap` does."""
 
     def __init__(self, bound: int) -> None:
         self._cells = np.full(bound, -1, dtype=np.int64)
@@ -119,116 +112,147 @@ class _Numbers:
 
     def get_or_add(self, keys: Integers) -> Integers:
         """Return the number of every key; keys that are new get the next numbers."""
-        places = np.flatnonzero(self._cells[keys] < 0)
-        new = keys[places]
-        self._cells[new[::-1]] = places[::-1]  # of equal keys the first stays
-        new = new[self._cells[new] == places]
+        new = keys[self._cells[keys] < 0]
+        new = new[firsts(self._cells, new)]
         self._cells[new] = np.arange(self._size, self._size + len(new))
         self._size += len(new)
         return np.asarray(self._cells[keys])
-
-
-def _take_new_pairs(
-    lefts: Integers, rights: Integers, numbers: Integers, known: int, all_known: int
-) -> tuple[Integers, Integers]:
-    """Return the pairs that were not known before, in the order of their numbers."""
-    new_lefts = np.empty(all_known - known, dtype=np.int64)
-    new_rights = np.empty_like(new_lefts)
-    is_new = numbers >= known
-    places = numbers[is_new] - known
-    new_lefts[places], new_rights[places] = lefts[is_new], rights[is_new]
-    return new_lefts, new_rights
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
     """One of two automata; arrays have a last row, of nothing, for where it is undefined."""
 
-    table: NDArray[np.int32]
-    rows: Floats
-    initial: int
+    pdfa: PDFA
 
-    @classmethod
-    def of(cls, pdfa: PDFA) -> Side:
-        """Take an automaton's table and normalised rows."""
-        rows = normalise_rows(pdfa.probabilities)
-        nothing = np.zeros((1, rows.shape[1]))
-        return cls(pdfa.table, np.concatenate((rows, nothing)), pdfa.initial)
+    @cached_property
+    def rows(self) -> Floats:
+        """The distributions, divided by their sums."""
+        rows = normalise_rows(self.pdfa.probabilities)
+        return np.concatenate((rows, np.zeros((1, rows.shape[1]))))
 
     @cached_property
     def possible(self) -> Flags:
         """Which transitions have a positive probability."""
-        return self.rows[:, 1:] > 0
+        possible = np.zeros(self.pdfa.table.shape, dtype=bool)
+        np.greater(self.pdfa.probabilities[:, 1:], 0, out=possible[:-1])
+        return possible
 
     @cached_property
     def ways(self) -> Flags:
         """Which transitions lead to where a word can end."""
         sources, symbols = self.possible.nonzero()
-        ending = reaching(sources, self.table[sources, symbols], self.rows[:, 0] > 0)
-        return np.asarray(self.possible & ending[self.table])
+        table = self.pdfa.table
+        ending = reaching(sources, table[sources, symbols], self.rows[:, 0] > 0)
+        return np.asarray(self.possible & ending[table])
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(PairWalk):
     """The pairs of states that words reach in two automata over the same symbols."""
 
     first: Side
     second: Side
-    walk: PairWalk
 
     @classmethod
-    def common(cls, a: PDFA, b: PDFA, most: int = MOST_PAIRS) -> Pairs:
+    def visited(cls, target: PDFA, candidate: PDFA, *, most: int | None = None) -> Pairs:
+        """Follow the words that the target finds possible; the candidate may be undefined there."""
+        first, second = Side(target), Side(candidate)
+        possible = first.possible
+        remedy = "evaluate on drawn words instead"
+        return cls._walk(first, second, lambda lefts, _: possible[lefts], most, remedy)
+
+    @classmethod
+    def common(cls, a: PDFA, b: PDFA, most: int | None = None) -> Pairs:
         """Follow the words that both automata find possible."""
-        first, second = Side.of(a), Side.of(b)
-        return cls._walk(first, second, first.possible, second.possible, np.logical_and, most)
+        first, second = Side(a), Side(b)
+        ways, others = first.possible, second.possible
+        return cls._walk(first, second, lambda p, q: ways[p] & others[q], most)
 
     @classmethod
-    def ending(cls, a: PDFA, b: PDFA, most: int = MOST_PAIRS) -> Pairs:
+    def ending(cls, a: PDFA, b: PDFA, most: int | None = None) -> Pairs:
         """Follow the words that can still end in one of the automata at least."""
-        first, second = Side.of(a), Side.of(b)
-        return cls._walk(first, second, first.ways, second.ways, np.logical_or, most)
+        first, second = Side(a), Side(b)
+        ways, others = first.ways, second.ways
+        return cls._walk(first, second, lambda p, q: ways[p] | others[q], most)
 
     @classmethod
     def _walk(
-        cls, first: Side, second: Side, ways: Flags, others: Flags, join: np.ufunc, most: int
+        cls,
+        first: Side,
+        second: Side,
+        followed: Callable[[Integers, Integers], Flags],
+        most: int | None,
+        remedy: str = "compare drawn words instead, or allow more with most_pairs",
     ) -> Pairs:
-        walk = walk_pairs(
-            (first.table, first.initial),
-            (second.table, second.initial),
-            lambda lefts, rights: join(ways[lefts], others[rights]),
-            most=most,
-            remedy=_REMEDY,
-        )
-        return cls(first, second, walk)
+        walk = walk_pairs(first.pdfa, second.pdfa, followed, most=most, remedy=remedy)
+        return cls(first=first, second=second, **vars(walk))
 
     def __len__(self) -> int:
-        return len(self.walk.lefts)
+        return len(self.lefts)
 
     def edge_weights(self) -> tuple[Floats, Floats]:
         """Return the probability of every transition in the two automata."""
-        walk = self.walk
-        columns = walk.symbols + 1
+        columns = self.symbols + 1
         return (
-            self.first.rows[walk.lefts[walk.sources], columns],
-            self.second.rows[walk.rights[walk.sources], columns],
+            self.first.rows[self.lefts[self.sources], columns],
+            self.second.rows[self.rights[self.sources], columns],
         )
 
     def endings(self) -> tuple[Floats, Floats]:
         """Return the probability to end in every pair, in the two automata."""
-        return self.first.rows[self.walk.lefts, 0], self.second.rows[self.walk.rights, 0]
+        return self.first.rows[self.lefts, 0], self.second.rows[self.rights, 0]
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The flow of the words of the first automaton."""
+        rows, lefts = self.first.rows, self.lefts
+        weights = rows[lefts[self.sources], self.symbols + 1]
+        return Flow(self.sources, self.successors, weights, rows[lefts, 0])
+
+    @property
+    def moves(self) -> csr_array[np.float64]:
+        """The matrix Pᵀ that passes probability of the first automaton on by one symbol."""
+        places = (self.successors, self.sources)
+        return csr_array((self.flow.weights, places), shape=(len(self), len(self)))
 
     def row_distances(self) -> Floats:
         """Return the squared Hellinger distance of the two rows of every pair."""
         roots, others = np.sqrt(self.first.rows), np.sqrt(self.second.rows)
-        distances = np.empty(len(self))
-        for part in self._parts(roots.shape[1]):
-            gaps = roots[self.walk.lefts[part]] - others[self.walk.rights[part]]
-            distances[part] = 0.5 * np.einsum("ij,ij->i", gaps, gaps)
-        return distances
 
-    def _parts(self, width: int) -> Iterator[slice]:
-        size = max(1, _CELLS // width)
-        return (slice(begin, begin + size) for begin in range(0, len(self), size))
+        def distances(lefts: Integers, rights: Integers) -> Floats:
+            gaps = roots[lefts] - others[rights]
+            return np.asarray(0.5 * np.einsum("ij,ij->i", gaps, gaps))
+
+        return self.measure(distances)
+
+    def row_divergences(self) -> Floats:
+        """Return the divergence of the two rows of every pair; infinite if one is undefined."""
+        rows, others = self.first.rows, self.second.rows
+        terms = self.measure(lambda p, q: rel_entr(rows[p], others[q]).sum(axis=1))
+        return np.maximum(terms, 0.0)
+
+    def measure(
+        self, measure: Callable[[Integers, Integers], Floats], others: Integers | None = None
+    ) -> Floats:
+        """Measure the states of all pairs, or the left ones and others, a part at a time."""
+        values, rights = np.empty(len(self)), self.rights if others is None else others
+        size = max(1, _NUMBERS_AT_ONCE // self.first.rows.shape[1])
+        for begin in range(0, len(self), size):
+            part = slice(begin, begin + size)
+            values[part] = measure(self.lefts[part], rights[part])
+        return values
+
+    def word(self, pair: int) -> list[int]:
+        """Return a shortest word that leads to a pair, as the codes of its symbols."""
+        # Transitions stand in the order of the walk: the first into a pair is the one it came by.
+        reached, first_edges = np.unique(self.successors, return_index=True)
+        codes = []
+        while pair:
+            edge = first_edges[np.searchsorted(reached, pair)]
+            codes.append(int(self.symbols[edge]))
+            pair = int(self.sources[edge])
+        return codes[::-1]
 
 
 def normalise_rows(rows: Floats) -> Floats:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -23,21 +23,10 @@ _END = -1
 
 
 def least_costs(sources: Integers, successors: Integers, steps: Floats, ends: Floats) -> Floats:
-    """Return the least cost of a way to an end, from every place.
+    """Return the least cost of a way to an end, from every place; infinite where none is reached.
 
-    Parameters
-    ----------
-    sources, successors : array of int
-        The edges, in the order of their sources.
-    steps : array of float
-        The cost of every edge, none negative.
-    ends : array of float
-        The cost of ending in each place; infinite where no way ends.
-
-    Returns
-    -------
-    array of float
-        Infinite where no end is reached.
+    ``steps`` are the costs of the edges, which stand in the order of their sources, and ``ends``
+    those of ending in each place; none is negative.
 
     Examples
     --------
@@ -49,6 +38,7 @@ def least_costs(sources: Integers, successors: Integers, steps: Floats, ends: Fl
         return ends
     costs, begins = ends.copy(), np.flatnonzero(np.diff(sources, prepend=-1))
     moving = sources[begins]
+    # The algorithm of Bellman and Ford, all edges at once: a pass for each step of a way.
     for _ in range(_MOST_ROUNDS):
         onwards = np.minimum.reduceat(steps + costs[successors], begins)
         better = onwards < costs[moving]
@@ -108,6 +98,7 @@ class WordGraph:
     @cached_property
     def lengths(self) -> Floats:
         """The length of the shortest of the heaviest ways to an end; infinite if there is none."""
+        # An edge is tight if it is on a cheapest way: only such edges count here, each as one step.
         reach = self.costs + SAME * (1 + self.costs)
         tight = self.steps + self.costs[self.successors] <= reach[self.sources]
         ends = np.where(minus_logs(self.ends) <= reach, 0.0, np.inf)
@@ -121,127 +112,21 @@ class WordGraph:
 
 
 class Way(NamedTuple):
-    """A word, its weight, and -log of that."""
+    """A word, its weight, -log of that, and the place where it ends."""
 
     codes: list[int]
     weight: float
     cost: float
-
-
-class _Step(NamedTuple):
-    """One way on from a place, if the best is taken from there on."""
-
-    cost: float
-    length: float
-    symbol: int
-    """-1 if it is the end."""
-    own_cost: float
-    weight: float
-    successor: int
-
-
-class _Place(NamedTuple):
-    """A place of a word, with the symbols, the weight and the cost so far."""
-
     place: int
-    position: int
-    weight: float
-    cost: float
-
-    def after(self, step: _Step) -> _Place:
-        """Return where a step leads."""
-        return _Place(
-            step.successor, self.position + 1, self.weight * step.weight, self.cost + step.own_cost
-        )
-
-
-class _Candidate:
-    """A word that is the best of those which leave another one at a certain place.
-
-    It takes the parent's symbols up to the place, then the step of this rank, then the best ones.
-    """
-
-    __slots__ = ("_codes", "at", "cost", "length", "parent", "rank", "search", "symbol")
-
-    def __init__(self, search: _Search, parent: _Candidate | None, at: _Place, rank: int) -> None:
-        self.search, self.parent, self.at, self.rank = search, parent, at, rank
-        step = search.steps(at.place)[rank]
-        self.cost, self.length = at.cost + step.cost, at.position + step.length
-        self.symbol = step.symbol
-        self._codes: list[int] | None = None
-
-    @property
-    def codes(self) -> list[int]:
-        """The word."""
-        if self._codes is None:
-            begin = self.parent.codes[: self.at.position] if self.parent else []
-            self._codes = begin + [step.symbol for step in self.search.path(self)[:-1]]
-        return self._codes
-
-    def __lt__(self, other: _Candidate) -> bool:
-        if not are_same(self.cost, other.cost):
-            return self.cost < other.cost
-        if self.length != other.length:
-            return self.length < other.length
-        if self.parent is not None and self.parent is other.parent:
-            return self._leaves_lower(self.parent.codes, other)
-        return self.codes < other.codes
-
-    def _leaves_lower(self, codes: list[int], other: _Candidate) -> bool:
-        """Compare two words of one length that leave the same word, without writing them down."""
-        at, there = self.at.position, other.at.position
-        if at == there:
-            return self.symbol < other.symbol
-        return self.symbol < codes[at] if at < there else codes[there] < other.symbol
-
-
-class _Search:
-    """The state of a search: what is known of the places that it has come to.
-
-    Parameters
-    ----------
-    graph : WordGraph
-        The graph to search.
-    """
-
-    def __init__(self, graph: WordGraph) -> None:
-        self.graph = graph
-        self._steps: dict[int, _Steps] = {}
-
-    def ways(self) -> Iterator[Way]:
-        """Take the best candidate, and make one of each step at which it can be left."""
-        if self.graph.costs[0] == np.inf:
-            return
-        waiting = [_Candidate(self, None, _Place(0, 0, 1.0, 0.0), 0)]
-        while waiting:
-            best = heappop(waiting)
-            at, rank = best.at, best.rank
-            for step in self.path(best):
-                if rank + 1 < len(self.steps(at.place)):
-                    heappush(waiting, _Candidate(self, best, at, rank + 1))
-                at, rank = at.after(step), 0
-            yield Way(best.codes, at.weight, best.cost)
-
-    def path(self, candidate: _Candidate) -> list[_Step]:
-        """Return a candidate's steps from where it left its parent, with the end."""
-        steps = [self.steps(candidate.at.place)[candidate.rank]]
-        while steps[-1].symbol != _END:
-            steps.append(self.steps(steps[-1].successor)[0])
-        return steps
-
-    def steps(self, place: int) -> _Steps:
-        """Return all steps from a place that lead to an end, the best one first."""
-        if place not in self._steps:
-            self._steps[place] = _Steps(self.graph, place)
-        return self._steps[place]
 
 
 class _Steps:
-    """The steps from a place, in order: made of arrays only as far as they are asked for."""
+    """The steps from a place to an end, the best one first."""
 
     def __init__(self, graph: WordGraph, place: int) -> None:
         here = slice(int(graph.offsets[place]), int(graph.offsets[place + 1]))
         successors, own, end = graph.successors[here], graph.steps[here], graph.ends[place]
+        self.place = place
         columns = (
             np.append(own + graph.costs[successors], minus_logs(end)),
             np.append(graph.lengths[successors] + 1, 0),
@@ -252,6 +137,7 @@ class _Steps:
         )
         order = np.argsort(columns[0], kind="stable")[: int((columns[0] < np.inf).sum())]
         costs = columns[0][order]
+        # Costs that are the same but for rounding form a group, sorted by length and symbol.
         groups = np.cumsum(np.diff(costs, prepend=-1.0) > SAME * (1 + costs))
         order = order[np.lexsort((columns[2][order], columns[1][order], groups))]
         self._columns = [column[order] for column in columns]
@@ -259,13 +145,48 @@ class _Steps:
     def __len__(self) -> int:
         return len(self._columns[0])
 
-    def __getitem__(self, rank: int) -> _Step:
-        return _Step(*(column[rank].item() for column in self._columns))
+    def __getitem__(self, rank: int) -> list[Any]:
+        """Return the cost and the length to the end, and the step's own symbol, cost, and so on."""
+        return [column[rank].item() for column in self._columns]
 
 
-def are_same(cost: float, other: float) -> bool:
-    """Return whether two costs are the same but for rounding."""
-    return abs(cost - other) <= SAME * (1 + abs(cost))
+class _Node:
+    """A prefix and the step of some rank after it; from there on the best ones are taken.
+
+    Nodes are ordered as the words are that they stand for: by cost, length and symbols.
+    """
+
+    def __init__(self, steps: _Steps, parent: _Node | None, rank: int) -> None:
+        self.steps, self.parent, self.rank = steps, parent, rank
+        self.depth: int = parent.depth + 1 if parent else 0
+        self.so_far: float = parent.so_far if parent else 0.0
+        self.weight: float = parent.weight if parent else 1.0
+        cost, length, self.symbol, own_cost, own_weight, self.successor = steps[rank]
+        self.cost, self.length = self.so_far + cost, self.depth + length
+        self.so_far += own_cost
+        self.weight *= own_weight
+
+    def __lt__(self, other: _Node) -> bool:
+        if abs(self.cost - other.cost) > SAME * (1 + abs(self.cost)):
+            return bool(self.cost < other.cost)
+        if self.length != other.length:
+            return bool(self.length < other.length)
+        # No prefix of a waiting node waits, too: they part in steps after a common parent.
+        one: Any = self
+        two: Any = other
+        while one.parent is not two.parent:
+            is_deeper, is_higher = one.depth > two.depth, one.depth < two.depth
+            one = one if is_higher else one.parent
+            two = two if is_deeper else two.parent
+        return bool(one.symbol < two.symbol)
+
+    def way(self) -> Way:
+        """Return the word that ends with this node."""
+        codes, node = [], self.parent
+        while node is not None:
+            codes.append(node.symbol)
+            node = node.parent
+        return Way(codes[::-1], self.weight, self.so_far, self.steps.place)
 
 
 def heaviest_words(graph: WordGraph) -> Iterator[Way]:
@@ -277,4 +198,18 @@ def heaviest_words(graph: WordGraph) -> Iterator[Way]:
     of its steps for the next best one there, and goes on in the best way: that makes one candidate
     for each step of every word that was found, and none that is not some subset's best.
     """
-    return _Search(graph).ways()
+    if graph.costs[0] == np.inf:
+        return
+    known = {0: _Steps(graph, 0)}
+    waiting = [_Node(known[0], None, 0)]
+    while waiting:
+        node = heappop(waiting)
+        while True:
+            if node.rank + 1 < len(node.steps):
+                heappush(waiting, _Node(node.steps, node.parent, node.rank + 1))
+            if node.symbol == _END:
+                break
+            if node.successor not in known:
+                known[node.successor] = _Steps(graph, node.successor)
+            node = _Node(known[node.successor], node, 0)
+        yield node.way()

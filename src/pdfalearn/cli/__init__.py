@@ -1,4 +1,4 @@
-"""The command line ``pdfalearn``: one module a command, each a thin skin over the public names."""
+"""The command line ``pdfalearn``: commands, each a thin skin over the public names."""
 
 from __future__ import annotations
 
@@ -9,37 +9,23 @@ from typing import Any, NoReturn
 import click
 
 import pdfalearn
-from pdfalearn.cli._failures import (
-    CLOSED_PIPE,
-    escape_tracebacks,
-    exit_code_of,
-    prepare_streams,
-)
-from pdfalearn.cli._options import examples
+from pdfalearn.cli import _failures as failures
+from pdfalearn.cli._commands import group
 
-COMMANDS = (
-    "random",
-    "learn",
-    "distill",
-    "sweep",
-    "models",
-    "info",
-    "compare",
-    "evaluate",
-    "divergence",
-    "ask",
-    "score",
-    "quotient",
-    "simplify",
-    "refit",
-    "condition",
-    "sample",
-    "convert",
-    "draw",
-    "view",
-    "store",
-    "experiments",
-)
+_MODULES = {
+    "learn": ("learn", "sweep"),
+    "distill": ("distill", "simplify", "refit"),
+    "models": ("models",),
+    "automata": ("random", "info", "quotient", "condition", "convert"),
+    "compare": ("compare", "divergence", "evaluate"),
+    "ask": ("ask",),
+    "sample": ("sample", "score"),
+    "draw": ("draw", "view"),
+    "store": ("store",),
+    "experiments": ("experiments",),
+}
+COMMANDS = {name: module for module, names in _MODULES.items() for name in names}
+"""The module of each command, in the order of the help."""
 
 
 class CommandLine(click.Group):
@@ -53,7 +39,9 @@ class CommandLine(click.Group):
         """Import the command of this name, if there is one."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"{__name__}.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(
+            import_module(f"{__name__}.{COMMANDS[cmd_name]}"), cmd_name
+        )
         return command
 
     def invoke(self, ctx: click.Context) -> object:
@@ -61,30 +49,22 @@ class CommandLine(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
-            raise click.exceptions.Exit(CLOSED_PIPE) from error
+            raise click.exceptions.Exit(failures.CLOSED_PIPE) from error
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Parse the arguments, run the command and exit."""
-        prepare_streams()
+        # Click would print failures in several lines and exit with codes of its own.
+        failures.prepare_streams()
         extra["standalone_mode"] = False
-        sys.exit(exit_code_of(lambda: super(CommandLine, self).main(*args, **extra)))
+        sys.exit(failures.exit_code_of(lambda: super(CommandLine, self).main(*args, **extra)))
 
 
-@click.group(
-    cls=CommandLine,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog=examples(
-        "pdfalearn random 1000 -o target.json.gz",
-        "pdfalearn learn target.json.gz --kappa 1000 -o learnt.json.gz",
-        "pdfalearn info learnt.json.gz",
-        "pdfalearn quotient target.json.gz -o small.json.gz --kappa 10",
-        "pdfalearn compare target.json.gz small.json.gz --kappa 10",
-    ),
-)
 @click.version_option(pdfalearn.__version__, prog_name="pdfalearn")
-@click.pass_context
-def cli(context: click.Context) -> None:
+@group(
+    CommandLine,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+def cli() -> None:
     """Make, learn, inspect, compare and reduce probabilistic deterministic finite automata (PDFA).
 
     Files are .json, .json.gz or .npz, .zip for runs and frontiers, and .dot, .svg, .png, .pdf or
@@ -92,12 +72,18 @@ def cli(context: click.Context) -> None:
     convert --help). Models that can only be asked are named as 'pdfalearn models' says. Every
     command has --help with examples and --json for scripts. The exit code is 0 for done or yes, 1
     for no and 2 for bad input.
+
+    Examples
+    --------
+    $ pdfalearn random 1000 -o target.json.gz
+    $ pdfalearn learn target.json.gz --kappa 1000 -o learnt.json.gz
+    $ pdfalearn info learnt.json.gz
+    $ pdfalearn quotient target.json.gz -o small.json.gz --kappa 10
+    $ pdfalearn compare target.json.gz small.json.gz --kappa 10
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 def main() -> NoReturn:
     """Run the command line of this process."""
-    escape_tracebacks()
+    failures.escape_tracebacks()
     cli.main(prog_name="pdfalearn")

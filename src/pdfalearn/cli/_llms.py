@@ -1,4 +1,4 @@
-"""The LLMs and programs that the command line can name, and the options that go with them."""
+"""The LLMs and programs that the command line can name."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import pdfalearn
 from pdfalearn.cli._output import print_aside
 from pdfalearn.errors import FileFormatError, InputError
@@ -26,39 +24,10 @@ if TYPE_CHECKING:
     Vocabulary = dict[str, str | list[int]]
     from collections.abc import Iterable
 
-LOCAL, SERVED = "hf:", "served:"
+LOCAL, SERVED, PROGRAM = "hf:", "served:", "command:"
 """What the names of such models begin with."""
 
 _TOKENS = re.compile(r"\s*\[[\s\d,]*\]\s*", re.ASCII)
-
-LLM_OPTIONS = (
-    click.option(
-        "--vocabulary",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The symbols of an LLM's words, one a line, blanks included: its text; or its name, a "
-        "tab, and its text or its tokens as in [12, 7].",
-    ),
-    click.option("--prompt", metavar="TEXT", help="What stands before every word of an LLM."),
-    click.option(
-        "--chat",
-        is_flag=True,
-        default=None,
-        help="Put the prompt into the LLM's chat template, as what a user says.",
-    ),
-    click.option(
-        "--ends",
-        multiple=True,
-        callback=lambda _context, _option, given: given or None,
-        metavar="END",
-        help="What ends an LLM's words: a text of one token, or tokens as in [2, 0]; may be given "
-        "several times. 'rest': every token that no symbol begins with.",
-    ),
-)
-"""The options that go with the name of an LLM; each is None if it is not given."""
-
-OPTION_NAMES = ("vocabulary", "prompt", "chat", "ends")
-"""Their names, as commands get them."""
 
 
 def is_llm(name: str) -> bool:
@@ -66,46 +35,33 @@ def is_llm(name: str) -> bool:
     return name.startswith((LOCAL, SERVED))
 
 
-def llm(name: str, given: dict[str, Any]) -> LanguageModel:
-    """Make a model of an LLM.
+def is_program(name: str) -> bool:
+    """Return whether a name is that of a program."""
+    return name.startswith(PROGRAM)
 
-    Parameters
-    ----------
-    name : str
-        ``hf:FOLDER`` or ``served:URL#MODEL``.
-    given : dict
-        The values of the options; None for those that are not given.
-    """
-    options = {option: given[option] for option in OPTION_NAMES if given[option] is not None}
+
+def make_llm(name: str, options: dict[str, Any]) -> LanguageModel:
+    """Make a model of ``hf:FOLDER`` or ``served:URL#MODEL`` and the options that were given."""
     if "vocabulary" not in options:
         raise InputError("an LLM needs --vocabulary FILE, which says what its symbols are")
-    symbols = read_vocabulary(options.pop("vocabulary"))
+    symbols = _read_vocabulary(options.pop("vocabulary"))
     if "ends" in options:
         options["ends"] = _ends(options["ends"])
     with _warnings_as_notes():
         if name.startswith(LOCAL):
-            return pdfalearn.TransformerModel(_folder(name), None, symbols, **options)
-        return pdfalearn.ServedModel(*_address(name), symbols, **options)
+            folder = name.removeprefix(LOCAL)
+            if not folder:
+                raise InputError(f"{name} is not of the form hf:FOLDER, as in hf:my_llm")
+            return pdfalearn.TransformerModel(folder, None, symbols, **options)
+        url, _, model = name.removeprefix(SERVED).partition("#")
+        if not (url and model):
+            # It does not repeat the name, which may hold a secret.
+            form = "served:URL#MODEL, as in served:http://127.0.0.1:8000#my-model"
+            raise InputError(f"a served model is named {form}")
+        return pdfalearn.ServedModel(url, model, symbols, **options)
 
 
-def _folder(name: str) -> str:
-    folder = name.removeprefix(LOCAL)
-    if not folder:
-        raise InputError(f"{name} is not of the form hf:FOLDER, as in hf:my_llm")
-    return folder
-
-
-def _address(name: str) -> tuple[str, str]:
-    """Return where the server is, and the name of its model."""
-    url, _, model = name.removeprefix(SERVED).partition("#")
-    if not (url and model):
-        raise InputError(  # the name may hold a secret
-            "a served model is named served:URL#MODEL, as in served:http://127.0.0.1:8000#my-model"
-        )
-    return url, model
-
-
-def read_vocabulary(path: Path) -> Vocabulary:
+def _read_vocabulary(path: Path) -> Vocabulary:
     """Read the symbols of an LLM's words with their texts or tokens; empty lines are left out."""
     from pdfalearn.io import WordLines
 
@@ -157,28 +113,10 @@ def _warnings_as_notes() -> Iterator[None]:
         print_aside(f"note: {warning.message}")
 
 
-_PREFIX = "command:"
-"""What the names of such models begin with."""
-
-
-def is_program(name: str) -> bool:
-    """Return whether a name is that of a program."""
-    return name.startswith(_PREFIX)
-
-
-def program(name: str, symbols: Iterable[str] | None) -> LanguageModel:
-    """Make a model of a program, which ends if this process is told to.
-
-    Parameters
-    ----------
-    name : str
-        ``command:`` and the program with its arguments.
-    symbols : iterable of str, optional
-        The symbols, without which there is no model.
-    """
-    if symbols is None:
-        raise InputError(f"{name} is a program: say with --alphabet what its symbols are")
-    model = pdfalearn.ProgramModel(name.removeprefix(_PREFIX), symbols)
+def make_program(name: str, symbols: Iterable[str]) -> LanguageModel:
+    """Make a model of ``command:`` and a program, which ends if this process is asked to end."""
+    model = pdfalearn.ProgramModel(name.removeprefix(PROGRAM), symbols)
+    # Programs are in process groups of their own, which no signal to this process reaches.
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is signal.SIG_DFL:

@@ -1,218 +1,65 @@
-"""Options and arguments that several commands share."""
+"""Every option of the command line, defined once: its type, its default and what help says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
-import pdfalearn
-
-if TYPE_CHECKING:
-    from pdfalearn import Exact, Quantization, Tolerance
-
-    Relation = Exact | Quantization | Tolerance
-    from pdfalearn import Budget
-    from pdfalearn.displays import ProgressLine
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-Number = TypeVar("Number", int, float)
-
-FILE = click.Path(path_type=Path)
-SEED = click.IntRange(min=0)
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-exact_option = click.option(
-    "--exact", is_flag=True, help="Equal to the last bit. This is the default."
-)
-kappa_option = click.option(
-    "--kappa", type=int, metavar="K", help="Equal when cut into K intervals (quantization)."
-)
-tolerance_option = click.option(
-    "--tolerance", type=float, metavar="T", help="Similar: no probability differs by more than T."
-)
-store_option = click.option(
-    "--store",
-    type=FILE,
-    metavar="FILE",
-    help="Keep all answers in FILE: a run that was stopped goes on from there.",
-)
-model_id_option = click.option(
-    "--model-id", metavar="NAME", help="The model's name in the store; functions need one."
-)
-audit_option = click.option(
-    "--audit",
-    type=click.IntRange(min=0),
-    default=16,
-    metavar="N",
-    help="Ask N words again in the end, and more on the way, to catch answers that change.",
-)
-seed_option = click.option(
-    "--seed", type=SEED, default=0, metavar="S", help="Seed of all that is random."
-)
-
-
-def corpus_option(help_text: str) -> Callable[[Command], Command]:
-    """Make the option --corpus, which names a file of words."""
-    help_text = f"{help_text} With - they are read from the standard input."
-    return click.option("--corpus", type=FILE, metavar="FILE", help=help_text)
-
-
-def output_option(help_text: str, *, required: bool = True) -> Callable[[Command], Command]:
-    """Make the option -o, which names the file to write."""
-    return click.option(
-        "-o", "--output", type=FILE, required=required, metavar="FILE", help=help_text
-    )
-
-
-def states_option(help_text: str) -> Callable[[Command], Command]:
-    """Make the option --states, which takes one or several numbers."""
-    return click.option("--states", callback=_sizes, metavar="N[,N...]", help=help_text)
-
-
-def _sizes(_context: click.Context, _option: click.Parameter, text: str | None) -> list[int]:
-    """Turn numbers of states, separated by commas, into integers."""
-    try:
-        return [int(part) for part in text.split(",")] if text is not None else []
-    except ValueError as error:
-        raise click.BadParameter(
-            f"{text!r} is not a number of states, nor several as in 10,30,100"
-        ) from error
-
-
-def names(text: str) -> list[str]:
-    """Part a text at its commas."""
-    return [part.strip() for part in text.split(",")]
-
-
-def integers(text: str) -> list[int]:
-    """Turn integers, separated by commas, into a list."""
-    return _numbers(text, int, "integers")
-
-
-def decimals(text: str) -> list[float]:
-    """Turn numbers, separated by commas, into a list."""
-    return _numbers(text, float, "numbers")
-
-
-def _numbers(text: str, kind: Callable[[str], Number], kinds: str) -> list[Number]:
-    try:
-        return [kind(part) for part in names(text)]
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a list of {kinds}, such as 1,2,3.") from None
-
-
-def all_of(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command], Command]:
-    """Make one decorator of several options; the help lists them in this order."""
-
-    def add(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
-def examples(*lines: str) -> str:
-    """Lay out the examples that end a command's help."""
-    return "\b\nExamples:\n" + "\n".join(f"  $ {line}" for line in lines)
-
-
-def equivalence(exact: bool, kappa: int | None) -> Exact | Quantization:
-    """Return the equivalence that the options name."""
-    _refuse_several(exact, kappa)
-    return pdfalearn.Exact() if kappa is None else pdfalearn.Quantization(kappa)
-
-
-def relation(exact: bool, kappa: int | None, tolerance: float | None) -> Relation:
-    """Return the equivalence or the similarity that the options name."""
-    _refuse_several(exact, kappa, tolerance)
-    if tolerance is not None:
-        return pdfalearn.Tolerance(tolerance)
-    return equivalence(exact, kappa)
-
-
-def _refuse_several(exact: bool, *values: float | None) -> None:
-    if exact + sum(value is not None for value in values) > 1:
-        raise click.UsageError("Give only one of --exact, --kappa and --tolerance.")
-
-
-_BOUNDS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
-    "max_words": (click.IntRange(min=1), "this many words asked of the model"),
-    "max_symbols": (click.IntRange(min=0), "this many symbols that the model is led through"),
-    "max_cost": (click.FloatRange(min=0), "this cost of asking, by the model's own cost"),
-    "max_seconds": (click.FloatRange(min=0), "this many seconds"),
-    "max_states": (click.IntRange(min=1), "this many states"),
-    "max_word_length": (click.IntRange(min=0), "this many symbols in a word"),
-    "max_equivalence_queries": (click.IntRange(min=0), "this many equivalence queries"),
-    "max_bytes": (
-        click.IntRange(min=0),
-        "this much memory for words and answers (1 GiB, or a million words, if no bound is given "
-        "and the model is not known to be an automaton)",
-    ),
-}
-
-BOUNDS = tuple(_BOUNDS)
-"""The names of the bounds, as `Budget` has them."""
-
-
-budget_options = all_of(
-    [
-        click.option(
-            "--" + name.replace("_", "-"),
-            name,
-            type=kind,
-            metavar="N",
-            help=f"Stop at {what}.",
-        )
-        for name, (kind, what) in _BOUNDS.items()
-    ]
-)
-"""Adds an option for each bound."""
-
-_SPENDING: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
-    "symbols": (click.IntRange(min=1), "Lead the model through at most this many symbols."),
-    "words": (click.IntRange(min=1), "Ask at most this many words."),
-    "cost": (click.FloatRange(min=0), "Ask for at most this cost, by the model's own cost."),
-    "seconds": (
-        click.FloatRange(min=0),
-        "Ask for half of this many seconds; the search comes after that.",
-    ),
-}
+DEFAULT_KAPPA = 1000
 DEFAULT_SYMBOLS = 20_000
 """How many symbols are asked if no bound is given."""
-_DEFAULT = f"{DEFAULT_SYMBOLS} if no other bound is given"
-
-spending_options = all_of(
-    [
-        click.option(
-            f"--{name}",
-            type=kind,
-            metavar="N",
-            show_default=_DEFAULT if name == "symbols" else None,
-            help=what,
-        )
-        for name, (kind, what) in _SPENDING.items()
-    ]
-)
-"""Adds an option for each way to bound what is asked in all."""
-
-
-def spent_budget(chosen: dict[str, Any]) -> Budget:
-    """Take the values of these options out of those of a command."""
-    bounds = {f"max_{name}": chosen.pop(name) for name in _SPENDING}
-    if all(bound is None for bound in bounds.values()):
-        bounds["max_symbols"] = DEFAULT_SYMBOLS
-    return pdfalearn.Budget(**bounds)
-
-
+LEARNERS = ("quant", "quant-classes", "quant-paper", "lpstar", "wlstar")
+WALKS_PER_STATE = 20
 _MOST_SECONDS = 1e6
 
+Settings = dict[str, Any]
 
-def _checked(
+
+class ListOf(click.ParamType[list[Any]]):
+    """Values that are separated by commas."""
+
+    def __init__(self, kind: Callable[[str], object], name: str) -> None:
+        self.kind, self.name = kind, name
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[Any]:
+        """Turn a text into the list of its values."""
+        try:
+            return [self.kind(part.strip()) for part in value.split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is not a list of {self.name}, such as 1,2,3.", param, ctx)
+
+
+def _kind(metavar: str, kind: Any = str) -> Settings:
+    return {"metavar": metavar, "type": kind}
+
+
+_FILE = _kind("FILE", click.Path(path_type=Path))
+FOLDER = _kind("DIR", click.Path(path_type=Path, file_okay=False))
+_NATURAL = _kind("N", click.IntRange(min=0))
+_POSITIVE = _kind("N", click.IntRange(min=1))
+_AMOUNT = _kind("N", click.FloatRange(min=0))
+_INTEGERS = _kind("N,N,…", ListOf(int, "integers"))
+_NUMBERS = _kind("X,X,…", ListOf(float, "numbers"))
+
+
+def _value(kind: Settings, text: str, **more: Any) -> Settings:
+    return {**kind, "help": text, **more}
+
+
+def _choice(*names: str, text: str, **more: Any) -> Settings:
+    return {"type": click.Choice(names), "help": text, **more}
+
+
+def _flag(text: str, **more: Any) -> Settings:
+    return {"is_flag": True, "help": text, **more}
+
+
+def _check_seconds(
     _context: click.Context, _option: click.Parameter, seconds: float | None
 ) -> float | None:
     """Refuse what a clock cannot wait for, such as nan and inf."""
@@ -221,22 +68,240 @@ def _checked(
     return None if seconds is None else checked_number(seconds, "--log-every", 0, _MOST_SECONDS)
 
 
-log_every_option = click.option(
-    "--log-every",
-    type=float,
-    callback=_checked,
-    metavar="SECONDS",
-    show_default="one line that is renewed in a terminal, else 10; none with --json",
-    help="Write progress to the standard error, a line every SECONDS; 0 for none.",
-)
+# The key is the name that commands read; the option is spelled the same, unless "flag" says how.
+OPTIONS: dict[str, Settings] = {
+    # What is printed and written.
+    "json": _flag("Print one JSON object."),
+    "output": _value(_FILE, "Where to write the result."),
+    "log_every": _value(
+        _kind("SECONDS", float),
+        "Write progress to the standard error, a line every SECONDS; 0 for none.",
+        callback=_check_seconds,
+        show_default="one line that is renewed in a terminal, else 10; none with --json",
+    ),
+    "title": _value(_kind("TEXT"), "Write TEXT above the picture.", default=""),
+    "tree": _value(_FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot, .json."),
+    "plot": _value(_FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
+    "access_words": _flag("With --json: print each state's access word."),
+    "opened": _flag("Open the page in the default browser.", flag="--open"),
+    # When distributions are the same.
+    "exact": _flag("Equal to the last bit. This is the default."),
+    "kappa": _value(_kind("K", int), "Equal when cut into K intervals (quantization)."),
+    "tolerance": _value(_kind("T", float), "Similar: no probability differs by more than T."),
+    "decimals": _value(
+        _kind("N", click.IntRange(1, 15)), "Round answers to N decimals before they are compared."
+    ),
+    "kappas": _value(
+        _INTEGERS,
+        "Learn by quantization with each of these kappas.",
+        show_default="5,10,20,50,100,200,500,1000, or none if there are tolerances",
+    ),
+    "tolerances": _value(_NUMBERS, "Learn by L_p* with each of these."),
+    # What stands beside the name of a model.
+    "alphabet": _value(_kind("SYMBOLS"), "Symbols of a function or program: ab, or 'yes no'."),
+    "by_word": _flag(
+        "The function takes one word, and returns a dictionary of what may follow; $ is the end, "
+        "and what is left out has probability 0."
+    ),
+    "vocabulary": _value(
+        _FILE,
+        "The symbols of an LLM's words, one a line, blanks included: its text; or its name, a tab, "
+        "and its text or its tokens as in [12, 7].",
+    ),
+    "prompt": _value(_kind("TEXT"), "What stands before every word of an LLM."),
+    "chat": _flag("Put the prompt into the LLM's chat template, as what a user says."),
+    "ends": _value(
+        _kind("END"),
+        "What ends an LLM's words: a text of one token, or tokens as in [2, 0]; may be given "
+        "several times. 'rest': every token that no symbol begins with.",
+        multiple=True,
+    ),
+    "guide": _value(_kind("REGEX"), "Only words that match it (needs the extra regex)."),
+    "temperature": _value(_kind("T", float), "Probabilities to the power 1/T: below 1 sharper."),
+    "top_k": _value(_kind("K", click.IntRange(min=1)), "Only the K most probable symbols."),
+    "top_p": _value(_kind("P", float), "Only the fewest symbols with a mass of at least P."),
+    "replicas": _value(
+        _POSITIVE,
+        "Make N copies of the model, each in a process of its own, that share the words of every "
+        "batch; with --scheduler: use at most N workers.",
+    ),
+    "scheduler": _value(
+        _kind("ADDRESS"),
+        "Make the copies in the workers of a Dask cluster, such as tcp://127.0.0.1:8786, which "
+        "must find the model under the same name.",
+    ),
+    "replica_timeout": _value(
+        _kind("SECONDS", click.FloatRange(min=0, min_open=True)),
+        "End a copy that takes longer for its part of a batch, and ask another one.",
+    ),
+    # How differences are looked for.
+    "oracle": _choice(
+        *("exact", "pac", "walks", "words"),
+        text="How differences are looked for. exact: for a PDFA, its default. pac: sampled words, "
+        "with a certificate; the default of all other models. walks: random walks from every "
+        "state. words: all words up to --max-length.",
+    ),
+    "epsilon": _value(
+        _kind("E", float), "pac: the largest share of words that may differ.", show_default="0.01"
+    ),
+    "delta": _value(
+        _kind("D", float), "pac: the probability that more than E differ.", show_default="0.01"
+    ),
+    "samplers": _value(
+        _kind("NAME|FILE"),
+        "pac: uniform, model, hypothesis, or a file with a word a line, as 'pdfalearn sample' "
+        "prints them, or - for the standard input; several are mixed in equal shares. Default: "
+        "uniform, or hypothesis where a guide, top-k or top-p makes words undefined.",
+        flag="--sampler",
+        multiple=True,
+    ),
+    "max_length": _value(
+        _NATURAL, "The greatest length of sampled words, walks or all words.", show_default="20"
+    ),
+    "walks_per_state": _value(
+        _POSITIVE, "walks: how many begin at each state.", show_default=str(WALKS_PER_STATE)
+    ),
+    # Bounds, as `Budget` has them.
+    "max_words": _value(_POSITIVE, "Stop at this many words asked of the model."),
+    "max_symbols": _value(_NATURAL, "Stop at this many symbols asked of the model."),
+    "max_cost": _value(_AMOUNT, "Stop at this cost of asking, by the model's own cost."),
+    "max_seconds": _value(_AMOUNT, "Stop at this many seconds."),
+    "max_states": _value(_POSITIVE, "Stop at this many states."),
+    "max_word_length": _value(_NATURAL, "Stop at this many symbols in a word."),
+    "max_equivalence_queries": _value(_NATURAL, "Stop at this many equivalence queries."),
+    "max_bytes": _value(
+        _NATURAL,
+        "Stop at this much memory for words and answers (1 GiB, or a million words, if no bound is "
+        "given and the model is not known to be an automaton).",
+    ),
+    # Bounds on what is asked in all.
+    "symbols": _value(
+        _POSITIVE, "Ask at most N symbols.", show_default=f"{DEFAULT_SYMBOLS} without another bound"
+    ),
+    "words": _value(_POSITIVE, "Ask at most N words."),
+    "cost": _value(_AMOUNT, "Ask for at most this cost, by the model's own cost."),
+    "seconds": _value(_AMOUNT, "Ask for half of this many seconds; the search comes after that."),
+    "cut_length": _value(
+        _kind("L", click.IntRange(min=1)),
+        "Cut longer words of the model here.",
+        flag="--max-length",
+        show_default="a fiftieth of the budget, from 20 to 1000; with --seconds alone 100",
+    ),
+    # How a run asks and what it keeps.
+    "learner": _choice(
+        *LEARNERS,
+        text="quant: the fast QuaNT. quant-classes: the same with more, shorter words. "
+        "quant-paper: as in the paper. lpstar, wlstar: the rivals L_p* and WL*.",
+        default=LEARNERS[0],
+    ),
+    "store": _value(_FILE, "Keep all answers in FILE: a run that was stopped goes on from there."),
+    "model_id": _value(_kind("NAME"), "The model's name in the store; functions need one."),
+    "audit": _value(_NATURAL, "Ask N words again to catch answers that change.", default=16),
+    "seed": _value(_kind("S", click.IntRange(min=0)), "Seed of all that is random.", default=0),
+    "states": _value(_INTEGERS, "The most states of the result."),
+    "worst_states": _value(
+        _NATURAL, "Show the N states of A with most of KL(A ‖ B), too.", flag="--states", default=0
+    ),
+    "divergence": _value(_kind("D", float), "Instead of --states: lose at most D nats a symbol."),
+    "transitions": _flag("Move transitions, too, where that predicts better."),
+    # Words and languages.
+    "corpus": _value(_FILE, "A text file of words, one a line."),
+    "count": _value(_NATURAL, "How many.", default=10),
+    "longest": _value(_kind("L", int), "Cut longer words.", flag="--max-length", default=1000),
+    "drawn_words": _value(
+        _kind("N", int), "How many words to draw from A.", flag="--words", show_default="1000"
+    ),
+    "all_words": _flag("Use all words, each with its probability in A; none are drawn."),
+    "k": _value(
+        _kind("K", int), "Places that count for NDCG.", show_default="half the symbols, rounded up"
+    ),
+    "form": _choice(
+        *("regex", "word", "begins", "ends", "contains"),
+        text="What LANGUAGE is: a regular expression, or a word as 'pdfalearn sample' prints it, "
+        "and with 'begins', 'ends' and 'contains' all words that do so.",
+        flag="--as",
+        default="regex",
+    ),
+    "given": _value(_kind("REGEX"), "Only words that match this regular expression count."),
+    "language": _value(_kind("REGEX"), "Only words that match it."),
+    "prefixes": _value(_NATURAL, "Beginnings of N symbols instead of words."),
+    "quantiles": _value(_NUMBERS, "Shares from 0 to 1.", default="0.5,0.9,0.99"),
+    "line": _value(_POSITIVE, "Show the surprise of line N, symbol by symbol, instead."),
+    # Random automata.
+    "alphabet_size": _value(_kind("M", int), "How many symbols.", flag="--symbols", default=2),
+    "distributions": _value(_kind("D", int), "Share D distributions among all states."),
+    "zero_probability": _value(
+        _kind("P", float), "Share of symbols of probability 0.", default=0.0
+    ),
+    "undefined": _flag("Remove the transitions of probability 0."),
+    "exact_size": _flag("Draw until there are exactly SIZE states."),
+    # Pictures.
+    "most_states": _value(
+        _POSITIVE,
+        "Draw the N states that are visited most.",
+        show_default="all up to 60, of more 30",
+    ),
+    "least": _value(
+        _kind("P", click.FloatRange(0, 1)),
+        "Leave out edges under P; 0 draws everything, what is impossible, too.",
+    ),
+    "digits": _value(_kind("N", click.IntRange(1, 6)), "Digits of probabilities.", default=2),
+    "direction": _choice("right", "down", text="Where the picture grows to.", default="right"),
+    "word": _value(_kind("WORD"), "Let the way of WORD stand out."),
+    "marked": _value(_kind("STATE", int), "Mark a STATE.", flag="--mark", multiple=True),
+    # Stores and experiments.
+    "key": _value(_kind("KEY"), "Which model, if there are several."),
+    "scale": _choice(
+        "quick", "paper", text="2 runs on 3 targets, or the paper's 10 on 10.", default="quick"
+    ),
+    "learners": _value(
+        _kind("A,B,…", ListOf(str, "names")),
+        f"Who learns: {', '.join(LEARNERS)}.",
+        show_default="those that the paper compares",
+    ),
+    "values": _value(
+        _INTEGERS, "The axis of one experiment: n, m, κ or d.", show_default="the paper's"
+    ),
+    "targets": _value(FOLDER, "Learn given targets, DIR/exp1/n100-0.json.gz, not drawn ones."),
+    "jobs": _value(_kind("N", int), "Do N runs at a time, on this machine."),
+    "published": _value(FOLDER, "The authors' results, experiment-1-….csv, to show beside ours."),
+}
+
+OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
+OF_COPIES = ("replicas", "scheduler", "replica_timeout")
+WRAPPERS = {"guide": "Guided", "temperature": "Temperature", "top_k": "TopK", "top_p": "TopP"}
+"""The options that constrain a model, with the classes that do so, from the innermost on."""
+MODEL = ("alphabet", "by_word", *OF_LLMS, *WRAPPERS, *OF_COPIES)
+ORACLE = ("oracle", "epsilon", "delta", "samplers", "max_length", "walks_per_state")
+BUDGET = tuple(name for name in OPTIONS if name.startswith("max_") and name != "max_length")
+SPENDING = ("symbols", "words", "cost", "seconds")
+RUN = ("store", "model_id", "audit", "seed")
 
 
-def shown_progress(
-    line: ProgressLine, log_every: float | None, *, as_json: bool
-) -> AbstractContextManager[Callable[..., None] | None]:
-    """Return a context in which a line is shown; it gives what to call with progress, or None."""
-    from pdfalearn.displays import logged, renewed
+def flag_of(name: str) -> str:
+    """Return how the option of a name is spelled."""
+    flag: str = OPTIONS[name].get("flag", f"--{name.replace('_', '-')}")
+    return flag
 
-    if log_every == 0 or (as_json and log_every is None):
-        return nullcontext()
-    return renewed(line, stays=False) if log_every is None else logged(line, log_every)
+
+def option(name: str, text: str | None = None, **changes: Any) -> click.Option:
+    """Make the option of this name; a command may give it another help text or default."""
+    settings = OPTIONS[name] | changes | ({} if text is None else {"help": text})
+    settings.pop("flag", None)
+    flags = ["-o", "--output"] if name == "output" else [flag_of(name), name]
+    return click.Option(flags, **settings)
+
+
+def output(text: str, **changes: Any) -> click.Option:
+    """Make the option -o of a command that always writes."""
+    return option("output", text, required=True, **changes)
+
+
+def corpus(text: str) -> click.Option:
+    """Make the option --corpus, which names a file of words."""
+    return option("corpus", f"{text} With - they are read from the standard input.")
+
+
+def argument(name: str) -> click.Argument:
+    """Make the argument of an upper-case name; one in brackets may be left out."""
+    return click.Argument([name.strip("[]").lower()], required=not name.startswith("["))

@@ -1,4 +1,4 @@
-"""Files of words on the command line, - for the standard input, and what draws words."""
+"""Words, files of words and languages, as they are given on the command line."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import click
 
 import pdfalearn
-from pdfalearn.errors import FileFormatError
+from pdfalearn.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
-    from pdfalearn import Corpus
+    from pdfalearn import PDFA, Alphabet, Corpus
     from pdfalearn.io import WordLines
-    from pdfalearn.samplers import Sampler
+    from pdfalearn.languages import LanguageLike
 
 STANDARD_INPUT = "-"
 _TAKEN = "pdfalearn.standard_input"
 
 
-def word_lines(path: str | Path) -> WordLines:
+def read_lines(path: str | Path) -> WordLines:
     """Read all lines of a file of words, or of the standard input."""
     from pdfalearn.io import WordLines
 
@@ -36,11 +36,14 @@ def word_lines(path: str | Path) -> WordLines:
         stream.detach()
 
 
-def corpus_of(path: str | Path) -> Corpus:
-    """Make a corpus of a file of words, or of the standard input."""
-    import pdfalearn
+def read_words(path: str | Path, alphabet: Alphabet) -> list[tuple[object, ...]]:
+    """Read the words of a file, or of the standard input."""
+    return alphabet.decode_words(read_lines(path).encoded(alphabet))
 
-    return pdfalearn.Corpus(word_lines(path) if str(path) == STANDARD_INPUT else path)
+
+def read_corpus(path: str | Path) -> Corpus:
+    """Make a corpus of a file of words, or of the standard input."""
+    return pdfalearn.Corpus(read_lines(path) if str(path) == STANDARD_INPUT else path)
 
 
 def _standard_input() -> BinaryIO:
@@ -54,10 +57,45 @@ def _standard_input() -> BinaryIO:
     return cast("BinaryIO", sys.stdin.buffer)
 
 
-def sampler_of(max_length: int | None, corpus: Path | None) -> Sampler | None:
-    """Return what --max-length or --corpus stands for; None for the default."""
-    if corpus is None:
-        return None if max_length is None else pdfalearn.samplers.ModelWords(max_length)
-    if max_length is not None:
-        raise click.UsageError("--max-length is for words of the model, not for --corpus.")
-    return corpus_of(corpus)
+def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:
+    """Return the word of an argument, which is as 'pdfalearn sample' prints it."""
+    from pdfalearn.io import WordNotation
+
+    try:
+        return pdfa.alphabet.decode(WordNotation(pdfa.alphabet).codes(text))
+    except KeyError as error:
+        raise InputError(
+            f"the word {text!r}: symbol {error.args[0]!r} is not in the alphabet"
+        ) from error
+
+
+def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
+    """Return the language that an argument and the option --as describe."""
+    if form == "regex":
+        return text
+    word = word_of(text, pdfa)
+    if form == "word":
+        return [word]
+    if form == "begins":
+        return pdfalearn.languages.BeginsWith(word)
+    if form == "ends":
+        return pdfalearn.languages.EndsWith(word)
+    return pdfalearn.languages.Contains(word)
+
+
+def parse_alphabet(text: str) -> list[str]:
+    """Return the symbols of --alphabet: characters side by side, or separated by blanks."""
+    if " " in text:
+        return text.split()
+    forms = "symbols are characters side by side, as in ab, or separated by blanks, as in 'yes no'"
+    # A comma in the middle is hardly ever a symbol; as one it can be given between blanks.
+    if "," in text and all(text.split(",")):
+        meant = text.replace(",", " ")
+        raise InputError(
+            f"--alphabet {text}: {forms}, not by commas: write '{meant}', or, if the comma itself "
+            f"is a symbol, '{text.replace(',', ' , ')}'"
+        )
+    twice = next((symbol for symbol in text if text.count(symbol) > 1), None)
+    if twice is not None:
+        raise InputError(f"--alphabet {text}: {twice!r} is there twice; {forms}")
+    return list(text)

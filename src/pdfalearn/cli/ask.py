@@ -2,266 +2,305 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import click
 
 import pdfalearn
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._answers import (
-    bars,
-    count_option,
-    form_option,
-    language_of,
-    named_states,
-    number,
-    plain,
-    words_in,
-)
-from pdfalearn.cli._ask_more import bounds, differences, distances
-from pdfalearn.cli._models import automaton_of
-from pdfalearn.cli._output import print_facts, print_json, print_line, print_table
+from pdfalearn.cli._chosen import Chosen, read_automaton
+from pdfalearn.cli._commands import command, group
+from pdfalearn.cli._options import option
+from pdfalearn.cli._output import Answer, Table, bars, facts, format_value, members_of
+from pdfalearn.cli._words import language_of
+from pdfalearn.text import are_characters, short_word_text, symbol_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from pdfalearn import PDFA
+    from pdfalearn.results import Bounds
 
-    from pdfalearn.analysis import Length
-
-_GIVEN = click.option(
-    "--given", metavar="REGEX", help="Only words that match this regular expression count."
-)
-_QUANTILES = "0.5,0.9,0.99"
+_MOST_STATES = 5
+_MOST_BARS = 24
+"""Not much more than what fits on a screen."""
 
 
-@click.group(
-    invoke_without_command=True,
-    epilog=options.examples(
-        "pdfalearn ask probability target.json '0.*1'",
-        "pdfalearn ask likeliest target.json --count 3",
-        "pdfalearn ask length target.json",
-        "pdfalearn ask differences target.json learnt.json",
-    ),
-)
-@click.pass_context
-def ask(context: click.Context) -> None:
+@group()
+def ask() -> None:
     """Ask an automaton about all of its words at once.
 
     Nothing is sampled: answers are exact up to rounding. Languages are regular expressions that
     whole words match, symbols being written one after the other; with --as they are given by a
     word. For other conditions than --given, keep those words first: see 'pdfalearn condition'.
+
+    Examples
+    --------
+    $ pdfalearn ask probability target.json '0.*1'
+    $ pdfalearn ask likeliest target.json --count 3
+    $ pdfalearn ask length target.json
+    $ pdfalearn ask differences target.json learnt.json
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
-for command in (bounds, distances, differences):
-    ask.add_command(command)
-
-
-@ask.command(
-    epilog=options.examples(
-        "pdfalearn ask probability target.json '0.*1'",
-        "pdfalearn ask probability target.json '.{0,3}' --given '0.*' --json",
-        "pdfalearn ask probability target.json 011 --as contains",
-    )
+@command(
+    "PDFA",
+    "[LANGUAGE]",
+    "form",
+    option("given", "Only words that match it count."),
+    option("kappa", "The classes: each probability in one of K intervals."),
+    into=ask,
 )
-@click.argument("file", metavar="PDFA")
-@click.argument("language")
-@form_option
-@_GIVEN
-@options.json_option
-def probability(file: str, language: str, form: str, given: str | None, as_json: bool) -> None:
+def bounds(chosen: Chosen) -> Answer:
+    """Bound a probability, or the expected length.
+
+    Without a language, it is the length that is bounded. The bounds hold for every model whose
+    answers are in the classes of the automaton's states. The file of a whole run (.zip) knows its
+    classes, and what its certificate says of the model.
+
+    Examples
+    --------
+    $ pdfalearn ask bounds target.json '0.*1' --kappa 1000
+    $ pdfalearn ask bounds target.json --kappa 1000 --json
+    """
+    if chosen.given is not None and chosen.language is None:
+        raise click.UsageError("--given needs a language.")
+    found = _bounds(chosen)
+    members = members_of(found, "low", "high", "confidence", "holds_for", "blamed")
+    return Answer({**_asked(chosen), **members}, [str(found)])
+
+
+def _bounds(chosen: Chosen) -> Bounds:
+    is_run = chosen.pdfa.lower().endswith(".zip") and chosen.kappa is None
+    if not is_run and chosen.kappa is None:
+        raise click.UsageError("Give --kappa, the classes, or the file of a whole run (.zip).")
+    # A run knows its classes and certificate, of which its automaton alone says nothing.
+    automaton = pdfalearn.load(chosen.pdfa) if is_run else read_automaton(chosen.pdfa)
+    relation = None if is_run else pdfalearn.Quantization(chosen.kappa)
+    language = chosen.language
+    if language is None:
+        return pdfalearn.analysis.length_bounds(automaton, equivalence=relation)
+    if chosen.form != "regex":
+        language = language_of(language, chosen.form, read_automaton(chosen.pdfa))
+    return pdfalearn.analysis.probability_bounds(
+        automaton, language, equivalence=relation, given=chosen.given
+    )
+
+
+def _asked(chosen: Chosen) -> dict[str, object]:
+    """Return the members that say what was asked."""
+    asked = {"file": chosen.pdfa, "language": chosen.language, "as": chosen.form}
+    return asked | ({"given": chosen.given} if "given" in vars(chosen) else {})
+
+
+@command("A", "B", into=ask)
+def distances(chosen: Chosen) -> Answer:
+    """Compute how far the words of two automata are apart.
+
+    The total variation, which is the greatest difference of the probabilities of one set of words,
+    is bounded by the others. 'pdfalearn divergence' has the Kullback-Leibler divergence.
+
+    Examples
+    --------
+    $ pdfalearn ask distances target.json learnt.json
+    $ pdfalearn ask distances target.json learnt.json --json
+    """
+    result = pdfalearn.analysis.distances(read_automaton(chosen.a), read_automaton(chosen.b))
+    low, high = map(format_value, (result.total_variation_low, result.total_variation_high))
+    found = {
+        "Hellinger": result.hellinger,
+        "Bhattacharyya": result.bhattacharyya,
+        "L2": result.l2,
+        "total variation": f"from {low} to {high}",
+        "pairs of states": result.pairs,
+    }
+    members = {"a": chosen.a, "b": chosen.b, **vars(result)}
+    return Answer(members, [facts(f"A: {chosen.a}, B: {chosen.b}", found)])
+
+
+@command("A", "B", "count", into=ask)
+def differences(chosen: Chosen) -> Answer:
+    """Find where two automata part.
+
+    These are the words and prefixes that make most of the difference. Shares are of the squared
+    Hellinger distance. The words say what is more or less likely in the end, the prefixes after
+    which of them the next symbols are.
+
+    Examples
+    --------
+    $ pdfalearn ask differences target.json learnt.json
+    $ pdfalearn ask differences target.json learnt.json --count 3 --json
+    """
+    pdfa = read_automaton(chosen.a)
+    result = pdfalearn.analysis.differences(pdfa, read_automaton(chosen.b), chosen.count)
+    members = {
+        **chosen.collect("a", "b"),
+        "squared_hellinger": result.squared_hellinger,
+        "words": [vars(one) for one in result.words],
+        "prefixes": [vars(one) for one in result.prefixes],
+    }
+    text, figures = _word_texts(pdfa), attrgetter("share", "probability_a", "probability_b")
+    words = [(text(one.word), *figures(one)) for one in result.words]
+    prefixes = [
+        (text(one.prefix), symbol_text(one.symbol), *figures(one)) for one in result.prefixes
+    ]
+    table = Table(f"A: {chosen.a}, B: {chosen.b}", ("word", "share", "A", "B"), words)
+    arising = Table("where it arises", ("after", "next", "share", "A", "B"), prefixes)
+    return Answer(members, [table, arising])
+
+
+@command("PDFA", "LANGUAGE", "form", "given", into=ask)
+def probability(chosen: Chosen) -> Answer:
     """Compute the probability that a drawn word is in a language.
 
     Words that never end are in no language; if there are such words, a line says how likely they
     are.
+
+    Examples
+    --------
+    $ pdfalearn ask probability target.json '0.*1'
+    $ pdfalearn ask probability target.json '.{0,3}' --given '0.*' --json
+    $ pdfalearn ask probability target.json 011 --as contains
     """
-    pdfa = automaton_of(file)
-    value = pdfalearn.probability(pdfa, language_of(language, form, pdfa), given)
+    pdfa = read_automaton(chosen.pdfa)
+    language = language_of(chosen.language, chosen.form, pdfa)
+    value = pdfalearn.probability(pdfa, language, chosen.given)
     lengths = pdfalearn.analysis.length(pdfa)
-    if as_json:
-        asked = {"file": file, "language": language, "as": form, "given": given}
-        print_json({**asked, "probability": value, "never_end": lengths.endless_mass})
-        return
-    print_line(number(value))
+    parts = [format_value(value)]
     if lengths.endless_mass:
-        states = named_states(lengths.endless_states)
-        print_line(f"{number(lengths.endless_mass)} of all words never end{states}")
+        states = _states_text(lengths.endless_states)
+        parts.append(f"{format_value(lengths.endless_mass)} of all words never end{states}")
+    members = {"probability": value, "never_end": lengths.endless_mass}
+    return Answer({**_asked(chosen), **members}, parts)
 
 
-@ask.command(
-    epilog=options.examples(
-        "pdfalearn ask likeliest target.json --count 3",
-        "pdfalearn ask likeliest target.json --language '0.*' --json",
-        "pdfalearn ask likeliest target.json --prefixes 2",
-    )
-)
-@click.argument("file", metavar="PDFA")
-@count_option
-@click.option("--language", metavar="REGEX", help="Only words that match it.")
-@click.option(
-    "--prefixes",
-    type=click.IntRange(min=0),
-    metavar="L",
-    help="Beginnings of L symbols instead of words.",
-)
-@options.json_option
-def likeliest(
-    file: str, count: int, language: str | None, prefixes: int | None, as_json: bool
-) -> None:
+@command("PDFA", "count", "language", "prefixes", into=ask)
+def likeliest(chosen: Chosen) -> Answer:
     """Find the likeliest words, in exact order.
 
     Words that are equally likely come by length, then in the order of the alphabet.
+
+    Examples
+    --------
+    $ pdfalearn ask likeliest target.json --count 3
+    $ pdfalearn ask likeliest target.json --language '0.*' --json
+    $ pdfalearn ask likeliest target.json --prefixes 2
     """
-    if language is not None and prefixes is not None:
+    if chosen.language is not None and chosen.prefixes is not None:
         raise click.UsageError("Give only one of --language and --prefixes.")
-    pdfa = automaton_of(file)
-    if prefixes is None:
-        found = list(pdfalearn.most_likely(pdfa, count, language))
+    pdfa = read_automaton(chosen.pdfa)
+    if chosen.prefixes is None:
+        kind, found = "word", pdfalearn.most_likely(pdfa, chosen.count, chosen.language)
     else:
-        found = list(pdfalearn.analysis.most_likely_prefixes(pdfa, prefixes, count))
-    if as_json:
-        print_json({"file": file, "words": [vars(one) for one in found]})
-        return
-    shown = words_in(pdfa)
-    rows = [(shown(one.word), number(one.probability)) for one in found]
-    print_table(file, ("word" if prefixes is None else "beginning", "probability"), rows)
+        kind = "beginning"
+        found = pdfalearn.analysis.most_likely_prefixes(pdfa, chosen.prefixes, chosen.count)
+    words, text = list(found), _word_texts(pdfa)
+    rows = [(text(one.word), one.probability) for one in words]
+    members = {"file": chosen.pdfa, "words": [vars(one) for one in words]}
+    return Answer(members, [Table(chosen.pdfa, (kind, "probability"), rows)])
 
 
-@ask.command(
-    epilog=options.examples(
-        "pdfalearn ask length target.json",
-        "pdfalearn ask length target.json --quantiles 0.25,0.75 --json",
-    )
-)
-@click.argument("file", metavar="PDFA")
-@click.option("--quantiles", default=_QUANTILES, metavar="Q[,Q...]", help="Shares from 0 to 1.")
-@options.json_option
-def length(file: str, quantiles: str, as_json: bool) -> None:
+@command("PDFA", "quantiles", into=ask)
+def length(chosen: Chosen) -> Answer:
     """Compute how long words are.
 
     There are mean, deviation and quantiles, and a picture.
+
+    Examples
+    --------
+    $ pdfalearn ask length target.json
+    $ pdfalearn ask length target.json --quantiles 0.25,0.75 --json
     """
-    result = pdfalearn.analysis.length(automaton_of(file))
-    shares = _numbers(quantiles)
-    reached = {share: result.quantile(share) for share in shares}
-    facts = {
-        "mean": result.mean,
-        "error": result.error,
-        "deviation": result.deviation,
+    result = pdfalearn.analysis.length(read_automaton(chosen.pdfa))
+    quantiles = {share: result.quantile(share) for share in chosen.quantiles}
+    endless = result.endless_states
+    members = {
+        "file": chosen.pdfa,
+        **members_of(result, "mean", "error", "deviation", "endless_states"),
         "never_end": result.endless_mass,
+        "quantiles": {f"{share:g}": value for share, value in quantiles.items()},
     }
-    if as_json:
-        shown = {name: plain(value) for name, value in facts.items()}
-        at = {f"{share:g}": plain(value) for share, value in reached.items()}
-        states = {"endless_states": result.endless_states}
-        print_json({"file": file, **shown, "quantiles": at, **states})
-        return
-    table = {
-        "mean": number(result.mean) + _error_of(result),
-        "standard deviation": number(result.deviation),
-        **{f"quantile {share:g}": number(value) for share, value in reached.items()},
-        "never end": number(result.endless_mass) + named_states(result.endless_states),
+    error = "" if endless else f" (error at most {result.error:.1g})"
+    found = {
+        "mean": format_value(result.mean) + error,
+        "standard deviation": result.deviation,
+        **{f"quantile {share:g}": float(value) for share, value in quantiles.items()},
+        "never end": format_value(result.endless_mass) + _states_text(endless),
     }
-    print_facts(file, table)
-    _print_lengths(result.distribution(_last_bar(reached.values())).tolist())
+    # The quantiles of words that never end are infinite.
+    longest = max((value for value in quantiles.values() if value < 2**31), default=0)
+    values = result.distribution(int(max(1, min(_MOST_BARS, longest)))).tolist()
+    rows = zip(range(len(values)), values, bars(values), strict=True)
+    picture = Table("lengths", ("symbols", "probability", ""), rows)
+    return Answer(members, [facts(chosen.pdfa, found), picture])
 
 
-@ask.command(
-    epilog=options.examples(
-        "pdfalearn ask entropy target.json", "pdfalearn ask entropy target.json --json"
-    )
-)
-@click.argument("file", metavar="PDFA")
-@options.json_option
-def entropy(file: str, as_json: bool) -> None:
+@command("PDFA", into=ask)
+def entropy(chosen: Chosen) -> Answer:
     """Compute the entropy per word and per symbol.
 
     It is in nats.
+
+    Examples
+    --------
+    $ pdfalearn ask entropy target.json
+    $ pdfalearn ask entropy target.json --json
     """
-    result = pdfalearn.analysis.entropy(automaton_of(file))
-    if as_json:
-        values = {"per_word": plain(result.per_word), "per_symbol": plain(result.per_symbol)}
-        print_json({"file": file, **values, "endless_states": result.endless_states})
-        return
-    per_word = number(result.per_word) + named_states(result.endless_states)
-    print_facts(file, {"per word": per_word, "per symbol": number(result.per_symbol)})
+    result = pdfalearn.analysis.entropy(read_automaton(chosen.pdfa))
+    per_word = format_value(result.per_word) + _states_text(result.endless_states)
+    members = members_of(result, "per_word", "per_symbol", "endless_states")
+    found = {"per word": per_word, "per symbol": result.per_symbol}
+    return Answer({"file": chosen.pdfa, **members}, [facts(chosen.pdfa, found)])
 
 
-@ask.command(
-    epilog=options.examples(
-        "pdfalearn ask count target.json '.*01'",
-        "pdfalearn ask count target.json 01 --as ends --json",
-    )
-)
-@click.argument("file", metavar="PDFA")
-@click.argument("language")
-@form_option
-@options.json_option
-def count(file: str, language: str, form: str, as_json: bool) -> None:
+@command("PDFA", "LANGUAGE", "form", into=ask)
+def count(chosen: Chosen) -> Answer:
     """Compute how often a language is met in a word.
 
     It is the expected number of the word's prefixes that are in the language.
 
     '.*01', or 01 --as ends, counts how often 01 occurs in a word.
+
+    Examples
+    --------
+    $ pdfalearn ask count target.json '.*01'
+    $ pdfalearn ask count target.json 01 --as ends --json
     """
-    pdfa = automaton_of(file)
-    value = pdfalearn.analysis.expected_count(pdfa, language_of(language, form, pdfa))
-    if as_json:
-        print_json({"file": file, "language": language, "as": form, "expected": plain(value)})
-    else:
-        print_line(number(value))
+    pdfa = read_automaton(chosen.pdfa)
+    language = language_of(chosen.language, chosen.form, pdfa)
+    value = pdfalearn.analysis.expected_count(pdfa, language)
+    return Answer({**_asked(chosen), "expected": value}, [format_value(value)])
 
 
-@ask.command(
-    epilog=options.examples(
-        "pdfalearn ask visits target.json --count 3", "pdfalearn ask visits target.json --json"
-    )
-)
-@click.argument("file", metavar="PDFA")
-@count_option
-@options.json_option
-def visits(file: str, count: int, as_json: bool) -> None:
+@command("PDFA", "count", into=ask)
+def visits(chosen: Chosen) -> Answer:
     """Compute how often a word visits the states.
 
     These are expected numbers, of transitions too. The table has the states that are visited most;
     as JSON there are all, with their transitions.
+
+    Examples
+    --------
+    $ pdfalearn ask visits target.json --count 3
+    $ pdfalearn ask visits target.json --json
     """
-    pdfa = automaton_of(file)
-    result = pdfalearn.analysis.expected_visits(pdfa)
-    if as_json:
-        states = list(map(plain, result.states.tolist()))
-        transitions = [list(map(plain, row)) for row in result.transitions.tolist()]
-        endless = {"endless_states": result.endless_states}
-        print_json({"file": file, "states": states, "transitions": transitions, **endless})
-        return
-    most = (-result.states).argsort(kind="stable")[:count].tolist()
-    values = [float(result.states[state]) for state in most]
-    rows = list(zip(map(str, most), map(number, values), bars(values), strict=True))
-    print_table(file, ("state", "visits", ""), rows)
+    result = pdfalearn.analysis.expected_visits(read_automaton(chosen.pdfa))
+    members = members_of(result, "states", "transitions", "endless_states")
+    most = (-result.states).argsort(kind="stable")[: chosen.count].tolist()
+    values = result.states[most].tolist()
+    rows = zip(most, values, bars(values), strict=True)
+    table = Table(chosen.pdfa, ("state", "visits", ""), rows)
+    return Answer({"file": chosen.pdfa, **members}, [table])
 
 
-def _error_of(result: Length) -> str:
-    return "" if result.endless_states else f" (error at most {result.error:.1g})"
+def _word_texts(pdfa: PDFA) -> Callable[[Sequence[object]], str]:
+    """Return a function that writes words of an automaton for a table."""
+    joined = are_characters(pdfa.alphabet)
+    return lambda word: short_word_text(word, joined=joined)
 
 
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError as error:
-        raise click.BadParameter(
-            f"{text!r} is not a number, nor several as in {_QUANTILES}", param_hint="--quantiles"
-        ) from error
-
-
-def _last_bar(lengths: Iterable[float]) -> int:
-    """Return the greatest length to draw: not much more than what fits on a screen."""
-    return int(max(1, min(24, max((x for x in lengths if x < 2**31), default=0))))
-
-
-def _print_lengths(values: list[float]) -> None:
-    rows = [
-        (str(at), number(value), bar)
-        for at, (value, bar) in enumerate(zip(values, bars(values), strict=True))
-    ]
-    print_table("lengths", ("symbols", "probability", ""), rows)
+def _states_text(states: Sequence[int]) -> str:
+    """Name the states in which words never end."""
+    if not states:
+        return ""
+    more = "" if len(states) <= _MOST_STATES else f" and {len(states) - _MOST_STATES:,} more"
+    return f" (words do not end from state {', '.join(map(str, states[:_MOST_STATES]))}{more})"

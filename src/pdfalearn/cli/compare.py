@@ -1,57 +1,32 @@
-"""``pdfalearn compare``: say whether two PDFA are the same."""
+"""``pdfalearn compare``, ``divergence`` and ``evaluate``: two automata or models side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import pdfalearn
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._models import automaton_of
-from pdfalearn.cli._output import print_json, print_line, print_table
+from pdfalearn.cli._chosen import Chosen, read_automaton
+from pdfalearn.cli._commands import command
+from pdfalearn.cli._options import MODEL, corpus, option
+from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
+from pdfalearn.cli._words import read_lines
+from pdfalearn.errors import InputError
 from pdfalearn.text import are_characters, short_word_text, shortened, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA
+    from pdfalearn.cli._chosen import Model
+    from pdfalearn.equivalence import Relation
+    from pdfalearn.typing import Floats
 
 _MOST_ROWS = 20
 
-Row = list[float] | None
 
-
-class _Difference(NamedTuple):
-    word: Sequence[object]
-    symbols: Sequence[object]
-    rows: tuple[Row, Row]
-    decisive: list[bool]
-    """Whether the relation tells the two apart at each symbol."""
-
-
-@click.command(
-    epilog=options.examples(
-        "pdfalearn compare target.json learnt.json",
-        "pdfalearn compare target.json learnt.json --kappa 1000",
-        "pdfalearn compare target.json learnt.json --tolerance 0.01 --json",
-    )
-)
-@click.argument("a")
-@click.argument("b")
-@options.exact_option
-@options.kappa_option
-@options.tolerance_option
-@options.json_option
-@click.pass_context
-def compare(
-    context: click.Context,
-    a: str,
-    b: str,
-    exact: bool,
-    kappa: int | None,
-    tolerance: float | None,
-    as_json: bool,
-) -> None:
+@command("A", "B", "exact", "kappa", "tolerance")
+def compare(chosen: Chosen) -> Answer:
     """Print whether two PDFA are the same.
 
     They are if they have the same distribution after every word, where --exact, --kappa or
@@ -61,79 +36,199 @@ def compare(
 
     Both are looked into, so each has to be an automaton: a file, or FILE.py:NAME or module:NAME of
     a PDFA ('pdfalearn models'). Models that can only be asked are compared by 'pdfalearn evaluate'.
+
+    Examples
+    --------
+    $ pdfalearn compare target.json learnt.json
+    $ pdfalearn compare target.json learnt.json --kappa 1000
+    $ pdfalearn compare target.json learnt.json --tolerance 0.01 --json
     """
-    equivalence = options.relation(exact, kappa, tolerance)
-    difference = _difference(automaton_of(a), automaton_of(b), equivalence)
-    if as_json:
-        names = {"a": a, "b": b, "kappa": kappa, "tolerance": tolerance}
-        print_json({**names, **_result(difference)})
-    else:
-        _print(a, b, _relation_text(kappa, tolerance), difference)
-    context.exit(0 if difference is None else 1)
-
-
-def _difference(a: PDFA, b: PDFA, equivalence: options.Relation) -> _Difference | None:
-    found = pdfalearn.compare(a, b, equivalence=equivalence)
-    a, b, word = found.a, found.b, found.word
-    if word is None:
-        return None
-    row, other = a.next_distribution(word), b.next_distribution(word)
-    symbols = (a.alphabet.terminal, *a.alphabet.symbols)
-    if row is None or other is None:
-        rows = (None if row is None else row.tolist(), None if other is None else other.tolist())
-        return _Difference(word, symbols, rows, [True] * len(symbols))
-    if isinstance(equivalence, pdfalearn.Tolerance):
-        decisive = ~equivalence.similar(row[:, None], other[:, None])
-    else:
-        decisive = equivalence.keys(row[:, None])[:, 0] != equivalence.keys(other[:, None])[:, 0]
-    return _Difference(word, symbols, (row.tolist(), other.tolist()), decisive.tolist())
-
-
-def _result(difference: _Difference | None) -> dict[str, object]:
-    if difference is None:
-        return {"equivalent": True, "word": None}
-    row, other = difference.rows
-    return {
-        "equivalent": False,
-        "word": difference.word,
-        "symbols": difference.symbols,
-        "distribution_a": row,
-        "distribution_b": other,
-    }
-
-
-def _relation_text(kappa: int | None, tolerance: float | None) -> str:
-    if kappa is not None:
-        return f"equivalent at kappa {kappa}"
-    return "equivalent" if tolerance is None else f"similar within tolerance {tolerance}"
-
-
-def _print(a: str, b: str, relation: str, difference: _Difference | None) -> None:
-    if difference is None:
-        print_line(f"yes: {a} and {b} are {relation}", style="green")
-        return
-    print_line(f"no: {a} and {b} are not {relation}", style="red")
-    joined = are_characters(difference.symbols[1:])
-    word = short_word_text(difference.word, joined=joined)
-    print_table(f"after {word}", ("symbol", f"A: {a}", f"B: {b}"), _shown_rows(difference))
-    hidden = len(difference.symbols) - _MOST_ROWS
-    if hidden > 0:
-        print_line(f"{hidden:,} more symbols")
-
-
-def _shown_rows(difference: _Difference) -> list[tuple[str, str, str]]:
-    """Return a row for each symbol, or for those that tell most if there are too many."""
-    row, other = difference.rows
-    places = list(range(len(difference.symbols)))
-    if len(places) > _MOST_ROWS:
-        gaps = [abs((row[i] if row else 0.0) - (other[i] if other else 0.0)) for i in places]
-        places.sort(key=lambda i: (not difference.decisive[i], -gaps[i]))
-        places = sorted(places[:_MOST_ROWS])
-    return [
+    relation, names = chosen.make_relation(), f"{chosen.a} and {chosen.b}"
+    same = "equivalent" if chosen.kappa is None else f"equivalent at kappa {chosen.kappa}"
+    if chosen.tolerance is not None:
+        same = f"similar within tolerance {chosen.tolerance}"
+    given = chosen.collect("a", "b", "kappa", "tolerance")
+    a, b = read_automaton(chosen.a), read_automaton(chosen.b)
+    found = pdfalearn.compare(a, b, equivalence=relation)
+    if found.word is None:
+        line = Line(f"yes: {names} are {same}", "green")
+        return Answer({**given, "equivalent": True, "word": None}, [line])
+    symbols = (found.a.terminal, *found.a.alphabet.symbols)
+    row, other = (pdfa.next_distribution(found.word) for pdfa in (found.a, found.b))
+    members = {"equivalent": False, "word": found.word, "symbols": symbols}
+    members |= {"distribution_a": row, "distribution_b": other}
+    places = _places(row, other, relation, len(symbols))
+    cells = [
         (
-            shortened(symbol_text(difference.symbols[i]), 40),
-            "undefined" if row is None else str(row[i]),
-            "undefined" if other is None else str(other[i]),
+            shortened(symbol_text(symbols[i]), 40),
+            *("undefined" if one is None else str(float(one[i])) for one in (row, other)),
         )
         for i in places
     ]
+    word = short_word_text(found.word, joined=are_characters(symbols[1:]))
+    header = ("symbol", f"A: {chosen.a}", f"B: {chosen.b}")
+    hidden = len(symbols) - len(places)
+    parts: list[Part] = [
+        Line(f"no: {names} are not {same}", "red"),
+        Table(f"after {word}", header, cells),
+        *([f"{hidden:,} more symbols"] if hidden else []),
+    ]
+    return Answer({**given, **members}, parts, exit_code=1)
+
+
+def _places(row: Floats | None, other: Floats | None, relation: Relation, count: int) -> list[int]:
+    """Return the places of all symbols, or of those that tell most if there are too many."""
+    if count <= _MOST_ROWS:
+        return list(range(count))
+    if row is None or other is None:
+        known = other if row is None else row
+        gaps = [0.0] * count if known is None else known.tolist()
+        return sorted(sorted(range(count), key=lambda i: -gaps[i])[:_MOST_ROWS])
+    gaps, columns = abs(row - other).tolist(), (row[:, None], other[:, None])
+    # Only some symbols make the difference: under a quantization, not those with the largest gaps.
+    if isinstance(relation, pdfalearn.Tolerance):
+        decides = (~relation.similar(*columns)).tolist()
+    else:
+        decides = (relation.keys(columns[0]) != relation.keys(columns[1]))[:, 0].tolist()
+    order = sorted(range(count), key=lambda i: (not decides[i], -gaps[i]))
+    return sorted(order[:_MOST_ROWS])
+
+
+_DIVERGENCES = {
+    "per_symbol": "KL per symbol",
+    "per_word": "KL per word",
+    "expected_length": "expected length",
+    "infinite_share": "positions where it is infinite",
+    "finite_mean": "mean over all other positions",
+}
+
+
+@command("A", "B", "worst_states")
+def divergence(chosen: Chosen) -> Answer:
+    """Measure exactly how far two automata are apart.
+
+    KL(A ‖ B) is the Kullback-Leibler divergence in nats: how much less likely, in the logarithm, a
+    word drawn from A is in B. It is 0 only if both give every word the same probability, and
+    infinite if B forbids what A allows; then you see at how many positions that happens, and
+    the mean over the others. Per symbol: divided by the expected length + 1; where words of A may
+    never end, the long-run rate. KL(B ‖ A) has the words drawn from B. Nothing is sampled. Symbols
+    are matched by name.
+
+    Both are looked into, so each has to be an automaton: a file, or FILE.py:NAME or module:NAME of
+    a PDFA ('pdfalearn models'). Models that can only be asked are compared by 'pdfalearn evaluate'.
+
+    Examples
+    --------
+    $ pdfalearn divergence target.json learnt.json
+    $ pdfalearn divergence target.json learnt.json --states 5
+    $ pdfalearn divergence target.json learnt.json --json
+    """
+    result = pdfalearn.divergence(read_automaton(chosen.a), read_automaton(chosen.b))
+    one, back = result.forward, result.backward
+    ways = {"forward": members_of(one, *_DIVERGENCES), "backward": members_of(back, *_DIVERGENCES)}
+    worst = [
+        {
+            "state": state,
+            "visits": float(one.visits[state]),
+            "divergence": float(one.by_state[state]),
+        }
+        for state in (-one.by_state).argsort(kind="stable")[: chosen.worst_states].tolist()
+    ]
+    rows = [(label, *(way[name] for way in ways.values())) for name, label in _DIVERGENCES.items()]
+    parts = [Table(f"A: {chosen.a}, B: {chosen.b}", ("", "A ‖ B", "B ‖ A"), rows)]
+    if worst:
+        header = ("state of A", "share of positions", "part of KL(A ‖ B) per symbol")
+        parts.append(Table("where it arises", header, [[*state.values()] for state in worst]))
+    return Answer({"a": chosen.a, "b": chosen.b, **ways, "states": worst}, parts)
+
+
+@command(
+    "A",
+    "B",
+    "drawn_words",
+    option("seed", "Same seed, same words."),
+    "longest",
+    corpus(
+        "Use the words of a text file, one a line, as 'pdfalearn sample' prints them; those that "
+        "are marked (cut) are counted."
+    ),
+    "all_words",
+    "exact",
+    "kappa",
+    "tolerance",
+    "k",
+    *MODEL,
+)
+def evaluate(chosen: Chosen) -> Answer:
+    """Measure how well the model B predicts the model A.
+
+    Both are named as 'pdfalearn models' says. The two are compared after every prefix of words
+    drawn from A, and after whole words only. Word error rate: how often B's likeliest symbol is not
+    A's. NDCG: how well B orders the likeliest symbols; 1 is perfect. Different: the share of
+    distributions that --exact, --kappa or --tolerance tells apart. L1 and KL: how far distributions
+    are apart. Symbols are matched by name.
+
+    --guide, --temperature, --top-k and --top-p constrain A, as when B was learnt from it.
+    --vocabulary, --prompt, --chat and --ends are for A and B, if they are LLMs.
+
+    Examples
+    --------
+    $ pdfalearn evaluate target.json learnt.json --kappa 1000
+    $ pdfalearn evaluate target.json learnt.json --words 100000 --seed 7 --tolerance 0.01
+    $ pdfalearn evaluate target.json learnt.json --all-words --json
+    $ pdfalearn evaluate my_file.py:make_model my_module:my_model --alphabet ab --words 100
+    $ pdfalearn evaluate hf:my_llm numbers.json --vocabulary digits.txt --prompt 'A number:'
+        --words 20 --max-length 5
+    """
+    from pdfalearn.cli._models import models_of
+    from pdfalearn.results import EVALUATION_HEADER, comparison_cells
+
+    if len(chosen.collect_given(("drawn_words", "corpus", "all_words"))) > 1:
+        raise click.UsageError("Give only one of --words, --corpus and --all-words.")
+    relation = chosen.make_relation()
+    target, candidate = models_of([chosen.a, chosen.b], chosen)
+    target = chosen.wrap(target)
+    settings = {"equivalence": relation, "k": chosen.k}
+    if chosen.all_words:
+        pdfas = [_look_into(chosen.a, target), _look_into(chosen.b, candidate)]
+        result = pdfalearn.metrics.evaluate_exactly(*pdfas, **settings)
+    elif chosen.corpus is not None:
+        lines, alphabet = read_lines(chosen.corpus), target.alphabet
+        words = alphabet.decode_words(lines.encoded(alphabet))
+        result = pdfalearn.evaluate(target, candidate, words, **settings)
+        # Marks are in the lines only: the words themselves do not know that they were cut.
+        result = replace(result, cut_words=lines.cut_words(alphabet))
+    else:
+        count = 1000 if chosen.drawn_words is None else chosen.drawn_words
+        drawn = {"count": count, "seed": chosen.seed, "max_length": chosen.longest}
+        result = pdfalearn.evaluate(target, candidate, **drawn, **settings)
+    figures = vars(result) | {
+        "over_prefixes": vars(result.over_prefixes),
+        "over_words": vars(result.over_words),
+        **({} if chosen.corpus else {"kl_of_words": result.kl_of_words}),
+    }
+    del figures["equivalence"]
+    names = chosen.collect("a", "b", "corpus", "kappa", "tolerance")
+    table = Table(f"{chosen.b} against {chosen.a}", EVALUATION_HEADER, comparison_cells(result))
+    return Answer({**names, **figures}, [table, facts("the words", _facts(figures))])
+
+
+def _look_into(name: str, model: Model) -> PDFA:
+    from pdfalearn.cli._models import look_into
+
+    pdfa = look_into(model)
+    if pdfa is None:
+        raise InputError(
+            f"--all-words needs two automata, and {name} can only be asked: draw --words N"
+        )
+    return pdfa
+
+
+def _facts(figures: dict[str, Any]) -> dict[str, str]:
+    from pdfalearn.results import FACTS, figure
+
+    labels = FACTS | {"words": "number", "kl_of_words": "KL of whole words"}
+    labels |= {"target_perplexity": "perplexity of A", "perplexity": "perplexity of B"}
+    values = {label: figures.get(name) for name, label in labels.items()}
+    found = {label: figure(value) for label, value in values.items() if value is not None}
+    return {"number": "all, with their probabilities"} | found

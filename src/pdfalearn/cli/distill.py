@@ -1,7 +1,8 @@
-"""``pdfalearn distill``: the best automaton of every size."""
+"""``pdfalearn distill``, ``simplify`` and ``refit``: automata that are near, of sizes to choose."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,77 +10,46 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pdfalearn
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._distilling_outputs import Output, object_of, print_frontier
-from pdfalearn.cli._failures import INTERRUPTED
-from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
-from pdfalearn.cli._models import Constraints, Described, model_of, model_options
-from pdfalearn.cli._options import log_every_option, shown_progress, spending_options, spent_budget
-from pdfalearn.cli._output import print_aside, print_json
-from pdfalearn.cli._words import sampler_of
+from pdfalearn.cli._chosen import Chosen, read_automaton, save_pdfa
+from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
+from pdfalearn.cli._options import MODEL, RUN, SPENDING, corpus, flag_of, option, output
+from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
+from pdfalearn.cli._words import read_words
+from pdfalearn.cli.learn import certificate_members, outside_facts
+from pdfalearn.text import LABELS, count_text
 
 if TYPE_CHECKING:
     from pdfalearn import Frontier
 
+_FIGURES = (
+    *("words_drawn", "held_out_words", "symbols_asked", "stored_words", "audited_words"),
+    *("largest_difference", "cost"),
+)
+"""Figures of the certificate that are shown if they are not 0."""
 
-@click.command(
-    epilog=options.examples(
-        "pdfalearn distill target.json --symbols 2000 -o frontier.zip",
-        "pdfalearn info frontier.zip",
-        "pdfalearn distill target.json --symbols 2000 --states 1,2,4,8 -o best.json",
-        "pdfalearn distill target.json --symbols 2000 --states 4 -o four.json",
-        "pdfalearn distill my_module:my_model --alphabet ab --words 500 --max-length 15 "
-        "--store answers.db --model-id my-model-v1 -o out.zip",
-        "pdfalearn distill hf:my_llm --vocabulary digits.txt --prompt 'A number:' --symbols 200",
-        "pdfalearn sample target.json --count 1000 > words.txt",
-        "pdfalearn distill target.json --symbols 2000 --corpus words.txt",
-    )
+
+@command(
+    "MODEL",
+    *SPENDING,
+    option(
+        "states",
+        "How many states automata may have. Default: all up to 32, then each a fifth larger.",
+    ),
+    "cut_length",
+    corpus(
+        "Take the words from a text file, one a line, as 'pdfalearn sample' prints them; "
+        "divergence is then under these words."
+    ),
+    *RUN,
+    option(
+        "output",
+        "Where to write the frontier (.zip) or its page (.html), or one automaton (.json, .npz, "
+        ".svg, …): the best, or that of the only size in --states.",
+    ),
+    *MODEL,
+    "log_every",
 )
-@click.argument("target", metavar="MODEL")
-@spending_options
-@options.states_option(
-    "How many states automata may have. Default: all up to 32, then each a fifth larger."
-)
-@click.option(
-    "--max-length",
-    type=click.IntRange(min=1),
-    metavar="L",
-    show_default="a fiftieth of the budget, from 20 to 1000; with --seconds alone 100",
-    help="Cut longer words of the model here.",
-)
-@options.corpus_option(
-    "Take the words from a text file, one a line, as 'pdfalearn sample' prints them; divergence is "
-    "then under these words."
-)
-@options.store_option
-@options.model_id_option
-@options.output_option(
-    "Where to write the frontier (.zip) or its page (.html), or one automaton (.json, .npz, .svg, "
-    "…): the best, or that of the only size in --states.",
-    required=False,
-)
-@options.audit_option
-@options.seed_option
-@model_options
-@log_every_option
-@options.json_option
-@click.pass_context
-def distill(
-    context: click.Context,
-    /,
-    target: str,
-    states: list[int],
-    max_length: int | None,
-    corpus: Path | None,
-    store: Path | None,
-    model_id: str | None,
-    output: Path | None,
-    audit: int,
-    seed: int,
-    log_every: float | None,
-    as_json: bool,
-    **chosen: Any,
-) -> None:
+def distill(chosen: Chosen) -> LongRun[Frontier]:
     """Find the best automaton of every size within a budget.
 
     This is for networks and other models that no small automaton equals: 'pdfalearn learn' looks
@@ -96,57 +66,204 @@ def distill(
 
     All other commands take a frontier's file for its best automaton. Ctrl-C stops and saves what
     has been found if -o is given; the exit code is then 130.
+
+    Examples
+    --------
+    $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
+    $ pdfalearn info frontier.zip
+    $ pdfalearn distill target.json --symbols 2000 --states 1,2,4,8 -o best.json
+    $ pdfalearn distill target.json --symbols 2000 --states 4 -o four.json
+    $ pdfalearn distill my_module:my_model --alphabet ab --words 500 --max-length 15
+        --store answers.db --model-id my-model-v1 -o out.zip
+    $ pdfalearn distill hf:my_llm --vocabulary digits.txt --prompt 'A number:' --symbols 200
+    $ pdfalearn sample target.json --count 1000 > words.txt
+    $ pdfalearn distill target.json --symbols 2000 --corpus words.txt
     """
     from pdfalearn.displays import DistillingLine
 
-    result = Output(output, states)
-    result.check([target, *(path for path in (corpus, store) if path is not None)])
-    budget = spent_budget(chosen)
-    words = sampler_of(max_length, corpus)
-    constraints = Constraints.taken_from(chosen)
-    # A name in the store stands for the model without constraints: with others it is another one.
-    fingerprint = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, Described.taken_from(chosen), fingerprint))
-    result.check_symbols(model.alphabet)
+    written = _output(chosen)
+    outputs = [] if written is None else [written]
+    check_files(outputs, [chosen.model, chosen.corpus, chosen.store])
+    budget, sampler = chosen.make_spending(), chosen.make_sampler()
+    model = chosen.make_model(chosen.model)
+    # Symbols that no file can hold are refused before anything is asked.
+    if chosen.output is not None and chosen.output.name.lower().endswith(".zip"):
+        from pdfalearn.io import check_symbols
+
+        check_symbols((*model.alphabet, model.alphabet.terminal))
     run = partial(
         pdfalearn.distill,
         model,
         budget=budget,
-        sampler=words,
-        sizes=states or None,
-        seed=seed,
-        store=store,
-        model_id=model_id,
-        audit=audit,
+        sampler=sampler,
+        sizes=chosen.states,
+        **chosen.collect(*RUN),
     )
-    with HeldInterrupts() as interrupts:
-        line = DistillingLine(budget.max_symbols)
-        shown = shown_progress(line, log_every, as_json=as_json)
-        frontier, is_interrupted = outcome_of(run, interrupts, shown, _salvaged)
-        if frontier is not None:
-            try:
-                result.write(frontier)
-            finally:  # what was found is told even if it cannot be written
-                _tell(target, frontier, {"output": output, "store": store, "seed": seed}, as_json)
-        if is_interrupted or interrupts.is_pressed:
-            print_aside(result.interruption_text(frontier, store))
-            context.exit(INTERRUPTED)
-    if not as_json:
-        result.print_name()
-
-
-def _salvaged(interrupt: KeyboardInterrupt) -> Frontier | None:
-    return (
-        interrupt.frontier
-        if isinstance(interrupt, pdfalearn.results.DistillingInterrupted)
-        else None
+    before = "there was anything to measure"
+    content = "" if written is None else f"{written.content} so far"
+    return LongRun(
+        run,
+        DistillingLine(budget.max_symbols),
+        partial(_describe, chosen),
+        partial(interruption_text, chosen, before, lambda _: content),
+        outputs,
+        attached="frontier",
     )
 
 
-def _tell(target: str, frontier: Frontier, given: dict[str, object], as_json: bool) -> None:
-    if as_json:
-        print_json({"target": target, **given, **object_of(frontier)})
+def _output(chosen: Chosen) -> Output[Frontier] | None:
+    """Return the file to write, if there is one, after a check that it can be written."""
+    path, sizes = chosen.output, chosen.states or []
+    if path is None:
+        return None
+    if chosen.check_output(pdfalearn.Frontier):
+        return Output("-o", path, "the frontier", lambda found: pdfalearn.save(found, path))
+    if len(sizes) == 1:
+        content = f"the automaton of at most {count_text(sizes[0], 'states')}"
+        return Output("-o", path, content, lambda found: save_pdfa(found.at_most(*sizes), path))
+    return Output("-o", path, "the best automaton", lambda found: save_pdfa(found.best, path))
+
+
+def _describe(chosen: Chosen, frontier: Frontier) -> Answer:
+    given = {"target": chosen.model, **chosen.collect("output", "store", "seed")}
+    members = {**given, **frontier_members(frontier)}
+    return Answer(members, frontier_parts(f"{chosen.model}, distilled", frontier), frontier.notes)
+
+
+def frontier_members(frontier: Frontier) -> dict[str, object]:
+    """Return the members of a frontier's JSON object."""
+    points = [{name: vars(one)[name] for name in vars(one) if name != "pdfa"} for one in frontier]
+    return {
+        "best": len(frontier.best),
+        "points": points,
+        "certificate": certificate_members(frontier.certificate),
+        **members_of(frontier, "knee", "sizes", "model_perplexity", "notes"),
+    }
+
+
+def frontier_parts(title: str, frontier: Frontier) -> list[Table]:
+    """Return the table of a frontier, and what it means in words."""
+    from pdfalearn.results import FRONTIER_HEADER, frontier_cells
+
+    details, best = frontier.certificate.details, count_text(len(frontier.best), "states")
+    figures = [name for name in _FIGURES if details.get(name)]
+    knee = "none: nowhere does the curve bend much"
+    if frontier.knee is not None:
+        size = count_text(frontier.knee, "states")
+        knee = f"{size}: there the curve of training divergences bends most"
+    texts = {
+        "best": f"{best}: the smallest that is not worse than any by more than a standard error",
+        "knee": knee,
+        "perplexity of the model": format_value(frontier.model_perplexity),
+        **{LABELS[name.removesuffix("_asked")]: details[name] for name in figures},
+        **outside_facts(frontier.certificate),
+        "certificate": str(frontier.certificate),
+    }
+    table = Table(title, FRONTIER_HEADER, frontier_cells(frontier), is_boxed=False)
+    return [table, facts("in words", texts)]
+
+
+@command(
+    "PDFA",
+    option("states", "The most states of the result; several give one automaton each."),
+    "divergence",
+    output("Where to write the result; with several --states, {states} stands for each number."),
+)
+def simplify(chosen: Chosen) -> Answer:
+    """Find a smaller automaton that stays near a PDFA.
+
+    What is lost is the Kullback-Leibler divergence KL(PDFA ‖ result) per symbol, in nats: how much
+    less likely the PDFA's words become in the result. It is computed exactly, and is the
+    smallest that the search found for the number of states; 'pdfalearn divergence' says where it
+    arises. The result allows all that the PDFA allows.
+
+    'pdfalearn quotient' merges only states that are equal, and loses nothing.
+
+    Examples
+    --------
+    $ pdfalearn simplify target.json --states 5 -o small.json
+    $ pdfalearn simplify target.json --states 2,4,8 -o 'small-{states}.json'
+    $ pdfalearn simplify target.json --divergence 0.01 -o small.json
+    """
+    if (chosen.states is None) == (chosen.divergence is None):
+        raise click.UsageError("Give either --states or --divergence.")
+    paths = _paths(chosen.output, chosen.states or [])
+    for path in paths:
+        pdfalearn.io.check_can_save(path)
+    pdfa = read_automaton(chosen.pdfa)
+    # Sizes give a list, and a divergence one automaton.
+    found: Any = pdfalearn.simplify(pdfa, **chosen.collect_given(("states", "divergence")))
+    automata = []
+    for path, one in zip(paths, found if chosen.states else [found], strict=True):
+        pdfalearn.save(one.pdfa, path)
+        automata.append({"states": one.states, "divergence": one.divergence, "output": path})
+    rows = [[*one.values()] for one in automata]
+    title, header = f"{chosen.pdfa}: {len(pdfa):,} states", ("states", "KL per symbol", "file")
+    members = {"file": chosen.pdfa, "states_before": len(pdfa), "automata": automata}
+    return Answer(members, [Table(title, header, rows)])
+
+
+def _paths(path: Path, sizes: Sequence[int]) -> list[Path]:
+    """Return the file of each size."""
+    if len(sizes) > 1 and "{states}" not in path.name:
+        raise click.UsageError("With several --states, -o needs {states} in the file's name.")
+    if len(set(sizes)) < len(sizes):
+        raise click.UsageError("--states has the same number twice.")
+    return [path.with_name(path.name.replace("{states}", str(size))) for size in sizes] or [path]
+
+
+@command(
+    "PDFA",
+    "[SOURCE]",
+    corpus(
+        "A text file of words, one a line, as 'pdfalearn sample' prints them: fit to what follows "
+        "in them; with SOURCE, to its answers along them."
+    ),
+    "transitions",
+    "symbols",
+    option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),
+    output("Where to write the result."),
+    option("seed", "Seed of the words.", default=None, show_default="0"),
+    *MODEL,
+)
+def refit(chosen: Chosen) -> Answer:
+    """Re-estimate the rows of a PDFA and keep its states.
+
+    SOURCE is a model, named as 'pdfalearn models' says: every row becomes the mean of its answers
+    over words that reach the state. Without SOURCE, every row becomes the mean of what follows in
+    the words of --corpus. Either is drawn a little to the row that was there before, as if one word
+    had shown it. An automaton that was learnt has rows of single words, and gets better by this.
+
+    SOURCE needs the same symbols as PDFA, in the same order.
+
+    Examples
+    --------
+    $ pdfalearn refit learnt.json target.json -o fitted.json
+    $ pdfalearn refit learnt.json target.json --transitions --symbols 5000 --seed 7
+        -o fitted.json
+    $ pdfalearn sample target.json --count 1000 > words.txt
+    $ pdfalearn refit learnt.json --corpus words.txt -o fitted.json
+    $ pdfalearn divergence target.json fitted.json
+    """
+    chosen.check_output()
+    pdfa, transitions = read_automaton(chosen.pdfa), chosen.transitions
+    if chosen.source is not None:
+        result = pdfalearn.refit(
+            pdfa,
+            chosen.make_model(chosen.source),
+            transitions=transitions,
+            budget=chosen.make_spending(),
+            sampler=chosen.make_sampler(),
+            seed=chosen.seed or 0,
+        )
     else:
-        print_frontier(f"{target}, distilled", frontier)
-    for note in frontier.notes:
-        print_aside(f"note: {note}")
+        for name in chosen.collect_given(("symbols", "cut_length", "seed", *MODEL)):
+            raise click.UsageError(f"{flag_of(name)} needs a SOURCE to ask.")
+        if chosen.corpus is None:
+            raise click.UsageError("Give a SOURCE to ask, or --corpus FILE with words.")
+        words = read_words(chosen.corpus, pdfa.alphabet)
+        result = pdfalearn.refit(pdfa, words, transitions=transitions)
+    pdfalearn.save(result, chosen.output)
+    given = {"file": chosen.pdfa, **chosen.collect("source", "corpus", "transitions", "output")}
+    line = f"{chosen.output}: {len(result):,} states, fitted to {chosen.source or chosen.corpus}"
+    return Answer({**given, "states": len(result)}, [line])

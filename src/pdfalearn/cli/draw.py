@@ -1,72 +1,130 @@
-"""``pdfalearn draw``: a picture of a PDFA."""
+"""``pdfalearn draw`` and ``pdfalearn view``: pictures, pages and plots of automata."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 import pdfalearn
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._answers import word_of
-from pdfalearn.cli._models import automaton_of
-from pdfalearn.cli._output import print_json, print_line
+from pdfalearn.cli._chosen import Chosen, read_automaton
+from pdfalearn.cli._commands import command
+from pdfalearn.cli._options import option, output
+from pdfalearn.cli._output import Answer, print_aside
+from pdfalearn.cli._words import word_of
+
+if TYPE_CHECKING:
+    from pdfalearn.viewing import Page
 
 _PICTURES = (".svg", ".png", ".pdf", ".dot")
+_STYLE = ("most_states", "least", "digits", "direction", "marked", "title")
 
 
-@click.command(
-    epilog=options.examples(
-        "pdfalearn draw small.json small.svg",
-        "pdfalearn draw large.npz core.pdf --most-states 20 --title 'The likely core'",
-        "pdfalearn draw small.json way.png --word 0110 --direction down",
-    )
+@command(
+    "PDFA",
+    output("Where to draw it: .svg, .png, .pdf or .dot."),
+    *_STYLE,
+    "word",
 )
-@click.argument("file", metavar="PDFA")
-@click.argument("picture", type=options.FILE)
-@click.option(
-    "--most-states",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Draw at most N states, those that words visit most; by default all up to 60, of more 30.",
-)
-@click.option(
-    "--least",
-    type=click.FloatRange(0, 1),
-    metavar="P",
-    help="Leave out edges under P; 0 draws everything, also what has probability 0.",
-)
-@click.option(
-    "--digits", type=click.IntRange(1, 6), default=2, metavar="N", help="Digits of probabilities."
-)
-@click.option(
-    "--direction",
-    type=click.Choice(["right", "down"]),
-    default="right",
-    help="Where the picture grows to.",
-)
-@click.option("--word", metavar="WORD", help="Let the way of WORD stand out.")
-@click.option("--mark", "marked", type=int, multiple=True, metavar="STATE", help="Mark a STATE.")
-@click.option("--title", default="", metavar="TEXT", help="Write TEXT above the picture.")
-@options.json_option
-def draw(file: str, picture: Path, word: str | None, as_json: bool, **style: Any) -> None:
+def draw(chosen: Chosen) -> Answer:
     """Draw a picture of a PDFA of any size that can be read.
 
-    The ending of PICTURE is .svg, .png or .pdf, drawn by Graphviz, or .dot for its input. What is
+    The ending of the file is .svg, .png or .pdf, drawn by Graphviz, or .dot for its input. What is
     left out is said in the picture.
+
+    Examples
+    --------
+    $ pdfalearn draw small.json -o small.svg
+    $ pdfalearn draw large.npz -o core.pdf --most-states 20 --title 'The likely core'
+    $ pdfalearn draw small.json -o way.png --word 0110 --direction down
     """
-    if picture.suffix.lower() not in _PICTURES:
+    if chosen.output.suffix.lower() not in _PICTURES:
         endings = ", ".join(_PICTURES)
-        raise click.BadParameter(
-            f"{picture} does not end in one of {endings}", param_hint="PICTURE"
-        )
-    pdfalearn.io.check_can_save(picture)
-    pdfa = automaton_of(file)
-    symbols = None if word is None else word_of(word, pdfa)
-    drawn = pdfalearn.draw(pdfa, picture, word=symbols, **style)
-    if as_json:
-        facts = {"states": len(pdfa), "drawn": drawn.states, "note": drawn.note}
-        print_json({"file": file, "picture": str(picture), **facts})
-    else:
-        print_line(f"{picture}: {drawn.note or f'{len(pdfa):,} states'}")
+        raise click.BadParameter(f"{chosen.output} does not end in one of {endings}")
+    chosen.check_output()
+    pdfa = read_automaton(chosen.pdfa)
+    word = None if chosen.word is None else word_of(chosen.word, pdfa)
+    drawn = pdfalearn.draw(pdfa, chosen.output, word=word, **chosen.collect(*_STYLE))
+    members = {"file": chosen.pdfa, "output": chosen.output, "states": len(pdfa)}
+    return Answer(
+        {**members, "drawn": drawn.states, "note": drawn.note},
+        [f"{chosen.output}: {drawn.note or f'{len(pdfa):,} states'}"],
+    )
+
+
+@command(
+    "FILE",
+    "[OTHER]",
+    option("output", "Write the page here; FILE's name in .html if not given."),
+    option("title", "The title of the page; FILE's name if not given.", default=None),
+    "opened",
+)
+def view(chosen: Chosen) -> Answer:
+    """Write an interactive page of an automaton for browsers.
+
+    FILE is what other commands read. The page is one file that needs no network: the likely core of
+    the automaton as a picture, distributions, and words followed step by step. Of a run (.zip, of
+    'pdfalearn learn') it shows the classification tree, how the run went and what it cost too; of a
+    frontier (.zip, of 'pdfalearn distill') the curve, and all automata. With OTHER, a second
+    automaton over the same symbols, it shows where the two differ.
+
+    Examples
+    --------
+    $ pdfalearn view target.json
+    $ pdfalearn view target.json -o page.html --title 'The target'
+    $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
+    $ pdfalearn view frontier.zip
+    $ pdfalearn view target.json frontier.zip -o both.html
+    """
+    import webbrowser
+
+    from pdfalearn.files import check_can_write
+
+    path = chosen.output or Path(Path(chosen.file).name).with_suffix(".html")
+    check_can_write(path, {".html": pdfalearn.viewing.Page.write})
+    _page_of(chosen.file, chosen.other, chosen.title).save(path)
+    if chosen.opened and not webbrowser.open(path.resolve().as_uri()):
+        print_aside("no browser was found; open the page by hand")
+    size = path.stat().st_size
+    return Answer(
+        {"file": chosen.file, "other": chosen.other, "output": path, "bytes": size},
+        [f"{path}: {size:,} bytes; open it in a browser"],
+    )
+
+
+def _page_of(file: str, other: str | None, title: str | None) -> Page:
+    """Make the page of what one file holds, or of the automata of two."""
+    if other is not None:
+        both = title or f"A: {Path(file).name}, B: {Path(other).name}"
+        return pdfalearn.view(read_automaton(file), read_automaton(other), title=both)
+    is_archive = file.lower().endswith(".zip")
+    thing = pdfalearn.load(file) if is_archive else read_automaton(file)
+    return pdfalearn.view(thing, title=title or Path(file).name)
+
+
+def check_can_save_plot(path: Path) -> None:
+    """Raise now what `save_plot` would raise later."""
+    from pdfalearn.extras import new_figure
+    from pdfalearn.files import check_can_write
+
+    check_can_write(path, _WRITERS)
+    new_figure()  # matplotlib may be missing
+
+
+def save_plot(result: Any, path: Path) -> None:
+    """Write the plot of a result to a file: ``.svg``, ``.png`` or ``.pdf``."""
+    from pdfalearn.extras import new_figure
+    from pdfalearn.files import write_named
+
+    figure = new_figure()
+    result.plot(figure.subplots())
+    write_named(figure, path, _WRITERS)
+
+
+def _writer(kind: str) -> Callable[[Any, BinaryIO], None]:
+    return lambda figure, stream: figure.savefig(stream, format=kind)
+
+
+_WRITERS = {f".{kind}": _writer(kind) for kind in ("svg", "png", "pdf")}

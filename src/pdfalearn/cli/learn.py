@@ -1,116 +1,51 @@
-"""``pdfalearn learn``: learn a PDFA."""
+"""``pdfalearn learn`` and ``pdfalearn sweep``: learn a PDFA, with one relation or with several."""
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import median_low
+from typing import TYPE_CHECKING
 
 import click
 
 import pdfalearn
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._failures import INTERRUPTED
-from pdfalearn.cli._interrupts import HeldInterrupts, outcome_of
-from pdfalearn.cli._learning_outputs import Outputs, facts_of, object_of, title_of
-from pdfalearn.cli._models import Constraints, Described, model_of, model_options
-from pdfalearn.cli._options import BOUNDS, budget_options, log_every_option, shown_progress
-from pdfalearn.cli._oracles import OracleChoice, oracle_options
-from pdfalearn.cli._output import print_aside, print_facts, print_json
+from pdfalearn.cli._chosen import Chosen, save_pdfa
+from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
+from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
+from pdfalearn.cli._output import Answer, Table, facts, members_of
+from pdfalearn.cli._words import read_corpus
+from pdfalearn.text import LABELS, count_text, shortened, symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, LanguageModel, Result
-    from pdfalearn.displays import LearningLine
+    from pdfalearn import Certificate, Result, Sweep
     from pdfalearn.equivalence import Relation
-    from pdfalearn.oracles import EquivalenceOracle
+    from pdfalearn.results import Statistics
 
-_LEARNERS = ("quant", "quant-classes", "quant-paper", "lpstar", "wlstar")
 _RIVALS = ("lpstar", "wlstar")
 """They compare by a tolerance, and keep a table instead of a tree."""
-_DEFAULT_KAPPA = 1000
+_NEAR = 1e-6
+"""By more than this a network in float32 hardly differs from one batch to the next."""
+_MOST_UNRESOLVED = 5
 
 
-@click.command(
-    epilog=options.examples(
-        "pdfalearn learn target.json --kappa 1000 -o learnt.json",
-        "pdfalearn learn target.json --kappa 10 --tree tree.svg",
-        "pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01 "
-        "--delta 0.01 --store answers.db --model-id my-model-v1 -o out.json",
-        "pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000",
-        "pdfalearn learn target.json --learner lpstar --tolerance 0.001 -o learnt.json",
-        "pdfalearn learn model.arpa --kappa 100 --top-k 10 --epsilon 0.05 -o out.json",
-        "pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --ends rest "
-        "--guide '[1-9][0-9]?' --kappa 4 -o numbers.json",
-    )
+@command(
+    "MODEL",
+    *MODEL,
+    option("kappa", "Learn with K intervals (quantization).", show_default=str(DEFAULT_KAPPA)),
+    option("exact", "Learn to the last bit."),
+    option("tolerance", "Learn within a tolerance; for lpstar and wlstar only."),
+    "decimals",
+    "learner",
+    *ORACLE,
+    *BUDGET,
+    *RUN,
+    option("output", "Where to write the learnt PDFA; in .zip the whole run, in .html its page."),
+    "tree",
+    "access_words",
+    "log_every",
 )
-@click.argument("target", metavar="MODEL")
-@model_options
-@click.option(
-    "--kappa",
-    type=int,
-    metavar="K",
-    show_default=str(_DEFAULT_KAPPA),
-    help="Learn with K intervals (quantization).",
-)
-@click.option("--exact", is_flag=True, help="Learn to the last bit.")
-@click.option(
-    "--tolerance",
-    type=float,
-    metavar="T",
-    help="Learn within a tolerance; for lpstar and wlstar only.",
-)
-@click.option(
-    "--decimals",
-    type=click.IntRange(1, 15),
-    metavar="N",
-    help="Round answers before they are compared, for models that are not always the same.",
-)
-@click.option(
-    "--learner",
-    type=click.Choice(_LEARNERS),
-    default=_LEARNERS[0],
-    help="quant: the fast QuaNT. quant-classes: the same with more, shorter words. quant-paper: as "
-    "in the paper. lpstar, wlstar: the rivals L_p* and WL*.",
-)
-@oracle_options
-@budget_options
-@options.store_option
-@options.model_id_option
-@options.output_option(
-    "Where to write the learnt PDFA; in .zip the whole run, in .html its page.", required=False
-)
-@click.option(
-    "--tree",
-    type=options.FILE,
-    metavar="FILE",
-    help="Where to write the classification tree: .svg, .png, .pdf, .dot or .json.",
-)
-@options.audit_option
-@options.seed_option
-@click.option("--access-words", is_flag=True, help="With --json: print each state's access word.")
-@log_every_option
-@options.json_option
-@click.pass_context
-def learn(
-    context: click.Context,
-    /,
-    target: str,
-    kappa: int | None,
-    exact: bool,
-    tolerance: float | None,
-    decimals: int | None,
-    learner: str,
-    store: Path | None,
-    model_id: str | None,
-    output: Path | None,
-    tree: Path | None,
-    audit: int,
-    seed: int,
-    access_words: bool,
-    log_every: float | None,
-    as_json: bool,
-    **chosen: Any,
-) -> None:
+def learn(chosen: Chosen) -> LongRun[Result]:
     """Learn a PDFA from MODEL by asking it for distributions.
 
     MODEL is a file of a PDFA or of an n-gram model (.arpa); or FILE.py:NAME or module:NAME, a
@@ -120,83 +55,284 @@ def learn(
     Reaching a bound is not an error: what has been learnt is written, and the certificate says
     where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given; the exit
     code is then 130.
+
+    Examples
+    --------
+    $ pdfalearn learn target.json --kappa 1000 -o learnt.json
+    $ pdfalearn learn target.json --kappa 10 --tree tree.svg
+    $ pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01
+        --delta 0.01 --store answers.db --model-id my-model-v1 -o out.json
+    $ pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000
+    $ pdfalearn learn target.json --learner lpstar --tolerance 0.001 -o learnt.json
+    $ pdfalearn learn model.arpa --kappa 100 --top-k 10 --epsilon 0.05 -o out.json
+    $ pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --ends rest
+        --guide '[1-9][0-9]?' --kappa 4 -o numbers.json
     """
-    if (learner in _RIVALS) != (tolerance is not None):
-        raise click.UsageError("lpstar and wlstar need --tolerance T, and only they take one.")
-    if tree is not None and learner in _RIVALS:
-        raise click.UsageError(f"{learner} has no classification tree to write.")
-    if access_words and not as_json:
-        raise click.UsageError("--access-words needs --json.")
-    if kappa is None and not exact and tolerance is None:
-        kappa = _DEFAULT_KAPPA
-    equivalence = _rounded(options.relation(exact, kappa, tolerance), decimals)
-    outputs = Outputs(output, tree)
-    outputs.check([target, *chosen["samplers"], *([] if store is None else [store])])
-    bounds = {name: chosen.pop(name) for name in BOUNDS}
-    is_bounded = any(bound is not None for bound in bounds.values())
-    budget = pdfalearn.Budget(**bounds) if is_bounded else None
-    constraints = Constraints.taken_from(chosen)
-    # A name in the store stands for the model without constraints: with others it is another one.
-    fingerprint = model_id if constraints.is_any else None
-    model = constraints.around(model_of(target, Described.taken_from(chosen), fingerprint))
-    oracle = OracleChoice(**chosen).make(model, equivalence, seed)
-    run = partial(
-        pdfalearn.learn,
-        model,
-        equivalence=equivalence,
-        oracle=oracle,
-        learner=learner,
-        budget=budget,
-        store=store,
-        model_id=model_id,
-        audit=audit,
-        seed=seed,
-    )
-    with HeldInterrupts() as interrupts:
-        shown = shown_progress(_line(model, oracle), log_every, as_json=as_json)
-        result, is_interrupted = outcome_of(run, interrupts, shown, _salvaged)
-        if is_interrupted:
-            outputs = Outputs(output, None)
-        if result is not None:
-            try:
-                outputs.write(result)
-            finally:  # what was learnt is told even if it cannot be written
-                if as_json:
-                    given: dict[str, object] = {"target": target, "kappa": kappa}
-                    given |= {"learner": learner, "seed": seed}
-                    given |= {} if tolerance is None else {"tolerance": tolerance}
-                    given |= {"output": outputs.pdfa, "tree": outputs.tree, "store": store}
-                    print_json({**given, **object_of(result, access_words)})
-                else:
-                    print_facts(title_of(target, equivalence), facts_of(result))
-                for note in result.notes:
-                    print_aside(f"note: {note}")
-        if is_interrupted or interrupts.is_pressed:
-            print_aside(outputs.interruption_text(result, store))
-            context.exit(INTERRUPTED)
-    if not as_json:
-        outputs.print_names()
-
-
-def _salvaged(interrupt: KeyboardInterrupt) -> Result | None:
-    return (
-        interrupt.result if isinstance(interrupt, pdfalearn.results.LearningInterrupted) else None
-    )
-
-
-def _line(model: PDFA | LanguageModel, oracle: EquivalenceOracle) -> LearningLine:
-    """Make the line that tells of progress."""
     from pdfalearn.displays import LearningLine
     from pdfalearn.learning import may_be_endless
 
-    if isinstance(model, pdfalearn.PDFA):
-        return LearningLine(may_be_endless=False)
-    return LearningLine(may_be_endless=may_be_endless(model, oracle))
+    relation = _make_relation(chosen)
+    outputs = _outputs(chosen)
+    check_files(outputs, [chosen.model, *chosen.samplers, chosen.store])
+    model = chosen.make_model(chosen.model)
+    oracle = chosen.make_oracles(model)(relation)
+    is_endless = not isinstance(model, pdfalearn.PDFA) and may_be_endless(model, oracle)
+    run = partial(
+        pdfalearn.learn,
+        model,
+        equivalence=relation,
+        oracle=oracle,
+        budget=chosen.make_budget(),
+        **chosen.collect("learner", *RUN),
+    )
+    return LongRun(
+        run,
+        LearningLine(may_be_endless=is_endless),
+        partial(_describe, chosen, relation),
+        partial(interruption_text, chosen, "the first answer", _hypothesis_text),
+        outputs,
+        attached="result",
+    )
 
 
-def _rounded(equivalence: Relation, decimals: int | None) -> Relation:
-    if decimals is None:
-        return equivalence
-    if isinstance(equivalence, pdfalearn.Tolerance):
+def _make_relation(chosen: Chosen) -> Relation:
+    """Refuse options that do not fit together, and make the relation."""
+    if (chosen.learner in _RIVALS) != (chosen.tolerance is not None):
+        raise click.UsageError("lpstar and wlstar need --tolerance T, and only they take one.")
+    if chosen.tree is not None and chosen.learner in _RIVALS:
+        raise click.UsageError(f"{chosen.learner} has no classification tree to write.")
+    if chosen.access_words and not chosen.json:
+        raise click.UsageError("--access-words needs --json.")
+    # The default is written down as if it had been given: what is printed names it.
+    if not chosen.collect_given(("exact", "kappa", "tolerance")):
+        chosen.kappa = DEFAULT_KAPPA
+    relation = chosen.make_relation()
+    if chosen.decimals is None:
+        return relation
+    if isinstance(relation, pdfalearn.Tolerance):
         raise click.UsageError("--decimals rounds for --kappa and --exact, not for --tolerance.")
-    return pdfalearn.equivalence.Rounded(equivalence, decimals)
+    return pdfalearn.equivalence.Rounded(relation, chosen.decimals)
+
+
+def _outputs(chosen: Chosen) -> list[Output[Result]]:
+    """Return the files to write, after a check that they can be written."""
+    outputs: list[Output[Result]] = []
+    if chosen.output is not None:
+        is_whole = chosen.check_output(pdfalearn.Result)
+
+        def write(result: Result) -> None:
+            save_pdfa(result.pdfa, chosen.output, result if is_whole else None)
+
+        content = "the whole run" if is_whole else "the learnt PDFA"
+        outputs.append(Output("-o", chosen.output, content, write))
+    if chosen.tree is not None:
+        pdfalearn.io.check_can_save(chosen.tree, pdfalearn.results.TreeNode)
+
+        # Of an interrupted run only the hypothesis is written.
+        def write_tree(result: Result) -> bool:
+            is_whole = not _is_interrupted(result)
+            if is_whole:
+                pdfalearn.io.save_tree(result.tree, chosen.tree)
+            return is_whole
+
+        outputs.append(Output("--tree", chosen.tree, "the classification tree", write_tree))
+    return outputs
+
+
+def _is_interrupted(result: Result) -> bool:
+    return result.certificate.kind == "interrupted"
+
+
+def _hypothesis_text(result: Result) -> str:
+    return f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}"
+
+
+def _describe(chosen: Chosen, relation: Relation, result: Result) -> Answer:
+    """Make the answer of what has been learnt and what it has cost."""
+    members = {
+        "target": chosen.model,
+        **chosen.collect("kappa", "learner", "seed", "output", "store"),
+        **chosen.collect_given(["tolerance"]),
+        "tree": None if _is_interrupted(result) else chosen.tree,
+        "certificate": certificate_members(result.certificate),
+        "states": len(result.pdfa),
+        "near_boundary": result.near_boundary(_NEAR) if result.has_boundaries else None,
+        "statistics": {**vars(result.statistics), "batches": _batches(result.statistics)},
+        "history": [vars(progress) for progress in result.history],
+        "notes": result.notes,
+    }
+    if chosen.access_words:
+        members["access_words"] = result.access_words
+    title = f"{chosen.model}, learnt {_relation_text(relation)}"
+    return Answer(members, [facts(title, facts_of(result))], result.notes)
+
+
+def _relation_text(relation: Relation) -> str:
+    if isinstance(relation, pdfalearn.equivalence.Rounded):
+        return f"{_relation_text(relation.equivalence)}, rounded to {relation.decimals} decimals"
+    if isinstance(relation, pdfalearn.Tolerance):
+        return f"within {relation.tolerance:g}"
+    if isinstance(relation, pdfalearn.Quantization):
+        return f"at kappa {relation.kappa}"
+    return "exactly"
+
+
+def facts_of(result: Result) -> dict[str, object]:
+    """Return what people see of a run; lines that would say nothing are left out."""
+    from pdfalearn.results import cost_texts
+
+    batches = "{count:,} (median size {median:,}, largest {largest:,})"
+    found: dict[str, object] = {
+        LABELS["states"]: len(result.pdfa),
+        **cost_texts(result.statistics),
+        "batches": batches.format(**_batches(result.statistics)),
+    }
+    if result.has_boundaries:
+        near = result.near_boundary(_NEAR)
+        found[f"probabilities within {_NEAR:g} of a boundary"] = near
+    found |= outside_facts(result.certificate)
+    if len(result.unresolved):
+        found["unresolved transitions"] = _unresolved_text(result)
+    if result.certificate.details.get("is_growing"):
+        found["end"] = "not in sight, states grew with the questions; 'pdfalearn distill' may help"
+    return found | {"certificate": str(result.certificate)}
+
+
+def _unresolved_text(result: Result) -> str:
+    """Name some transitions that lead to the best match so far."""
+    symbols = result.pdfa.alphabet.symbols
+    named = [
+        f"{state} by {shortened(symbol_text(symbols[symbol]), 20)}"
+        for state, symbol in result.unresolved[:_MOST_UNRESOLVED].tolist()
+    ]
+    count = len(result.unresolved)
+    more = ", …" if count > _MOST_UNRESOLVED else ""
+    return f"{count:,}: from {', '.join(named)}{more}"
+
+
+def outside_facts(certificate: Certificate) -> dict[str, str]:
+    """Return how much mass was outside of the alphabet; nothing if the model has none."""
+    outside = certificate.details.get("outside")
+    if not isinstance(outside, dict):
+        return {}
+    text = "{mean:.4g} on average, {largest:.4g} at most".format(**outside)
+    unknown = outside["unknown"]
+    unasked = f"; unknown for {unknown:,} distributions that were not asked" if unknown else ""
+    return {"mass outside of the alphabet": text + unasked}
+
+
+def certificate_members(certificate: Certificate) -> dict[str, object]:
+    """Return the members of a certificate's JSON object."""
+    words = {"kind": certificate.kind, "statement": certificate.statement}
+    return {**words, **certificate.details}
+
+
+def _batches(statistics: Statistics) -> dict[str, object]:
+    """Sum up the sizes of all batches: one for each word is too long a list to print."""
+    sizes = statistics.batches
+    return {
+        "count": len(sizes),
+        "median": median_low(sizes) if sizes else 0,
+        "largest": max(sizes, default=0),
+        "sizes": sorted(Counter(sizes).items()),
+    }
+
+
+@command(
+    "MODEL",
+    "kappas",
+    "tolerances",
+    *MODEL,
+    *ORACLE,
+    *BUDGET,
+    corpus("Measure divergence on the words of a text file, one a line; of a PDFA it is computed."),
+    *RUN,
+    option("output", "Where to write the recommended automaton, if there is one."),
+    "plot",
+    "log_every",
+)
+def sweep(chosen: Chosen) -> LongRun[Sweep]:
+    """Learn MODEL with several kappas and recommend one.
+
+    All runs share their answers, so that MODEL is asked for each word once. The bounds on words,
+    symbols, cost and seconds are for the whole sweep: a quarter is for words to measure divergence
+    on, and every run may spend an equal share of what is left. Without a bound, a model that is not
+    a PDFA is asked for 100,000 words at most.
+
+    The table has for each kappa or tolerance the states of the automaton; the words that learning
+    took, and how many of them were new; the divergence KL(MODEL ‖ automaton) per symbol in nats
+    with its 95% interval from … to; the share of positions where it is infinite; and how learning
+    ended. Where no small automaton equals MODEL, 'pdfalearn distill' is recommended instead.
+
+    Ctrl-C stops and shows what has been learnt; the exit code is then 130.
+
+    Examples
+    --------
+    $ pdfalearn sweep target.json
+    $ pdfalearn sweep target.json --kappas 5,10,100 --tolerances 0.1,0.01
+    $ pdfalearn sweep my_file.py:make_model --max-words 20000 --plot sweep.svg -o learnt.json
+    """
+    from pdfalearn.displays import SweepLine
+    from pdfalearn.sweeping import DEFAULT_KAPPAS
+
+    outputs = _sweep_outputs(chosen)
+    check_files(outputs, [chosen.model, chosen.store])
+    model = chosen.make_model(chosen.model)
+    tolerances = chosen.tolerances or []
+    kappas = chosen.kappas or ([] if tolerances else DEFAULT_KAPPAS)
+    run = partial(
+        pdfalearn.sweep,
+        model,
+        kappas=kappas,
+        tolerances=tolerances,
+        oracle=chosen.make_oracles(model),
+        budget=chosen.make_budget(),
+        sampler=None if chosen.corpus is None else read_corpus(chosen.corpus),
+        **chosen.collect(*RUN),
+    )
+    return LongRun(
+        run,
+        SweepLine(len(kappas) + len(tolerances)),
+        partial(_describe_sweep, chosen),
+        partial(interruption_text, chosen, "anything was learnt", _recommended_text),
+        outputs,
+        attached="sweep",
+    )
+
+
+def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
+    """Return the files to write, after a check that they can be written."""
+    # Only a sweep needs what is in there.
+    from pdfalearn.cli.draw import check_can_save_plot, save_plot
+
+    outputs: list[Output[Sweep]] = []
+    if chosen.output is not None:
+        chosen.check_output()
+
+        def write(found: Sweep) -> bool:
+            if found.recommended is not None:
+                pdfalearn.save(found.recommended.pdfa, chosen.output)
+            return found.recommended is not None
+
+        outputs.append(Output("-o", chosen.output, "the recommended automaton", write))
+    if chosen.plot is not None:
+        check_can_save_plot(chosen.plot)
+        outputs.append(
+            Output("--plot", chosen.plot, "the figure", lambda found: save_plot(found, chosen.plot))
+        )
+    return outputs
+
+
+def _recommended_text(found: Sweep) -> str:
+    return "" if found.recommended is None else "the recommended automaton so far"
+
+
+def _describe_sweep(chosen: Chosen, found: Sweep) -> Answer:
+    from pdfalearn.results import SWEEP_HEADER, questions_text, sweep_cells, sweep_records
+
+    names = ("words_asked", "words_alone", "recommendation", "drawn_words")
+    members = {"target": chosen.model, "rows": sweep_records(found), **members_of(found, *names)}
+    title = f"{chosen.model}, learnt again and again"
+    table = Table(title, SWEEP_HEADER, sweep_cells(found), is_boxed=False)
+    texts = {"words asked": questions_text(found), "recommended": found.recommendation}
+    return Answer(members, [table, facts("in words", texts)])

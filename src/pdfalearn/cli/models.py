@@ -2,81 +2,51 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
-import click
+from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._commands import command
+from pdfalearn.cli._output import Answer, Verbatim
 
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._output import print_json
-
-
-class Kind(NamedTuple):
-    """One way to name a model."""
-
-    name: str
-    """The form of the name."""
-    what: str
-    """What stands there."""
-    example: str
-    """A command."""
-
-
-KINDS = (
-    Kind(
-        "FILE",
-        "a PDFA, run, frontier or n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, …",
-        "pdfalearn learn target.json --kappa 1000 -o learnt.json",
-    ),
-    Kind(
-        "FILE.py:NAME",
-        "an object of a Python file: a LanguageModel or a PDFA",
-        "pdfalearn learn my_file.py:model --max-words 5000 -o learnt.json",
-    ),
-    Kind(
-        "module:NAME",
-        "the same of a module, in the current folder or installed",
-        "pdfalearn evaluate my_module:model learnt.json --words 100",
-    ),
-    Kind(
-        "FILE.py:function",
-        "a function from a list of words to a distribution each, terminal first; with --alphabet",
-        "pdfalearn sample my_file.py:function --alphabet ab --max-length 20",
-    ),
-    Kind(
-        "FILE.py:function",
-        "a function from a word to a dictionary of what may follow; with --alphabet and --by-word",
-        "pdfalearn learn my_file.py:by_word --alphabet ab --by-word --max-words 5000",
-    ),
-    Kind(
-        "FILE.py:make_model",
-        "a function without parameters that makes one of these",
-        "pdfalearn learn my_file.py:make_model --max-seconds 600 -o learnt.json",
-    ),
-    Kind(
-        "torch:FILE.py:make_model",
-        "the same, for a network of torch (RecurrentModel)",
-        "pdfalearn learn torch:my_network.py:make_model --kappa 10 --max-words 5000",
-    ),
-    Kind(
-        "command:PROGRAM",
-        "a program in any language with its arguments, asked over pipes; with --alphabet",
-        "pdfalearn learn 'command:./my_program --fast' --alphabet ab --kappa 10 --max-words 5000",
-    ),
-    Kind(
-        "hf:FOLDER",
-        "a causal LLM of Hugging Face, a local folder; with --vocabulary, --prompt, --chat, --ends",
-        "pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --max-words 50",
-    ),
-    Kind(
-        "served:URL#MODEL",
-        "an LLM behind a server with OpenAI's completions, such as vLLM; with the same options",
-        "pdfalearn distill 'served:http://127.0.0.1:8000#my-llm' --vocabulary digits.txt "
-        "--words 500",
-    ),
-)
+Kind = namedtuple("Kind", ("name", "what", "example"))
+"""The form of a model's name, what stands there, and a command."""
+_KINDS = """\
+FILE
+    a PDFA, run, frontier or n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, …
+    $ pdfalearn learn target.json --kappa 1000 -o learnt.json
+FILE.py:NAME
+    an object of a Python file: a LanguageModel or a PDFA
+    $ pdfalearn learn my_file.py:model --max-words 5000 -o learnt.json
+module:NAME
+    the same of a module, in the current folder or installed
+    $ pdfalearn evaluate my_module:model learnt.json --words 100
+FILE.py:function
+    a function from a list of words to a distribution each, terminal first; with --alphabet
+    $ pdfalearn sample my_file.py:function --alphabet ab --max-length 20
+FILE.py:function
+    a function from a word to a dictionary of what may follow; with --alphabet and --by-word
+    $ pdfalearn learn my_file.py:by_word --alphabet ab --by-word --max-words 5000
+FILE.py:make_model
+    a function without parameters that makes one of these
+    $ pdfalearn learn my_file.py:make_model --max-seconds 600 -o learnt.json
+torch:FILE.py:make_model
+    the same, for a network of torch (RecurrentModel)
+    $ pdfalearn learn torch:my_network.py:make_model --kappa 10 --max-words 5000
+command:PROGRAM
+    a program in any language with its arguments, asked over pipes; with --alphabet
+    $ pdfalearn learn 'command:./my_program --fast' --alphabet ab --kappa 10 --max-words 5000
+hf:FOLDER
+    a causal LLM of Hugging Face, a local folder; with --vocabulary, --prompt, --chat, --ends
+    $ pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --max-words 50
+served:URL#MODEL
+    an LLM behind a server with OpenAI's completions, such as vLLM; with the same options
+    $ pdfalearn distill 'served:http://127.0.0.1:8000#my-llm' --vocabulary digits.txt --words 500
+"""
+_LINES = [line.removeprefix("    ").removeprefix("$ ") for line in _KINDS.splitlines()]
+KINDS = [Kind(*kind) for kind in zip(_LINES[::3], _LINES[1::3], _LINES[2::3], strict=True)]
 
 _ENDING = """\
-Functions and makers can be in modules, too. learn, distill, fit, evaluate and sample take all of
+Functions and makers can be in modules, too. learn, distill, refit, evaluate and sample take all of
 these, and constrain them by --guide, --temperature, --top-k and --top-p. compare, divergence, info,
 quotient, simplify, convert and draw look into an automaton: they take those that are a PDFA.
 
@@ -96,14 +66,14 @@ A program reads a line of JSON for each batch of words, and answers with one lin
     {"rows": [[0.5, 0.2, 0.3], [0.1, 0.4, 0.5]]}"""
 
 
-@click.command(epilog=options.examples("pdfalearn models", "pdfalearn models --json"))
-@options.json_option
-def models(as_json: bool) -> None:
-    """Print how to name a model, with an example for each kind."""
-    if as_json:
-        print_json({"models": [kind._asdict() for kind in KINDS]})
-        return
-    click.echo("A model is named in one of these ways:\n")
-    for kind in KINDS:
-        click.echo(f"{kind.name}\n    {kind.what}\n    $ {kind.example}")
-    click.echo(f"\n{_ENDING}")
+@command()
+def models(_chosen: Chosen) -> Answer:
+    """Print how to name a model, with an example for each kind.
+
+    Examples
+    --------
+    $ pdfalearn models
+    $ pdfalearn models --json
+    """
+    text = f"A model is named in one of these ways:\n\n{_KINDS}\n{_ENDING}\n"
+    return Answer({"models": [kind._asdict() for kind in KINDS]}, [Verbatim([text])])

@@ -1,53 +1,45 @@
-"""``pdfalearn sample``: draw words."""
+"""``pdfalearn sample`` and ``pdfalearn score``: words that are drawn, and words that are given."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from secrets import randbits
-from typing import Any
-
-import click
 
 import pdfalearn
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._models import (
-    Constraints,
-    Described,
-    model_of,
-    model_options,
-    prints_aside,
-)
-from pdfalearn.cli._output import print_aside, print_json
+from pdfalearn.cli._chosen import Chosen, read_automaton
+from pdfalearn.cli._commands import command
+from pdfalearn.cli._options import MODEL, option
+from pdfalearn.cli._output import Answer, Table, Verbatim, bars, facts, members_of, print_aside
+from pdfalearn.cli._words import STANDARD_INPUT, read_words
+from pdfalearn.errors import InputError
+from pdfalearn.text import symbol_text
 
 _NEW_SEED_BITS = 32
 """Seeds that nobody has chosen are short enough to be typed again."""
+_MOST_IMPOSSIBLE = 10
+_FIGURES = {
+    "words": "words",
+    "symbols": "symbols",
+    "impossible": "impossible words",
+    "log_probability": "log-probability of the others",
+    "perplexity": "their perplexity",
+}
 
 
-@click.command(
-    epilog=options.examples(
-        "pdfalearn sample target.json",
-        "pdfalearn sample target.json --count 1000 --seed 7 --max-length 50 --json",
-        "pdfalearn sample my_file.py:make_model --count 20 --max-length 30 --top-k 2",
-        "pdfalearn sample hf:my_llm --vocabulary digits.txt --prompt 'A number:' --max-length 3",
-        "pdfalearn sample target.json --count 1000 > words.txt",
-        "pdfalearn evaluate target.json learnt.json --corpus words.txt",
-        "pdfalearn learn target.json --oracle pac --sampler words.txt",
-    )
+@command(
+    "MODEL",
+    option("count", "How many words.", type=int),
+    option(
+        "seed",
+        "Same seed, same words.",
+        default=None,
+        show_default="a new one each time, printed to the standard error",
+    ),
+    "longest",
+    *MODEL,
 )
-@click.argument("name", metavar="MODEL")
-@click.option("--count", type=int, default=10, metavar="N", help="How many words.")
-@click.option(
-    "--seed",
-    type=options.SEED,
-    metavar="S",
-    show_default="a new one each time, printed to the standard error",
-    help="Same seed, same words.",
-)
-@click.option("--max-length", type=int, default=1000, metavar="L", help="Cut longer words here.")
-@model_options
-@options.json_option
-def sample(
-    name: str, count: int, seed: int | None, max_length: int, as_json: bool, **chosen: Any
-) -> None:
+def sample(chosen: Chosen) -> Answer:
     """Draw words from a model and print one a line.
 
     MODEL is a file of a PDFA, FILE.py:NAME, module:NAME, command:PROGRAM, hf:FOLDER or
@@ -58,20 +50,85 @@ def sample(
     not end within the maximal length is marked (cut), after a blank, or after a tab if the symbols
     themselves can spell the mark. 'evaluate --corpus' and 'learn --sampler' read such lines: to
     them, a word that was cut is a word like others, without its mark.
+
+    Examples
+    --------
+    $ pdfalearn sample target.json
+    $ pdfalearn sample target.json --count 1000 --seed 7 --max-length 50 --json
+    $ pdfalearn sample my_file.py:make_model --count 20 --max-length 30 --top-k 2
+    $ pdfalearn sample hf:my_llm --vocabulary digits.txt --prompt 'A number:' --max-length 3
+    $ pdfalearn sample target.json --count 1000 > words.txt
+    $ pdfalearn evaluate target.json learnt.json --corpus words.txt
+    $ pdfalearn learn target.json --oracle pac --sampler words.txt
     """
-    model = Constraints.taken_from(chosen).around(model_of(name, Described.taken_from(chosen)))
-    is_new, seed = seed is None, randbits(_NEW_SEED_BITS) if seed is None else seed
-    with prints_aside():
-        words, cut = pdfalearn.sample(model, count, seed=seed, max_length=max_length)
-    if as_json:
-        drawn = {"seed": seed, "max_length": max_length, "words": words, "cut": cut.tolist()}
-        print_json({"file": name, **drawn})
-        return
-    if is_new:
-        print_aside(f"drawn with --seed {seed}")
     from pdfalearn.io import WordNotation
 
+    model = chosen.make_model(chosen.model)
+    seed = randbits(_NEW_SEED_BITS) if chosen.seed is None else chosen.seed
+    words, cut = pdfalearn.sample(model, chosen.count, seed=seed, max_length=chosen.longest)
+    # So that the same words can be drawn again; the object of --json has the seed.
+    if chosen.seed is None and not chosen.json:
+        print_aside(f"drawn with --seed {seed}")
     notation = WordNotation(model.alphabet)
     marked = zip(words, cut.tolist(), strict=True)
     lines = (f"{notation.line(word, is_cut=is_cut)}\n" for word, is_cut in marked)
-    click.echo("".join(lines), nl=False)
+    given = {"file": chosen.model, "seed": seed, "max_length": chosen.longest}
+    return Answer({**given, "words": words, "cut": cut}, [Verbatim(lines)])
+
+
+@command("PDFA", "WORDS", "line")
+def score(chosen: Chosen) -> Answer:
+    """Score the words of a file, which may have any size.
+
+    It has one word a line, as 'pdfalearn sample' prints them; with - the words are read from the
+    standard input. Words of probability 0 are counted
+    apart, with the step that is impossible; the perplexity is over all others. The surprise of a
+    symbol is -ln of its probability.
+
+    Examples
+    --------
+    $ pdfalearn sample target.json --count 1000 > words.txt
+    $ pdfalearn score learnt.json words.txt
+    $ pdfalearn score learnt.json words.txt --line 3
+    $ pdfalearn score learnt.json words.txt --json
+    """
+    pdfa = read_automaton(chosen.pdfa)
+    words: str | list[tuple[object, ...]] = chosen.words
+    # A file is read in parts, however large it is; the standard input is read at once.
+    if words == STANDARD_INPUT:
+        words = read_words(words, pdfa.alphabet)
+    if chosen.line is not None:
+        return _score_line(pdfa, words, chosen)
+    result = pdfalearn.score(pdfa, words)
+    first = result.first_impossible
+    figures = members_of(result, *_FIGURES)
+    found = {label: figures[name] for name, label in _FIGURES.items()}
+    parts = [facts(f"{chosen.words} by {chosen.pdfa}", found)]
+    if first:
+        shown = first[:_MOST_IMPOSSIBLE]
+        rows = [(one.number, one.position, symbol_text(one.symbol)) for one in shown]
+        parts.append(Table("impossible", ("line", "after", "symbol"), rows))
+    given = {"file": chosen.pdfa, "corpus": chosen.words}
+    return Answer({**given, **figures, "first_impossible": [vars(one) for one in first]}, parts)
+
+
+def _score_line(
+    pdfa: pdfalearn.PDFA, words: str | list[tuple[object, ...]], chosen: Chosen
+) -> Answer:
+    """Return the surprise of one line, symbol by symbol."""
+    from pdfalearn.io import encode_lines
+
+    lines: Iterator[tuple[object, ...]] = (
+        iter(words)
+        if isinstance(words, list)
+        else (pdfa.alphabet.decode_words(one)[0] for one in encode_lines(words, pdfa.alphabet, 1))
+    )
+    word = next(islice(lines, chosen.line - 1, None), None)
+    if word is None:
+        raise InputError(f"{chosen.words} has no line {chosen.line}")
+    values = pdfalearn.analysis.surprisals(pdfa, word).tolist()
+    symbols = (*word, pdfa.terminal)
+    rows = list(zip(map(symbol_text, symbols), values, bars(values), strict=True))
+    title = f"{chosen.words}, line {chosen.line}"
+    table = Table(title, ("symbol", "surprise", ""), rows)
+    return Answer({"line": chosen.line, "symbols": symbols, "surprises": values}, [table])

@@ -2,180 +2,180 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
-
-import click
+from typing import TYPE_CHECKING
 
 import pdfalearn
-from pdfalearn.cli import _options as options
-from pdfalearn.cli._output import json_text, print_json, print_line, print_table
+from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._commands import command, group
+from pdfalearn.cli._options import option
+from pdfalearn.cli._output import Answer, Line, Table, Verbatim, json_text
+from pdfalearn.errors import DamagedStoreError, InputError
 from pdfalearn.text import shortened
 
 if TYPE_CHECKING:
     from pdfalearn.stores import AnswerStore
 
 
-@click.group(
-    invoke_without_command=True,
-    epilog=options.examples(
-        "pdfalearn store info answers.db",
-        "pdfalearn store verify answers.db",
-        "pdfalearn store compact answers.db",
-        "pdfalearn store export answers.db -o answers.jsonl",
-    ),
-)
-@click.pass_context
-def store(context: click.Context) -> None:
+@group()
+def store() -> None:
     """Look after files with the answers of models.
 
     A store keeps what models have answered, so that a run that was stopped goes on without asking
     anything twice. One file holds the answers of many models, each under its own key.
+
+    Examples
+    --------
+    $ pdfalearn store info answers.db
+    $ pdfalearn store verify answers.db
+    $ pdfalearn store compact answers.db
+    $ pdfalearn store export answers.db -o answers.jsonl
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
-@store.command(
-    epilog=options.examples(
-        "pdfalearn store info answers.db", "pdfalearn store info answers.db --json"
-    )
-)
-@click.argument("file", type=options.FILE)
-@options.json_option
-def info(file: Path, as_json: bool) -> None:
+@command("FILE", into=store)
+def info(chosen: Chosen) -> Answer:
     """List the models of a store and what it holds of each.
 
     Each word has one answer, whichever run has stored it. Times are in UTC.
+
+    Examples
+    --------
+    $ pdfalearn store info answers.db
+    $ pdfalearn store info answers.db --json
     """
-    with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
+    with pdfalearn.stores.AnswerStore(chosen.file, read_only=True) as opened:
         models = opened.models()
-    facts = [
+    described = [
         asdict(model) | {"alphabet": model.alphabet.symbols, "terminal": model.alphabet.terminal}
         for model in models
     ]
-    if as_json:
-        print_json({"file": str(file), "bytes": _size(file), "models": facts})
-        return
     rows = [
-        [
+        (
             shortened(model.key, 80),
-            *(f"{n:,}" for n in (len(model.alphabet), model.answers, model.bytes)),
-            _time_text(model.first),
-            _time_text(model.last),
-        ]
+            len(model.alphabet),
+            model.answers,
+            model.bytes,
+            *(time.removesuffix("+00:00").replace("T", " ") for time in (model.first, model.last)),
+        )
         for model in models
     ]
-    title = f"{file}: {_size(file):,} bytes"
+    size = _size(chosen.file)
     header = ("model", "symbols", "answers", "bytes", "first", "last")
-    print_table(title, header, rows)
-
-
-@store.command(
-    epilog=options.examples(
-        "pdfalearn store verify answers.db", "pdfalearn store verify answers.db --json"
+    return Answer(
+        {"file": chosen.file, "bytes": size, "models": described},
+        [Table(f"{chosen.file}: {size:,} bytes", header, rows)],
     )
-)
-@click.argument("file", type=options.FILE)
-@options.json_option
-@click.pass_context
-def verify(context: click.Context, file: Path, as_json: bool) -> None:
+
+
+@command("FILE", into=store)
+def verify(chosen: Chosen) -> Answer:
     """Check that a store holds what was written to it.
 
     SQLite's own structures, the checksum of every answer, and whether its word and distribution can
     be right. The exit code is 0 for yes and 1 for no.
+
+    Examples
+    --------
+    $ pdfalearn store verify answers.db
+    $ pdfalearn store verify answers.db --json
     """
+    file = {"file": chosen.file}
     try:
-        with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
-            counts, damage = opened.verify()._asdict(), None
-    except pdfalearn.errors.DamagedStoreError as error:
-        counts, damage = {}, str(error)
-    if as_json:
-        print_json({"file": str(file), "whole": damage is None, "damage": damage, **counts})
-    elif damage is None:
-        checked = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        print_line(f"yes: {file} is whole: structure, checksums and content ({checked})", "green")
-    else:
-        print_line(f"no: {damage}", "red")
-    context.exit(0 if damage is None else 1)
+        with pdfalearn.stores.AnswerStore(chosen.file, read_only=True) as opened:
+            counts = opened.verify()._asdict()
+    except DamagedStoreError as error:
+        members = {**file, "whole": False, "damage": str(error)}
+        return Answer(members, [Line(f"no: {error}", "red")], exit_code=1)
+    checked = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    line = f"yes: {chosen.file} is whole: structure, checksums and content ({checked})"
+    return Answer({**file, "whole": True, "damage": None, **counts}, [Line(line, "green")])
 
 
-@store.command(
-    epilog=options.examples(
-        "pdfalearn store compact answers.db", "pdfalearn store compact answers.db --json"
-    )
-)
-@click.argument("file", type=options.FILE)
-@options.json_option
-def compact(file: Path, as_json: bool) -> None:
-    """Keep equal distributions once, whichever run has stored them, and give the space back."""
-    with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
+@command("FILE", into=store)
+def compact(chosen: Chosen) -> Answer:
+    """Keep equal distributions once, whichever run has stored them, and give the space back.
+
+    Examples
+    --------
+    $ pdfalearn store compact answers.db
+    $ pdfalearn store compact answers.db --json
+    """
+    with pdfalearn.stores.AnswerStore(chosen.file, read_only=True) as opened:
         opened.models()  # a file that is missing or no store is not to be made one
-    before = _size(file)
-    with pdfalearn.stores.AnswerStore(file) as opened:
+    before = _size(chosen.file)
+    with pdfalearn.stores.AnswerStore(chosen.file) as opened:
         opened.compact()
-    after = _size(file)
-    if as_json:
-        print_json({"file": str(file), "bytes_before": before, "bytes_after": after})
-    else:
-        print_line(f"{file}: {before:,} bytes before, {after:,} bytes after")
-
-
-@store.command(
-    epilog=options.examples(
-        "pdfalearn store export answers.db",
-        "pdfalearn store export answers.db --key my-model-v1 -o answers.jsonl",
+    after = _size(chosen.file)
+    return Answer(
+        {"file": chosen.file, "bytes_before": before, "bytes_after": after},
+        [f"{chosen.file}: {before:,} bytes before, {after:,} bytes after"],
     )
+
+
+@command(
+    "FILE",
+    "key",
+    option("output", "Where to write, instead of the standard output."),
+    into=store,
 )
-@click.argument("file", type=options.FILE)
-@click.option("--key", metavar="KEY", help="Which model, if there are several.")
-@options.output_option("Where to write, instead of the standard output.", required=False)
-def export(file: Path, key: str | None, output: Path | None) -> None:
+def export(chosen: Chosen) -> Answer:
     """Print the answers of a model, one JSON object a line.
 
     Each has the word as a list of symbols, and its distribution, terminal first, to the last bit;
-    null if the word is undefined.
+    null if the word is undefined. With --json all are in one object; those in the file of -o are
+    counted there.
+
+    Examples
+    --------
+    $ pdfalearn store export answers.db
+    $ pdfalearn store export answers.db --key my-model-v1 -o answers.jsonl
     """
-    if output is not None and output.resolve() == file.resolve():
-        raise pdfalearn.errors.InputError("-o would overwrite the store; name another file")
-    with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
-        chosen = _chosen_key(opened, key)
-        with _stream(output) as stream:
-            for word, row in opened.answers(chosen) if chosen else ():
-                answer = {"word": word, "distribution": None if row is None else row.tolist()}
-                stream.write(json_text(answer).encode() + b"\n")
+    path: Path | None = chosen.output
+    if path is not None and path.resolve() == Path(chosen.file).resolve():
+        raise InputError("-o would overwrite the store; name another file")
+    with pdfalearn.stores.AnswerStore(chosen.file, read_only=True) as opened:
+        key = _choose_key(opened, chosen.key)
+    members = {"file": chosen.file, "key": key, "output": path}
+    answers = _answers(chosen.file, key)
+    if path is not None:
+        return Answer({**members, "answers": _write(answers, path)}, [])
+    if chosen.json:
+        return Answer({**members, "answers": list(answers)}, [])
+    return Answer(members, [Verbatim(f"{json_text(answer)}\n" for answer in answers)])
 
 
-def _chosen_key(opened: AnswerStore, key: str | None) -> str | None:
+def _choose_key(opened: AnswerStore, key: str | None) -> str | None:
     """Return the key of the only model, or the one that was asked for; None in an empty store."""
     keys = [model.key for model in opened.models()]
     if key in keys or (key is None and len(keys) <= 1):
         return key or next(iter(keys), None)
     known = shortened(", ".join(map(repr, keys)), 400) or "none"
     problem = "choose a model by --key" if key is None else f"there is no model {key!r}"
-    raise pdfalearn.errors.InputError(f"{opened.path}: {problem}; there are {known}")
+    raise InputError(f"{opened.path}: {problem}; there are {known}")
 
 
-@contextmanager
-def _stream(output: Path | None) -> Iterator[BinaryIO]:
-    if output is None:
-        yield sys.stdout.buffer
-        return
+def _answers(file: str, key: str | None) -> Iterator[dict[str, object]]:
+    """Read the answers of a model one by one: a store may be larger than the memory."""
+    with pdfalearn.stores.AnswerStore(file, read_only=True) as opened:
+        for word, row in opened.answers(key) if key else ():
+            yield {"word": word, "distribution": None if row is None else row.tolist()}
+
+
+def _write(answers: Iterator[dict[str, object]], path: Path) -> int:
+    """Write answers to a file, one a line, and return their number."""
     from pdfalearn.files import replacing
 
-    with replacing(output) as stream:
-        yield stream
+    count = 0
+    with replacing(path) as stream:
+        for count, answer in enumerate(answers, 1):  # noqa: B007
+            stream.write(json_text(answer).encode() + b"\n")
+    return count
 
 
-def _time_text(time: str) -> str:
-    return time.removesuffix("+00:00").replace("T", " ")
-
-
-def _size(file: Path) -> int:
+def _size(file: str) -> int:
     """Return the bytes of a store with its write-ahead log."""
-    files = [file, file.with_name(f"{file.name}-wal")]
-    return sum(part.stat().st_size for part in files if part.exists())
+    parts = [Path(file), Path(f"{file}-wal")]
+    return sum(part.stat().st_size for part in parts if part.exists())

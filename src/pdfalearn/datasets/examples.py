@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.checks import checked_generator, checked_integer, checked_number
 from pdfalearn.pdfa import PDFA
+from pdfalearn.typing import Floats
 
 
 def figure_1(epsilon: float = 0.0) -> PDFA:
@@ -49,13 +49,7 @@ def figure_2() -> tuple[PDFA, PDFA]:
     larger = PDFA(
         alphabet="ab",
         transitions=[[1, 3], [3, 2], [4, 3], [3, 3], [3, 2]],
-        probabilities=[
-            [0, 0.1, 0.9],
-            [0, 0.8, 0.2],
-            [0.3, 0.2, 0.5],
-            [0, 0.5, 0.5],
-            [0, 0.9, 0.1],
-        ],
+        probabilities=[[0, 0.1, 0.9], [0, 0.8, 0.2], [0.3, 0.2, 0.5], [0, 0.5, 0.5], [0, 0.9, 0.1]],
     )
     return smaller, larger
 
@@ -200,7 +194,7 @@ def combination_lock(size: int, symbols: int = 2, *, seed: int = 0) -> PDFA:
     )
 
 
-def _all_but_the_last_alike(size: int, symbols: int) -> NDArray[np.float64]:
+def _all_but_the_last_alike(size: int, symbols: int) -> Floats:
     """Return uniform distributions, and for the last state one that mostly stops."""
     probabilities = np.full((size, symbols + 1), 1 / (symbols + 1))
     probabilities[-1] = [0.75] + [0.25 / symbols] * symbols

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.random import Generator
 
 from pdfalearn.checks import checked_generator, checked_integer, checked_number
 from pdfalearn.errors import InputError
@@ -12,8 +13,8 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in, reachable_part
 from pdfalearn.typing import Codes, Floats
 
+# How many automata ``exact_size`` rejects before it gives up.
 _MOST_TRIES = 100_000
-"""How many automata ``exact_size`` rejects before it gives up."""
 
 
 def random_pdfa(
@@ -88,7 +89,7 @@ def random_pdfa(
     )
 
 
-def _random_transitions(size: int, symbols: int, random: np.random.Generator) -> Codes:
+def _random_transitions(size: int, symbols: int, random: Generator) -> Codes:
     """Draw transitions, all of whose states are reachable, breadth first from state 0."""
     if symbols == 1:
         tail = np.arange(1, size + 1, dtype=np.int32)
@@ -104,11 +105,7 @@ def _random_transitions(size: int, symbols: int, random: np.random.Generator) ->
 
 
 def _random_distributions(
-    states: int,
-    symbols: int,
-    distributions: int | None,
-    zero_probability: float,
-    random: np.random.Generator,
+    states: int, symbols: int, distributions: int | None, zero_probability: float, random: Generator
 ) -> Floats:
     rows = _uniform_on_simplex(distributions or states, symbols, random)
     if zero_probability:
@@ -119,7 +116,7 @@ def _random_distributions(
     return rows[_random_integers(distributions, (states,), random)]
 
 
-def _uniform_on_simplex(count: int, symbols: int, random: np.random.Generator) -> Floats:
+def _uniform_on_simplex(count: int, symbols: int, random: Generator) -> Floats:
     """Draw points of the simplex; each sums to exactly 1, as the gaps are exact differences."""
     cuts = np.zeros((count, symbols + 2))
     cuts[:, 1:-1] = np.sort(random.random((count, symbols)), axis=1)
@@ -127,6 +124,6 @@ def _uniform_on_simplex(count: int, symbols: int, random: np.random.Generator) -
     return np.diff(cuts, axis=1)
 
 
-def _random_integers(bound: int, shape: tuple[int, ...], random: np.random.Generator) -> Codes:
+def _random_integers(bound: int, shape: tuple[int, ...], random: Generator) -> Codes:
     """Draw integers below a bound from ``random.random`` alone, the same on every NumPy."""
     return (random.random(shape) * bound).astype(np.int32)

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.special import xlogy
 
-from pdfalearn.chains import Chain, normalise_rows, visits_and_weights
+from pdfalearn.chains import Pairs, normalise_rows, visits_and_weights
 from pdfalearn.distilling.futures import States
 from pdfalearn.errors import InputError
-from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import pdfa_of_arrays
+from pdfalearn.pdfa import PDFA, pdfa_of_arrays
 from pdfalearn.typing import Floats, Integers
 
 _LEAST = 1e-300
@@ -42,13 +41,13 @@ class Original:
         self.pdfa = pdfa
         self.rows = normalise_rows(pdfa.probabilities)
         self.negative_entropies = xlogy(self.rows, self.rows).sum(axis=1)
-        chain = Chain.of(pdfa, pdfa)
+        chain = Pairs.visited(pdfa, pdfa)
         self.work = len(chain.sources)
         """The number of transitions between pairs that were walked last."""
-        self._ends = bool((chain.components < 0).all())
+        self._ends = bool((chain.flow.components < 0).all())
         self._visits = np.zeros(len(pdfa))
         if self._ends:
-            self._visits[chain.lefts] = visits_and_weights(chain)[0]
+            self._visits[chain.lefts] = visits_and_weights(chain.flow)[0]
 
     @property
     def states(self) -> States:
@@ -92,7 +91,7 @@ class Original:
         reached = csr_array((np.ones(flows.nnz), flows.indices, flows.indptr), shape=flows.shape)
         return np.asarray(reached @ (self.pdfa.transitions >= 0).astype(np.float64)) > 0
 
-    def _least(self, chain: Chain, states: States) -> Floats:
+    def _least(self, chain: Pairs, states: States) -> Floats:
         """Return a least probability, above 0 for all that words need."""
         least = np.zeros(states.rows.shape)
         least[chain.rights[chain.sources], chain.symbols + 1] = _LEAST
@@ -100,11 +99,11 @@ class Original:
         least[chain.rights[ending], 0] = _LEAST
         return least
 
-    def walk(self, states: States, *, most: int | None = None) -> tuple[States, Chain]:
+    def walk(self, states: States, *, most: int | None = None) -> tuple[States, Pairs]:
         """Walk through the pairs of states that words reach, and fill in what they lack."""
         states = _put_initial_first(states)
         while True:
-            chain = Chain.of(self.pdfa, self._as_pdfa(states), most=most)
+            chain = Pairs.visited(self.pdfa, self._as_pdfa(states), most=most)
             lacking = (chain.rights[chain.sources] >= 0) & (chain.rights[chain.successors] < 0)
             if not lacking.any():
                 return states, chain
@@ -118,17 +117,17 @@ class Original:
         rows = normalise_rows(states.rows)
         return PDFA(alphabet=self.pdfa.alphabet, transitions=states.transitions, probabilities=rows)
 
-    def weights(self, chain: Chain) -> Floats:
+    def weights(self, chain: Pairs) -> Floats:
         """Return the share of positions of every pair; a little of it before the long run."""
         visits = self._quick_visits(chain)
         if visits is not None:
             return np.asarray(visits / visits.sum())
-        visits, weights = visits_and_weights(chain)
+        visits, weights = visits_and_weights(chain.flow)
         if self._ends or not visits.any():
             return weights
         return np.asarray(weights + _PASSING * visits / visits.sum())
 
-    def _quick_visits(self, chain: Chain) -> Floats | None:
+    def _quick_visits(self, chain: Pairs) -> Floats | None:
         """Iterate from visits that are right for each of the original's states.
 
         Their error fades as fast as the result forgets, however long words are.
@@ -136,7 +135,7 @@ class Original:
         if not self._ends:
             return None
         visits = self._visits[chain.lefts] / np.bincount(chain.lefts)[chain.lefts]
-        moves, start = chain.moves, chain.start
+        moves, start = chain.moves, chain.flow.start
         for _ in range(_QUICK_ROUNDS):
             for _ in range(_QUICK_STEPS):
                 before, visits = visits, start + moves @ visits
@@ -150,9 +149,9 @@ class Original:
         return pdfa_of_arrays(self.pdfa.alphabet, table, states.rows.copy())
 
 
-def _make_flows(chain: Chain, weights: Floats) -> csr_array[np.float64]:
+def _make_flows(chain: Pairs, weights: Floats) -> csr_array[np.float64]:
     """Return the weights of pairs as a matrix: the result's states by the original's."""
-    shape = (len(chain.candidate), len(chain.target))
+    shape = (len(chain.second.pdfa), len(chain.first.pdfa))
     return csr_array((weights, (chain.rights, chain.lefts)), shape=shape)
 
 
@@ -164,7 +163,7 @@ def _put_initial_first(states: States) -> States:
     return _take_states(states, order)
 
 
-def _take_reached(states: States, chain: Chain) -> States:
+def _take_reached(states: States, chain: Pairs) -> States:
     reached = np.unique(chain.rights)
     return states if len(reached) == len(states.rows) else _take_states(states, reached)
 

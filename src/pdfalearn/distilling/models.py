@@ -99,9 +99,10 @@ def distill(
     model_id : str, optional
         The name under which the store keeps the answers; needed for a model without fingerprint.
     progress : bool, "log" or callable, optional
-        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere, and
-        for "log", a line is written to the standard error every ten seconds. A function is called
-        with a `DistillingProgress` after every batch of questions and every automaton.
+        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere it is
+        written to the standard error every ten seconds. "log" logs it, to ``pdfalearn`` at the
+        level INFO. A function is called with a `DistillingProgress` after every batch of questions
+        and every automaton.
     audit : int
         In the end this many words are asked again, if the budget allows it, to catch a model that
         does not always give the same answer.

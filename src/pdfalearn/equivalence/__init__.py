@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
 
 if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.equivalence.differences import Judge as Judge
     from pdfalearn.equivalence.differences import Merging as Merging
     from pdfalearn.equivalence.differences import Visiting as Visiting
-    from pdfalearn.equivalence.pairs import Judge as Judge
-    from pdfalearn.equivalence.pairs import Walk as Walk
-    from pdfalearn.equivalence.pairs import in_order_of as in_order_of
-    from pdfalearn.equivalence.pairs import over_union as over_union
-    from pdfalearn.equivalence.quotients import refined as refined
+    from pdfalearn.equivalence.differences import Walk as Walk
+    from pdfalearn.equivalence.differences import in_order_of as in_order_of
+    from pdfalearn.equivalence.differences import over_union as over_union
+    from pdfalearn.equivalence.quotients import refine_classes as refine_classes
     from pdfalearn.equivalence.quotients import state_classes as state_classes
     from pdfalearn.equivalence.relations import Relation as Relation
     from pdfalearn.equivalence.relations import check_equivalence as check_equivalence

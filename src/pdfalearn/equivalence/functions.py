@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
 
 import numpy as np
 
-from pdfalearn.equivalence.pairs import over_union
+from pdfalearn.equivalence.differences import over_union
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.typing import Floats, Integers
 
 _LOG_TOLERANCE = 1e-9
 """Weights count as equal when their logarithms differ by no more than this."""
@@ -44,19 +42,24 @@ def same_function(first: PDFA, second: PDFA) -> bool:
     first, second = over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
     if first is second:
         return True
-    joint = _Joint.of(first, second)
-    rows: list[list[float]] = joint.probabilities.tolist()
-    successors: list[list[int]] = joint.transitions.tolist()
+    # Both side by side. Where a transition is undefined its symbol has no weight to pass on.
+    offset = len(first)
+    rows: list[list[float]] = np.concatenate((first.probabilities, second.probabilities)).tolist()
+    successors: list[list[int]] = np.concatenate(
+        (first.transitions, second.transitions + offset)
+    ).tolist()
     basis = _Span(len(rows))
-    queue: deque[_Vector] = deque([(first.initial, second.initial + joint.offset, 0.0)])
+    queue: deque[_Vector] = deque([(first.initial, second.initial + offset, 0.0)])
     while queue:
         vector = queue.popleft()
         if not basis.grows_by(vector):
             continue
-        if not _vanishes(_stepped(vector, rows, 0)):
+        left, right, ratio = _step(vector, rows, 0)
+        # The weights to end have to be equal: both 0, or of ratio 1.
+        if (left is None) != (right is None) or (left is not None and abs(ratio) > _LOG_TOLERANCE):
             return False
         for symbol in range(len(first.alphabet)):
-            left, right, ratio = _stepped(vector, rows, symbol + 1)
+            left, right, ratio = _step(vector, rows, symbol + 1)
             left = None if left is None else successors[left][symbol]
             right = None if right is None else successors[right][symbol]
             if left is not None or right is not None:
@@ -64,7 +67,7 @@ def same_function(first: PDFA, second: PDFA) -> bool:
     return True
 
 
-def _stepped(vector: _Vector, rows: list[list[float]], column: int) -> _Vector:
+def _step(vector: _Vector, rows: list[list[float]], column: int) -> _Vector:
     """Multiply each weight with its state's probability in a column; None where that is 0."""
     left, right, ratio = vector
     left_probability = 0.0 if left is None else rows[left][column]
@@ -72,14 +75,6 @@ def _stepped(vector: _Vector, rows: list[list[float]], column: int) -> _Vector:
     if left_probability and right_probability:
         ratio += math.log(left_probability) - math.log(right_probability)
     return left if left_probability else None, right if right_probability else None, ratio
-
-
-def _vanishes(vector: _Vector) -> bool:
-    """Return whether the two weights are equal."""
-    left, right, ratio = vector
-    if left is None or right is None:
-        return left is right
-    return abs(ratio) <= _LOG_TOLERANCE
 
 
 class _Span:
@@ -103,6 +98,7 @@ class _Span:
             return alone is not None and self._fill(self._root(alone)[0])
         left_root, left_potential = self._root(left)
         right_root, right_potential = self._root(right)
+        # What the ratio is against the one that earlier vectors imply.
         difference = ratio - left_potential + right_potential
         if left_root == right_root:
             return abs(difference) > _LOG_TOLERANCE and self._fill(left_root)
@@ -129,32 +125,3 @@ class _Span:
             potential += self._potentials[below]
             self._parents[below], self._potentials[below] = state, potential
         return state, potential
-
-
-@dataclass(frozen=True, eq=False)
-class _Joint:
-    """Two automata side by side over one alphabet.
-
-    The states of the first come first, then a state that stands for undefined and leads to itself,
-    then the states of the second.
-    """
-
-    transitions: Integers
-    probabilities: Floats
-    """One row a state; that of undefined is arbitrary."""
-    undefined: int
-
-    @classmethod
-    def of(cls, first: PDFA, second: PDFA) -> _Joint:
-        """Put two automata over the same symbols side by side."""
-        rows = second.probabilities
-        undefined = len(first)
-        upper = np.where(first.table < 0, undefined, first.table)
-        lower = np.where(second.transitions < 0, undefined, second.transitions + undefined + 1)
-        probabilities = np.concatenate((first.probabilities, np.zeros((1, rows.shape[1])), rows))
-        return cls(np.concatenate((upper, lower)), probabilities, undefined)
-
-    @property
-    def offset(self) -> int:
-        """What to add to a state of the second automaton."""
-        return self.undefined + 1

@@ -15,22 +15,17 @@ from numpy.typing import NDArray
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence
 from pdfalearn.pdfa import PDFA, checked_pdfa
-from pdfalearn.reachability import reachable_part, renumbered
+from pdfalearn.reachability import reachable_part, renumber_states
 from pdfalearn.typing import Integers
 
 _ROUNDS = 16
 """Rounds may look at this many rows for every state; then Hopcroft's refinement takes over."""
 
 
-def refined(transitions: NDArray[np.int32], classes: Integers) -> Integers:
-    """Return the coarsest refinement of a partition that transitions respect.
+def refine_classes(transitions: NDArray[np.int32], classes: Integers) -> Integers:
+    """Return the coarsest refinement of a partition, of classes 0, 1, …, that transitions respect.
 
-    Parameters
-    ----------
-    transitions : array of int, shape (states, symbols)
-        Successors, all of them defined.
-    classes : array of int, shape (states,)
-        The number of every state's class, 0, 1, … without gaps.
+    All transitions are defined.
     """
     classes = classes.copy()
     count = int(classes.max()) + 1
@@ -43,7 +38,7 @@ def refined(transitions: NDArray[np.int32], classes: Integers) -> Integers:
         if not len(new):
             return classes
         if rows_left < 0:
-            return _Hopcroft(transitions, classes, count).refined(new.tolist())
+            return _Hopcroft(transitions, classes, count).refine_classes(new.tolist())
 
 
 def _round(
@@ -59,6 +54,7 @@ def _round(
     sizes = np.bincount(groups)
     parents = np.empty(len(sizes), dtype=np.int64)
     parents[groups] = own
+    # The groups of each class, the largest first.
     by_parent = np.lexsort((-sizes, parents))
     first = np.ones(len(sizes), dtype=bool)
     first[1:] = parents[by_parent][1:] != parents[by_parent][:-1]
@@ -99,11 +95,11 @@ class _Hopcroft:
             targets[by_target], np.arange(states + 1)
         ).tolist()
 
-    def refined(self, pending: list[int]) -> Integers:
+    def refine_classes(self, pending: list[int]) -> Integers:
         """Split by every pending class until none is left."""
         while pending:
             for sources in self._edges_into(pending.pop()):
-                for touched, marked in self._marked(sources).items():
+                for touched, marked in self._mark_members(sources).items():
                     self._split(touched, marked, pending)
         return np.array(self.classes, dtype=np.int64)
 
@@ -118,13 +114,14 @@ class _Hopcroft:
         by_symbol = groupby(codes, key=lambda code: code // states)
         return [[code % states for code in group] for _, group in by_symbol]
 
-    def _marked(self, sources: list[int]) -> dict[int, int]:
+    def _mark_members(self, sources: list[int]) -> dict[int, int]:
         """Move the sources to the front of their classes; count them by class."""
         classes, elements, places, begins = self.classes, self.elements, self.places, self.begins
         marked: dict[int, int] = {}
         for state in sources:
             touched = classes[state]
             done = marked.get(touched, 0)
+            # Swap the state with the first of its class that is not marked yet.
             front, here = begins[touched] + done, places[state]
             other = elements[front]
             elements[front], elements[here] = state, other
@@ -153,26 +150,18 @@ class _Hopcroft:
 
 
 def state_classes(pdfa: PDFA, *, equivalence: Equivalence) -> NDArray[np.int64]:
-    """Number the classes of a PDFA's states: equal numbers iff the states are equivalent.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton; states that no word reaches count too.
-    equivalence : Equivalence
-        When two distributions are the same.
-    """
+    """Number the classes of all states, reached or not: equal numbers iff they are equivalent."""
     pdfa = checked_pdfa(pdfa, "pdfa")
     classes = check_equivalence(equivalence).classes(pdfa.probabilities)
     transitions = pdfa.transitions
     undefined = transitions < 0
     if not undefined.any():
-        return refined(transitions, classes)
+        return refine_classes(transitions, classes)
     # Undefined is one more class: here a state of its own, after the others.
     sink = len(pdfa)
     transitions = np.append(transitions, np.full((1, len(pdfa.alphabet)), sink), axis=0)
     transitions[:-1][undefined] = sink
-    return refined(transitions.astype(np.int32), np.append(classes, classes.max() + 1))[:-1]
+    return refine_classes(transitions.astype(np.int32), np.append(classes, classes.max() + 1))[:-1]
 
 
 def quotient(pdfa: PDFA, *, equivalence: Equivalence) -> PDFA:
@@ -205,7 +194,7 @@ def quotient(pdfa: PDFA, *, equivalence: Equivalence) -> PDFA:
     order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int32)
     rank[order] = np.arange(len(first))
-    return renumbered(part, first[order], rank[numbers])
+    return renumber_states(part, first[order], rank[numbers])
 
 
 def is_weakly_minimal(pdfa: PDFA, *, equivalence: Equivalence) -> bool:

@@ -264,19 +264,9 @@ Relation = Equivalence | Tolerance
 
 
 def different_rows(equivalence: Relation, rows: Floats | Rows, others: Floats | Rows) -> Flags:
-    """Return for each pair of rows whether they are in different classes, or not similar.
+    """Return for each pair of rows, dense or sparse, whether they are not the same or similar.
 
-    Parameters
-    ----------
-    equivalence : Equivalence or Tolerance
-        When two distributions are the same, or similar.
-    rows, others : array of float, or Rows
-        As many of one as of the other, dense or sparse.
-
-    Raises
-    ------
-    UndecidedError
-        If a row leaves open what decides; ``place`` is that of the pair.
+    Where a row leaves open what decides, the `UndecidedError` has the place of the pair.
 
     Examples
     --------

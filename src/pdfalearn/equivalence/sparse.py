@@ -79,6 +79,7 @@ def different_keys(some: SparseKeys, others: SparseKeys) -> Flags:
     different: Flags = lengths != np.diff(others.offsets)
     same = (~different).nonzero()[0]
     lengths = lengths[same]
+    # The entries of all pairs of equal length, one pair after the other, on both sides.
     steps = np.arange(lengths.sum())
     begins = offsets_of(lengths)[:-1]
     left = steps + np.repeat(some.offsets[same] - begins, lengths)

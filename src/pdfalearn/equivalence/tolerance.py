@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +49,11 @@ class Tolerance:
 
     def different_sparse(self, rows: Rows, others: Rows) -> Flags:
         """Return for each pair of sparse rows whether a column is not within the tolerance."""
-        ranges = [_listed(rows, others), _listed(others, rows), _unlisted(rows, others)]
+        ranges = [
+            _compare_listed(rows, others),
+            _compare_listed(others, rows),
+            _compare_unlisted(rows, others),
+        ]
         is_sure, may_be = np.zeros((2, len(rows)), dtype=bool)
         for places, least, most in ranges:
             is_sure[places[least > self.limit]] = True
@@ -61,19 +64,15 @@ class Tolerance:
         return is_sure
 
 
-class _Ranges(NamedTuple):
-    """How far apart probabilities of pairs of rows can be."""
-
-    places: Integers
-    """The pair."""
-    least: Floats
-    most: Floats
+_Ranges = tuple[Integers, Floats, Floats]
+"""Pairs of rows, and how far apart a probability of each can be: the least and the most."""
 
 
-def _listed(rows: Rows, others: Rows) -> _Ranges:
+def _compare_listed(rows: Rows, others: Rows) -> _Ranges:
     """Compare every listed probability with that in the other row."""
     cells, other_cells = _cells(rows), _cells(others)
     places = cells // rows.width
+    # Where the other row lists the column, too; else it is anywhere between 0 and the ceiling.
     found = np.searchsorted(other_cells, cells)
     found[found == len(other_cells)] = 0
     low = np.zeros(len(cells))
@@ -83,7 +82,7 @@ def _listed(rows: Rows, others: Rows) -> _Ranges:
     differences = np.abs([rows.values - low, rows.values - high])
     is_between = (low <= rows.values) & (rows.values <= high)
     least = np.where(is_between, 0.0, differences.min(axis=0))
-    return _Ranges(places, least, differences.max(axis=0))
+    return places, least, differences.max(axis=0)
 
 
 def _cells(rows: Rows) -> Integers:
@@ -92,7 +91,7 @@ def _cells(rows: Rows) -> Integers:
     return cells if rows.columns is None else cells + rows.columns
 
 
-def _unlisted(rows: Rows, others: Rows) -> _Ranges:
+def _compare_unlisted(rows: Rows, others: Rows) -> _Ranges:
     """Compare symbols that neither row lists; all are alike."""
     most = np.maximum(_open_ceilings(rows), _open_ceilings(others))
     places = most.nonzero()[0]
@@ -100,7 +99,7 @@ def _unlisted(rows: Rows, others: Rows) -> _Ranges:
         cells = np.unique(np.concatenate((_cells(rows), _cells(others))))
         listed = np.bincount(cells // rows.width, minlength=len(rows))
         places = places[listed[places] < rows.width]
-    return _Ranges(places, np.zeros(len(places)), most[places])
+    return places, np.zeros(len(places)), most[places]
 
 
 def _open_ceilings(rows: Rows) -> Floats:

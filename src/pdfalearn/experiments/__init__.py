@@ -11,6 +11,6 @@ if TYPE_CHECKING:
     from pdfalearn.experiments.running import run_experiments as run_experiments
 
 if TYPE_CHECKING:  # for other rooms of the package
-    from pdfalearn.experiments.definitions import title_of as title_of
+    from pdfalearn.experiments.running import title_of as title_of
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.errors import MissingExtraError
-from pdfalearn.experiments.definitions import EXPERIMENTS
 from pdfalearn.experiments.observations import (
-    AUTHORS,
-    LABELS,
     PAPER_SLOPE,
-    Observation,
+    STYLES,
+    AnyRun,
     Points,
     Series,
     fit_line,
@@ -25,110 +20,79 @@ from pdfalearn.experiments.observations import (
     medians,
     speed_ups,
 )
+from pdfalearn.experiments.plans import EXPERIMENTS
+from pdfalearn.experiments.runs import AUTHORS
+from pdfalearn.extras import import_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SPEED_UP = "speed-up"
-
-
-class Style(NamedTuple):
-    """A colour of Okabe and Ito's palette, a marker and a line."""
-
-    colour: str
-    marker: str
-    line: str | tuple[int, tuple[int, ...]]
-    """As Matplotlib takes it: a name, or an offset and the lengths of dashes and gaps."""
-
-
-STYLES = {
-    "quant": Style("#0072B2", "o", "-"),
-    "quant-classes": Style("#56B4E9", "v", (0, (5, 1))),
-    "quant-paper": Style("#CC79A7", "s", "--"),
-    "lpstar": Style("#D55E00", "^", "-."),
-    "wlstar": Style("#009E73", "D", ":"),
-}
-"""How each learner is drawn; they are told apart in black and white, too."""
-
 X_LABELS = {
-    "states": "states of the target (actual size)",
-    "symbols": "alphabet size m",
+    "nominal_states": "states of the target (actual size)",
+    "alphabet_size": "alphabet size m",
     "kappa": "quantization parameter κ",
     "distributions": "number of distributions d",
 }
+# What is drawn: its name in files, in captions and at the axis.
 QUANTITIES = {
     "seconds": ("time", "execution time", "median time, s"),
     "structure_size": ("structure", "structure size", "table cells or tree nodes"),
     SPEED_UP: (SPEED_UP, "speed-up of QuaNT", "time of the other / time of QuaNT"),
 }
-"""What is drawn: its name in files, in captions and at the axis."""
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A figure: one quantity over the axis of an experiment."""
-
-    experiment: int
-    y: str
-    """A quantity of observations, or the speed-up."""
-
-    @property
-    def name(self) -> str:
-        """The name of its files, without an ending."""
-        return f"exp{self.experiment}-{QUANTITIES[self.y][0]}"
-
-    @property
-    def varies(self) -> str:
-        """What is on the axis."""
-        return EXPERIMENTS[self.experiment].varies
-
-    @property
-    def has_logarithmic_x(self) -> bool:
-        """Whether the horizontal axis is logarithmic; the vertical one is but for the speed-up."""
-        return self.y != SPEED_UP and self.varies != "distributions"
-
-    def caption(self, disturbed: bool) -> str:
-        """Say what is to be seen; times are marked if other runs were beside those that took them.
-
-        It is the description for those who cannot see the figure as well.
-        """
-        text = f"Experiment {self.experiment}: {QUANTITIES[self.y][1]} over {X_LABELS[self.varies]}"
-        if self.y == SPEED_UP:
-            return f"{text}."
-        axes = "Both axes are" if self.has_logarithmic_x else "The vertical axis is"
-        mark = " †" if disturbed and self.y == "seconds" else ""
-        return f"{text}. {axes} logarithmic.{mark}"
+# The paper's figures, and structure sizes where it has none: experiment and quantity.
+FIGURES = [(n, y) for n in EXPERIMENTS for y in QUANTITIES if y != SPEED_UP or n == 1]
+_LOOK = {
+    "font.size": 11,
+    "axes.grid": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 6,
+    "svg.hashsalt": "pdfalearn",  # the same picture for the same runs
+    "figure.constrained_layout.use": True,
+}
 
 
-DRAWINGS = [
-    Drawing(number, y) for number in EXPERIMENTS for y in QUANTITIES if y != SPEED_UP or number == 1
-]
-"""The paper's figures, and structure sizes where it has none."""
-
-_MATHEMATICAL = {"L_p*": "$L_p^*$", "WL*": "$WL^*$"}
+def figure_name(number: int, y: str) -> str:
+    """Return the name of a figure's files, without an ending."""
+    return f"exp{number}-{QUANTITIES[y][0]}"
 
 
-def draw(drawing: Drawing, observations: Sequence[Observation]) -> dict[str, bytes]:
+def caption(number: int, y: str, *, is_disturbed: bool) -> str:
+    """Return a description, also for those who cannot see the figure; disturbed times get †."""
+    varies = EXPERIMENTS[number].varies
+    text = f"Experiment {number}: {QUANTITIES[y][1]} over {X_LABELS[varies]}"
+    if y == SPEED_UP:
+        return f"{text}."
+    axes = "The vertical axis is" if varies == "distributions" else "Both axes are"
+    mark = " †" if is_disturbed and y == "seconds" else ""
+    return f"{text}. {axes} logarithmic.{mark}"
+
+
+def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str, bytes]:
     """Draw a figure as SVG and as PNG; nothing if there is nothing to draw."""
-    chosen = [one for one in observations if one.experiment == drawing.experiment]
+    chosen = [one for one in observations if one.experiment == number]
+    varies = EXPERIMENTS[number].varies
     # Targets' actual sizes are on the axis, if it is sizes.
-    x = "states" if drawing.varies == "states" else "value"
-    is_speed_up = drawing.y == SPEED_UP
-    points = speed_ups(chosen, x) if is_speed_up else medians(chosen, x, drawing.y)
+    x = "target_states" if varies == "nominal_states" else "value"
+    points = speed_ups(chosen, x) if y == SPEED_UP else medians(chosen, x, y)
     if not points:
         return {}
-    with _settings():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.4, 4.6))
+    with import_matplotlib("style").context(_LOOK):
+        figure = import_matplotlib("figure").Figure(figsize=(6.4, 4.6))
         axes = figure.add_subplot()
         for series in sorted(points, key=_order):
-            _draw_series(axes, drawing, series, points[series])
-        if is_speed_up:
+            _draw_series(axes, varies, y, series, points[series])
+        if y == SPEED_UP:
             ends = _ends([size for sizes, _ in points.values() for size in sizes])
             look: dict[str, Any] = {"color": "#555555", "linewidth": 1, "linestyle": (0, (1, 2))}
             axes.plot(ends, PAPER_SLOPE * ends, label=f"the paper: {PAPER_SLOPE} n", **look)
-        _label_axes(axes, drawing, sorted({one.value for one in chosen}))
+        _label_axes(axes, varies, y, sorted({one.value for one in chosen}))
         figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9.5)
         files = {}
         for kind, undated in (("svg", "Date"), ("png", "Software")):
@@ -138,35 +102,13 @@ def draw(drawing: Drawing, observations: Sequence[Observation]) -> dict[str, byt
         return files
 
 
-def _settings() -> AbstractContextManager[None]:
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        raise MissingExtraError("figures need matplotlib: pip install matplotlib") from error
-    settings: AbstractContextManager[None] = mpl.rc_context(
-        {
-            "font.size": 11,
-            "axes.grid": True,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "grid.color": "#dddddd",
-            "grid.linewidth": 0.6,
-            "lines.linewidth": 1.5,
-            "lines.markersize": 6,
-            "svg.hashsalt": "pdfalearn",  # the same picture for the same runs
-            "figure.constrained_layout.use": True,
-        }
-    )
-    return settings
-
-
 def _order(series: Series) -> tuple[bool, int]:
     """Put ours first, and learners in the order of their styles."""
     source, learner = series
     return source == AUTHORS, list(STYLES).index(learner)
 
 
-def _draw_series(axes: Axes, drawing: Drawing, series: Series, points: Points) -> None:
+def _draw_series(axes: Axes, varies: str, y: str, series: Series, points: Points) -> None:
     """Draw points, and through them a trend over sizes or a line elsewhere."""
     source, learner = series
     style, theirs = STYLES[learner], source == AUTHORS
@@ -176,13 +118,12 @@ def _draw_series(axes: Axes, drawing: Drawing, series: Series, points: Points) -
         "markerfacecolor": "white" if theirs else style.colour,
         "alpha": 0.65 if theirs else 1,
     }
-    name = LABELS[learner]
-    label = _MATHEMATICAL.get(name, name) + (" (authors)" if theirs else "")
-    if drawing.varies != "states":
+    label = style.label.replace("L_p*", "$L_p^*$").replace("WL*", "$WL^*$")
+    label += " (authors)" if theirs else ""
+    if varies != "nominal_states":
         axes.plot(*points, linestyle=style.line, label=label, **look)
         return
-    fit = fit_line if drawing.y == SPEED_UP else fit_power
-    trend = fit(*points)
+    trend = fit_line(*points) if y == SPEED_UP else fit_power(*points)
     if trend is None:
         axes.plot(*points, linestyle="", label=label, **look)
         return
@@ -190,24 +131,23 @@ def _draw_series(axes: Axes, drawing: Drawing, series: Series, points: Points) -
     look |= {"linestyle": style.line, "markevery": []}
     first, second = trend
     ends = _ends(points[0])  # two places are enough: the trend is straight on its axes
-    if drawing.y == SPEED_UP:
-        axes.plot(ends, first + second * ends, label=f"{label}: slope {second:.2g}", **look)
+    if y == SPEED_UP:
+        values, label = first + second * ends, f"{label}: slope {second:.2g}"
     else:
-        text = f"{label}: ∝ n$^{{{second:.2f}}}$"
-        axes.plot(ends, first * ends**second, label=text, **look)
+        values, label = first * ends**second, f"{label}: ∝ n$^{{{second:.2f}}}$"
+    axes.plot(ends, values, label=label, **look)
 
 
 def _ends(sizes: Sequence[int]) -> NDArray[np.float64]:
     return np.array([min(sizes), max(sizes)], dtype=np.float64)
 
 
-def _label_axes(axes: Axes, drawing: Drawing, values: Sequence[int]) -> None:
+def _label_axes(axes: Axes, varies: str, y: str, values: Sequence[int]) -> None:
     """Name the axes; the ticks are the values of the experiment."""
     from matplotlib.ticker import LogLocator
 
-    axes.set_xlabel(X_LABELS[drawing.varies])
-    axes.set_ylabel(QUANTITIES[drawing.y][2])
-    if drawing.y == SPEED_UP:
+    axes.set(xlabel=X_LABELS[varies], ylabel=QUANTITIES[y][2])
+    if y == SPEED_UP:
         axes.set_ylim(bottom=0)
     else:
         axes.set_yscale("log")
@@ -215,7 +155,7 @@ def _label_axes(axes: Axes, drawing: Drawing, values: Sequence[int]) -> None:
         if high < 100 * low:  # powers of ten alone would be one tick or none
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter("{x:,g}")
-    if drawing.has_logarithmic_x:
+    if y != SPEED_UP and varies != "distributions":
         axes.set_xscale("log")
     # Four digits without a comma: 2000 and 3000 stand close together.
     labels = [f"{value:,}" if value >= 10_000 else str(value) for value in values]

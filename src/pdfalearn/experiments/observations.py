@@ -7,89 +7,76 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.experiments.definitions import EXPERIMENTS
-from pdfalearn.experiments.plans import Key, Plan
-from pdfalearn.experiments.runs import FAILURES, Run
+from pdfalearn.experiments.plans import EXPERIMENTS, SCALES, Plan
+from pdfalearn.experiments.runs import AUTHORS, FAILURES, OURS, Measures, Run
 
-OURS, AUTHORS = "ours", "authors"
-LABELS = {
-    "quant": "QuaNT",
-    "quant-classes": "QuaNT, classes",
-    "quant-paper": "plain QuaNT",
-    "lpstar": "L_p*",
-    "wlstar": "WL*",
-}
-"""The learners as people call them."""
+# The paper: QuaNT's speed-up over L_p* is about 0.2 n.
 PAPER_SLOPE = 0.2
-"""The paper: QuaNT's speed-up over L_p* is about 0.2 n."""
 _MOST_NAMED = 20
+# The best value of every metric; perplexities are compared with each other.
+_METRICS = [field.name for field in fields(Measures) if not field.name.endswith("perplexity")]
+PERFECT = dict.fromkeys(_METRICS, 0.0) | {"ndcg": 1.0}
+# Sums of many logarithms may be off by this much when nothing is wrong.
+_ROUNDING = 1e-9
+# What the authors' program calls the learners.
+_LEARNERS = {"QuantNaryTreeLearner": "quant", "WLStarLearner": "lpstar"}
+
+
+class Style(NamedTuple):
+    """How people call a learner; a colour of Okabe and Ito's palette, a marker and a line."""
+
+    label: str
+    colour: str
+    marker: str
+    line: str | tuple[int, tuple[int, ...]]  # a name, or an offset and lengths of dashes and gaps
+
+
+# How each learner is named and drawn; they differ in black and white, too.
+STYLES = {
+    "quant": Style("QuaNT", "#0072B2", "o", "-"),
+    "quant-classes": Style("QuaNT, classes", "#56B4E9", "v", (0, (5, 1))),
+    "quant-paper": Style("plain QuaNT", "#CC79A7", "s", "--"),
+    "lpstar": Style("L_p*", "#D55E00", "^", "-."),
+    "wlstar": Style("WL*", "#009E73", "D", ":"),
+}
+Series = tuple[str, str]  # a source and a learner
+Points = tuple[list[int], list[float]]  # places on an axis, and a value at each
 
 
 @dataclass(frozen=True)
 class Observation:
-    """A run as far as figures and tables need it."""
+    """A published run, by the names that a `Run` has for the same."""
 
     source: str
     experiment: int
-    value: int
-    """Where it stands on the experiment's axis."""
+    value: int  # on the experiment's axis
     learner: str
-    states: int
-    """The target's actual size."""
+    target_states: int  # the target's actual size
     seconds: float
     equivalence_queries: int
     structure_size: int | None
-    target: str = ""
-    """Its name, where learners are to be compared on the same targets."""
-    is_disturbed: bool = False
-    """Whether other runs may have been beside it, so that its time says little."""
+    target: str = ""  # its name, where learners are to be compared on the same targets
+    is_disturbed: bool = False  # whether other runs may have slowed it
 
 
-Series = tuple[str, str]
-"""A source and a learner."""
-Points = tuple[list[int], list[float]]
-"""Places on an axis, and a value at each."""
+AnyRun = Run | Observation
 
 
-def observations_of(runs: Iterable[Run]) -> list[Observation]:
-    """Bring runs to the terms of a report."""
-    return [
-        Observation(
-            *(OURS, run.experiment, value_of(run), run.learner, run.target_states, run.seconds),
-            *(run.equivalence_queries, run.structure_size, run.target, run.is_disturbed),
-        )
-        for run in runs
-    ]
-
-
-def value_of(run: Run) -> int:
-    """Return where a run stands on its experiment's axis."""
-    varies = EXPERIMENTS[run.experiment].varies
-    column = {"states": "nominal_states", "symbols": "alphabet_size"}.get(varies, varies)
-    value: int = getattr(run, column)
-    return value
-
-
-def medians(observations: Sequence[Observation], x: str, y: str) -> dict[Series, Points]:
+def medians(observations: Iterable[AnyRun], x: str, y: str) -> dict[Series, Points]:
     """Return for each series the median of one quantity at every value of another."""
-    found = {}
-    for series in dict.fromkeys((one.source, one.learner) for one in observations):
-        chosen = [one for one in observations if (one.source, one.learner) == series]
-        points = _medians(chosen, x, y)
-        if points:
-            found[series] = ([*points], [*points.values()])
-    return found
+    found = {series: _medians(g, x, y) for series, g in _group_by_series(observations).items()}
+    return {series: ([*at], [*at.values()]) for series, at in found.items() if at}
 
 
-def _medians(observations: Iterable[Observation], x: str, y: str) -> dict[int, float]:
-    """Return the median of one quantity at every value of another, in order."""
+def _medians(observations: Iterable[AnyRun], x: str, y: str) -> dict[int, float]:
     groups: dict[int, list[float]] = {}
     for one in observations:
         if getattr(one, y) is not None:
@@ -97,24 +84,28 @@ def _medians(observations: Iterable[Observation], x: str, y: str) -> dict[int, f
     return {place: median(groups[place]) for place in sorted(groups)}
 
 
-def speed_ups(observations: Sequence[Observation], x: str) -> dict[Series, Points]:
+def _group_by_series(observations: Iterable[AnyRun]) -> dict[Series, list[AnyRun]]:
+    groups: dict[Series, list[AnyRun]] = {}
+    for one in observations:
+        groups.setdefault((one.source, one.learner), []).append(one)
+    return groups
+
+
+def speed_ups(observations: Iterable[AnyRun], x: str) -> dict[Series, Points]:
     """Return how many times faster QuaNT is than each rival, on targets that both have learnt."""
     found = {}
-    calm = [one for one in observations if not one.is_disturbed]
-    for source, learner in dict.fromkeys((one.source, one.learner) for one in calm):
-        pair = [
-            [one for one in calm if (one.source, one.learner) == (source, name)]
-            for name in ("quant", learner)
-        ]
-        learnt, shared = ({(one.value, one.target) for one in runs} for runs in pair)
-        shared &= learnt
-        base, mine = (
+    groups = _group_by_series(one for one in observations if not one.is_disturbed)
+    for (source, learner), rival in groups.items():
+        pair = (groups.get((source, "quant"), []), rival)
+        ours, theirs = ({(one.value, one.target) for one in runs} for runs in pair)
+        shared = ours & theirs
+        fast, slow = (
             _medians([one for one in runs if (one.value, one.target) in shared], x, "seconds")
             for runs in pair
         )
-        places = [place for place in mine if place in base]
+        places = [place for place in slow if place in fast]
         if learner != "quant" and places:
-            found[source, learner] = (places, [mine[n] / base[n] for n in places])
+            found[source, learner] = (places, [slow[place] / fast[place] for place in places])
     return found
 
 
@@ -146,23 +137,8 @@ def fit_line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | 
     return intercept, slope
 
 
-_LEARNERS = {"QuantNaryTreeLearner": "quant", "WLStarLearner": "lpstar"}
-"""What the authors' program calls the learners."""
-
-
 def read_published(folder: str | os.PathLike[str]) -> list[Observation]:
-    """Read the files experiment-N-….csv of a folder.
-
-    Where an experiment has several files, the last one by name counts.
-
-    Raises
-    ------
-    InputError
-        If there is no such file.
-    FileFormatError
-        If a row cannot be read, or a file has none of a learner that is known; the message names
-        the file and the line.
-    """
+    """Read the files experiment-N-….csv of a folder; of several the last one by name counts."""
     files = {}
     for path in sorted(Path(folder).glob("experiment-*.csv")):
         match = re.match(r"experiment-(\d)-", path.name)
@@ -174,6 +150,7 @@ def read_published(folder: str | os.PathLike[str]) -> list[Observation]:
 
 
 def _read(path: Path, experiment: int) -> list[Observation]:
+    """Read a file; refuse one with a row that cannot be read, or without a known learner."""
     found = []
     try:
         with path.open(encoding="utf-8", newline="") as stream:
@@ -196,10 +173,8 @@ def _make_observation(row: Mapping[str, str], experiment: int, learner: str) -> 
     states, seconds = int(row["Number of States"]), float(row["Time (s)"])
     if not (states > 0 and 0 < seconds < math.inf):
         raise ValueError(f"{states} states in {seconds} s")
-    if experiment == 2:
-        value = int(row["Alphabet Size"])
-    elif experiment == 3:
-        value = int(row["Partitions"])
+    if experiment in (2, 3):
+        value = int(row["Alphabet Size" if experiment == 2 else "Partitions"])
     elif experiment == 5:
         value = int(row["Instance"].split("_")[-2])
     else:  # nominal sizes are not in the files
@@ -213,72 +188,58 @@ def _make_observation(row: Mapping[str, str], experiment: int, learner: str) -> 
     return Observation(AUTHORS, experiment, value, learner, states, seconds, queries, size)
 
 
-PERFECT = {
-    "word_error_rate": 0.0,
-    "ndcg": 1.0,
-    "log_probability_error": 0.0,
-    "other_class": 0.0,
-    "out_of_tolerance": 0.0,
-    "l1": 0.0,
-    "kl": 0.0,
-}
-_ROUNDING = 1e-9
-"""Sums of many logarithms may be off by this much when nothing is wrong."""
-
-
 def worst_of(group: Sequence[Run], name: str) -> float:
     """Return the value of a metric that is farthest from a perfect one."""
-    values = [getattr(run, name) for run in group]
-    known = [value for value in values if value is not None]
+    known = [getattr(run, name) for run in group if getattr(run, name) is not None]
     return max(known, key=lambda value: abs(value - PERFECT[name]), default=PERFECT[name])
 
 
-def find_imperfect(runs: Iterable[Run]) -> list[Run]:
-    """Return the runs with a metric that is not perfect, or that are not known to be exact."""
-    return [
-        run
-        for run in runs
-        if run.certificate != "exact"
-        or any(abs(worst_of([run], name) - best) > _ROUNDING for name, best in PERFECT.items())
-    ]
+def _is_perfect(run: Run) -> bool:
+    errors = (abs(worst_of([run], name) - best) for name, best in PERFECT.items())
+    return run.certificate == "exact" and max(errors) <= _ROUNDING
 
 
 def format_number(value: float) -> str:
     """Write a number with three significant digits, or whole if it is."""
-    if math.isinf(value) or math.isnan(value):
-        return "∞" if value > 0 else str(value)
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if value == int(value) or value >= 1000 else f"{value:.3g}"
 
 
 def findings(
-    runs: Sequence[Run], observations: Sequence[Observation], failures: Mapping[Key, str]
+    runs: Sequence[Run], observations: Sequence[AnyRun], failures: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield what the experiment has shown, a sentence each."""
-    bad = find_imperfect(runs)
+    bad = sum(not _is_perfect(run) for run in runs)
     if bad:
-        yield f"Of {len(runs):,} runs, {len(bad):,} are not perfect in all metrics; see the table."
+        yield f"Of {len(runs):,} runs, {bad:,} are not perfect in all metrics; see the table."
     elif failures:
-        yield (
-            f"{len(failures):,} runs have failed. The other {len(runs):,} are perfect in all "
-            "metrics."
-        )
+        others = f"The other {len(runs):,} are perfect in all metrics."
+        yield f"{len(failures):,} runs have failed. {others}"
     else:
         yield (
             f"All {len(runs):,} runs are perfect in all metrics, and all certificates are exact, "
             "as in the paper."
         )
     yield from _compare_speeds(observations)
-    yield from _tell_growth(observations)
+    calm = [one for one in _select(observations, 4, OURS) if not one.is_disturbed]
+    for (_, learner), (sizes, seconds) in medians(calm, "target_states", "seconds").items():
+        trend = fit_power(sizes, seconds)
+        if trend is not None:
+            grows = "grows" if trend[1] > 0 else "does not grow; it goes"
+            yield (
+                f"Experiment 4: from {sizes[0]:,} to {sizes[-1]:,} states the time of "
+                f"{STYLES[learner].label} {grows} like n^{trend[1]:.2f}."
+            )
 
 
-def _compare_speeds(observations: Sequence[Observation]) -> Iterator[str]:
+def _compare_speeds(observations: Sequence[AnyRun]) -> Iterator[str]:
     """Yield by which slope the speed-up over L_p* grows, and the speed-ups of each experiment."""
     sources = {OURS: "", AUTHORS: " by the authors' runs"}
     slopes = {}
     for source in sources:
-        points = speed_ups(_choose(observations, 1, source), "states").get((source, "lpstar"))
+        factors = speed_ups(_select(observations, 1, source), "target_states")
+        points = factors.get((source, "lpstar"))
         trend = points and fit_line(*points)
         if trend:
             slopes[source] = trend[1]
@@ -292,38 +253,26 @@ def _compare_speeds(observations: Sequence[Observation]) -> Iterator[str]:
     for number, experiment in EXPERIMENTS.items():
         texts = []
         for source, whose in sources.items():
-            found = speed_ups(_choose(observations, number, source), "value")
-            for (_, learner), (_, factors) in found.items():
-                ends = dict.fromkeys(map(format_number, (min(factors), max(factors))))
-                texts.append(f"{' to '.join(ends)} times as fast as {LABELS[learner]}{whose}")
+            found = speed_ups(_select(observations, number, source), "value")
+            for (_, learner), (_, speeds) in found.items():
+                ends = dict.fromkeys(map(format_number, (min(speeds), max(speeds))))
+                texts.append(f"{' to '.join(ends)} times as fast as {STYLES[learner].label}{whose}")
         if texts:
             yield f"Experiment {number}, over all {experiment.axis}: QuaNT is {'; '.join(texts)}."
 
 
-def _tell_growth(observations: Sequence[Observation]) -> Iterator[str]:
-    chosen = [one for one in _choose(observations, 4, OURS) if not one.is_disturbed]
-    for (_, learner), (sizes, seconds) in medians(chosen, "states", "seconds").items():
-        trend = fit_power(sizes, seconds)
-        if trend is not None:
-            grows = "grows" if trend[1] > 0 else "does not grow; it goes"
-            yield (
-                f"Experiment 4: from {sizes[0]:,} to {sizes[-1]:,} states the time of "
-                f"{LABELS[learner]} {grows} like n^{trend[1]:.2f}."
-            )
-
-
-def _choose(observations: Sequence[Observation], number: int, source: str) -> list[Observation]:
+def _select(observations: Sequence[AnyRun], number: int, source: str) -> list[AnyRun]:
     return [one for one in observations if (one.experiment, one.source) == (number, source)]
 
 
 def warnings(
-    runs: Sequence[Run], plans: Mapping[int, Plan], failures: Mapping[Key, str]
+    runs: Sequence[Run], plans: Mapping[int, Plan], failures: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield which runs are missing or have failed, and which timings others have disturbed."""
     for number, plan in plans.items():
         done = sum(run.experiment == number for run in runs)
-        if done < plan.runs:
-            yield f"Of experiment {number}, {done:,} of {plan.runs:,} runs are there."
+        if done < len(plan.tasks):
+            yield f"Of experiment {number}, {done:,} of {len(plan.tasks):,} runs are there."
     if failures:
         texts = [f"{key} ({reason})" for key, reason in failures.items()]
         shown = "; ".join(texts[:_MOST_NAMED])
@@ -349,12 +298,12 @@ def warnings(
 
 def describe_plan(plan: Plan) -> str:
     """Return a sentence on how an experiment was run."""
-    experiment, scale = plan.experiment, plan.scale
+    experiment, scale = plan.experiment, SCALES[plan.scale]
     values = [getattr(setting, experiment.varies) for setting in plan.settings]
     tolerances = dict.fromkeys((one.kappa, one.tolerance) for one in plan.settings)
     shown = {
-        "states": f"n = {experiment.states} states",
-        "symbols": "m = 2 symbols",
+        "nominal_states": f"n = {experiment.states} states",
+        "alphabet_size": "m = 2 symbols",
         "kappa": "κ = 1,000",
         experiment.varies: f"{experiment.axis} = {', '.join(f'{value:,}' for value in values)}",
         "tolerances": f"t = {', '.join(f'{t:.3g}' for _, t in tolerances)}",
@@ -362,5 +311,5 @@ def describe_plan(plan: Plan) -> str:
     drawn = f"{scale.targets} random targets for each value (seed {plan.seed})"
     given = f"Up to {scale.targets} given targets for each value"
     repeated = f"{scale.runs} runs of each learner on each"
-    targets = drawn if plan.digest is None else given
+    targets = drawn if plan.given is None else given
     return f"{targets}, {repeated}: {', '.join(shown.values())}."

@@ -1,14 +1,14 @@
-"""The runs that are planned, and the file that says what the results in a folder are of."""
+"""What the paper's five experiments are (§4), the runs planned for them, and their parameters."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,29 +16,119 @@ import numpy as np
 
 from pdfalearn import __version__
 from pdfalearn.checks import checked_integer
+from pdfalearn.datasets import random_pdfa
+from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.experiments.definitions import (
-    EXPERIMENTS,
-    SCALES,
-    Experiment,
-    Scale,
-    Setting,
-    Target,
-    drawn_targets,
-    given_targets,
-)
-from pdfalearn.files import check_kind, parsed_object, replacing, strings, wrong
+from pdfalearn.files import check_kind, parse_object, replacing
+from pdfalearn.io import load_pdfa
 from pdfalearn.learning import LEARNERS, SIMILARITY_LEARNERS
 from pdfalearn.models import AutomatonModel
+from pdfalearn.pdfa import PDFA
 
 LEARNER_NAMES = (*LEARNERS, *SIMILARITY_LEARNERS)
+# The files of a folder that say what its results are of, and that hold the runs.
 PARAMETERS, TABLE = "parameters.json", "runs.csv"
-"""The files of a folder that say what its results are of, and that hold the runs."""
 _FORMAT = "pdfalearn experiments"
+# What the paper calls the fields of a setting that the experiments vary.
+_SYMBOLS = {"nominal_states": "n", "alphabet_size": "m", "kappa": "κ", "distributions": "d"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How targets are drawn and compared at one value on an experiment's axis."""
+
+    nominal_states: int
+    alphabet_size: int
+    distributions: int | None  # how many different ones there are; None for one a state
+    kappa: int
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One of the experiments: settings that differ in one field, and the learners compared."""
+
+    number: int
+    title: str
+    varies: str  # the field of a setting that is on the axis
+    values: tuple[int, ...]
+    learners: tuple[str, ...] = ("quant", "quant-paper", "lpstar")
+    states: int = 300
+    named_by: str | None = None  # the field that names targets, if it is not the one on the axis
+
+    @property
+    def axis(self) -> str:
+        """The paper's symbol for the field on the axis."""
+        return _SYMBOLS[self.varies]
+
+    def settings(
+        self, values: Sequence[int] | None = None, tolerances: Sequence[float] | None = None
+    ) -> list[Setting]:
+        """Return a setting for each value, the paper's if not given; t is 1/κ if not given.
+
+        >>> EXPERIMENTS[3].settings([10, 20])[1]
+        Setting(nominal_states=300, alphabet_size=2, distributions=None, kappa=20, tolerance=0.05)
+        """
+        chosen = self.values if values is None else values
+        given = [checked_integer(value, self.axis, 1) for value in chosen]
+        if not given or len(set(given)) < len(given):
+            raise InputError(f"{self.axis} {given} have to be one or more different values")
+        common = Setting(self.states, 2, distributions=None, kappa=1000, tolerance=0.0)
+        settings = [replace(common, **{self.varies: value}) for value in given]
+        kappas = list(dict.fromkeys(setting.kappa for setting in settings))
+        if tolerances is None:
+            tolerances = [1 / kappa for kappa in kappas]
+        if len(tolerances) != len(kappas):
+            raise InputError(
+                f"{len(tolerances)} tolerances {list(tolerances)} do not pair with "
+                f"{len(kappas)} values of κ {kappas}; give one for each"
+            )
+        paired = {k: Tolerance(t).tolerance for k, t in zip(kappas, tolerances, strict=True)}
+        return [replace(setting, tolerance=paired[setting.kappa]) for setting in settings]
+
+    def family(self, setting: Setting) -> str:
+        """Return the name that the targets of a setting share, such as n100."""
+        field = self.named_by or self.varies
+        return f"{_SYMBOLS[field]}{getattr(setting, field)}"
+
+
+class Scale(NamedTuple):
+    """How often everything is repeated."""
+
+    targets: int  # of each setting
+    runs: int  # of each learner on each target
+
+
+SCALES = {"quick": Scale(targets=3, runs=2), "paper": Scale(targets=10, runs=10)}
+
+_KAPPAS, _DISTRIBUTIONS = (10, 100, 500, 1000, 2000, 3000), (2, 4, 6, 8, 10, 12, 14, 16)
+# The experiments by their number in the paper.
+EXPERIMENTS = {
+    experiment.number: experiment
+    for experiment in (
+        Experiment(1, "QuaNT and L_p* as targets grow", "nominal_states", (100, 200, 300)),
+        Experiment(2, "Alphabets that grow", "alphabet_size", (2, 4, 8, 16, 32), states=100),
+        Experiment(
+            3, "Quantization parameters and tolerances", "kappa", _KAPPAS, named_by="nominal_states"
+        ),
+        Experiment(4, "QuaNT on larger targets", "nominal_states", (1000, 2000, 5000), ("quant",)),
+        Experiment(5, "Targets whose states share distributions", "distributions", _DISTRIBUTIONS),
+    )
+}
+
+
+def experiments_named(name: str) -> list[Experiment]:
+    """Return the experiment of a number, or all of them."""
+    found = [one for one in EXPERIMENTS.values() if name in (str(one.number), "all")]
+    if found:
+        return found
+    raise InputError(
+        f"there is no experiment {name!r}; there are {', '.join(map(str, EXPERIMENTS))} and all"
+    )
 
 
 class Key(NamedTuple):
-    """What a run is known by in an experiment's results."""
+    """What identifies a run in an experiment's results."""
 
     experiment: int
     target: str
@@ -54,19 +144,49 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
-    """A run that is to be done."""
+class Origin:
+    """Which run of which learner it is, on which target."""
 
     experiment: int
-    target: Target
+    target: str
     learner: str
     run: int
+    target_seed: int | None  # None for a given target
+    words_seed: int  # of the words that all learners are evaluated on
+
+
+@dataclass(frozen=True)
+class Case(Setting, Origin):
+    """All that a run depends on but the content of a given target."""
 
     @property
     def key(self) -> Key:
-        """What the run is known by."""
-        kappa = self.target.setting.kappa
-        return Key(self.experiment, self.target.name, kappa, self.learner, self.run)
+        """What identifies the run."""
+        return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
+
+    @property
+    def setting(self) -> Setting:
+        """How its target is drawn and compared."""
+        return Setting(*(getattr(self, field.name) for field in fields(Setting)))
+
+
+@dataclass(frozen=True)
+class Task(Case):
+    """A run that is to be done; another process draws its target, or it is sent along."""
+
+    given: PDFA | None = None
+
+    def pdfa(self) -> PDFA:
+        """Return the target."""
+        if self.given is not None:
+            return self.given
+        sizes = (self.nominal_states, self.alphabet_size)
+        return _draw(*sizes, self.distributions, self.target_seed or 0)
+
+
+@lru_cache(maxsize=2)  # a target is learnt many times in a row, and may be large
+def _draw(states: int, symbols: int, distributions: int | None, seed: int) -> PDFA:
+    return random_pdfa(states, symbols, distributions=distributions, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -76,48 +196,20 @@ class Plan:
     experiment: Experiment
     settings: tuple[Setting, ...]
     learners: tuple[str, ...]
-    scale_name: str
+    scale: str
     seed: int
-    targets: tuple[Target, ...]
-    """The drawn ones, or the given ones if they are at hand."""
-    digest: str | None = None
-    """Of the content of given targets; None if targets are drawn."""
-    given: int | None = None
-    """How many targets are given."""
-
-    @property
-    def scale(self) -> Scale:
-        """How often everything is repeated."""
-        return SCALES[self.scale_name]
-
-    @property
-    def runs(self) -> int:
-        """How many runs there are to be."""
-        targets = len(self.targets) if self.given is None else self.given
-        return targets * self.scale.runs * len(self.learners)
-
-    @cached_property
-    def drawn(self) -> set[tuple[str, int | None, int]]:
-        """The names and seeds of the targets."""
-        return {(target.name, target.seed, target.words_seed) for target in self.targets}
-
-    def tasks(self) -> Iterator[Task]:
-        """Yield the runs; learners take turns, so that a busy hour slows all of them alike."""
-        for target in self.targets:
-            for run in range(1, self.scale.runs + 1):
-                for learner in self.learners:
-                    yield Task(self.experiment.number, target, learner, run)
+    given: dict[str, str] | None  # the fingerprints of given targets by their names
+    tasks: tuple[Task, ...]
 
     def parameters(self) -> dict[str, object]:
-        """Return what is written down of it."""
+        """Return what is written to the file of parameters."""
         return {
             self.experiment.axis: [getattr(one, self.experiment.varies) for one in self.settings],
             "tolerances": [*{one.kappa: one.tolerance for one in self.settings}.values()],
             "learners": list(self.learners),
-            "scale": self.scale_name,
+            "scale": self.scale,
             "seed": self.seed,
-            "given targets": self.digest,
-            "number of given targets": self.given,
+            "given targets": self.given,
         }
 
 
@@ -130,13 +222,11 @@ def plan_experiment(
     tolerances: Sequence[float] | None,
     seed: int,
     folder: str | os.PathLike[str] | None = None,
+    given: dict[str, str] | None = None,
 ) -> Plan:
-    """Plan an experiment; what is None is as in the paper, and targets are drawn without a folder.
+    """Plan an experiment; None is as in the paper.
 
-    Raises
-    ------
-    InputError
-        If something that is given is wrong.
+    Targets are read from a folder, or are those that were given earlier, or else are drawn.
     """
     checked_integer(seed, "seed", 0)
     if scale not in SCALES:
@@ -148,120 +238,162 @@ def plan_experiment(
             raise InputError(f"there is no learner {learner!r}; there are {names}")
     if not chosen or len({*chosen}) < len(chosen):
         raise InputError(f"learners {list(chosen)} have to be one or more, each once")
-    settings, count = experiment.settings(values, tolerances), SCALES[scale].targets
-    targets: list[Target] = []
+    settings, (count, runs) = experiment.settings(values, tolerances), SCALES[scale]
+    read = dict[str, PDFA]()
+    if folder is not None:
+        for setting in settings:
+            read |= _read_targets(experiment, setting, count, Path(folder))
+        # What the targets are counts, and not where their files lie.
+        given = {name: str(AutomatonModel(pdfa).fingerprint) for name, pdfa in read.items()}
+    tasks = []
     for setting in settings:
-        if folder is None:
-            targets += drawn_targets(experiment, setting, count, seed)
-        else:
-            targets += given_targets(experiment, setting, count, seed, folder)
-    plan = Plan(experiment, tuple(settings), chosen, scale, seed, tuple(targets))
-    if folder is None:
-        return plan
-    # The digest depends on what the targets are, and not on where their files lie.
-    lines = [f"{one.name} {AutomatonModel(one.pdfa()).fingerprint}" for one in targets]
-    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-    return replace(plan, digest=digest, given=len(targets))
+        for name, *seeds in _name_targets(experiment, setting, count, seed, given):
+            place: Any = {**vars(setting), "target_seed": seeds[0], "words_seed": seeds[1]}
+            # Learners take turns, so that a busy hour slows all of them alike.
+            for run, learner in product(range(1, runs + 1), chosen):
+                task = Task(experiment.number, name, learner, run, **place, given=read.get(name))
+                tasks.append(task)
+    return Plan(experiment, tuple(settings), chosen, scale, seed, given, tuple(tasks))
 
 
-@dataclass(frozen=True)
-class Parameters:
+def _name_targets(
+    experiment: Experiment, setting: Setting, count: int, seed: int, given: Iterable[str] | None
+) -> Iterator[tuple[str, int | None, int]]:
+    """Yield the names and seeds of a setting's targets; those of several κ are the same."""
+    family, number = experiment.family(setting), experiment.number
+    if given is not None:
+        for index, name in enumerate(name for name in given if name.startswith(f"{family}-")):
+            yield name, None, _seeds(seed, number, index)[1]
+        return
+    sizes = (setting.nominal_states, setting.alphabet_size, setting.distributions or 0)
+    for index in range(count):
+        yield f"{family}-{index}", *_seeds(seed, number, *sizes, index)
+
+
+def _read_targets(
+    experiment: Experiment, setting: Setting, count: int, folder: Path
+) -> dict[str, PDFA]:
+    """Read the targets of a setting from a folder, such as exp1/n100-0.json.gz and so on."""
+    family, place = experiment.family(setting), folder / f"exp{experiment.number}"
+
+    def number_and_name(path: Path) -> tuple[int, str]:  # n100-10 comes after n100-9
+        number = path.name.partition(".")[0].rpartition("-")[2]
+        return (int(number) if number.isdecimal() else 0, path.name)
+
+    paths: dict[str, Path] = {}
+    for path in sorted(place.glob(f"{family}-*"), key=number_and_name):
+        first = paths.setdefault(path.name.partition(".")[0], path)
+        if first != path:
+            raise InputError(f"{first} and {path} are two targets of one name; keep one of them")
+    if not paths:
+        raise InputError(f"{place} holds no targets {family}-0.json.gz, {family}-1.json.gz, …")
+    targets = {name: load_pdfa(path) for name, path in islice(paths.items(), count)}
+    for name, pdfa in targets.items():
+        if len(pdfa.alphabet) != setting.alphabet_size:
+            raise InputError(
+                f"{paths[name]}: its alphabet has {len(pdfa.alphabet)} symbols, and experiment "
+                f"{experiment.number} needs {setting.alphabet_size} there"
+            )
+    return targets
+
+
+def _seeds(*numbers: int) -> tuple[int, int]:
+    """Derive the seeds of a target and of its words from its place in the experiments."""
+    first, second = np.random.SeedSequence(numbers).generate_state(2).tolist()
+    return first, second
+
+
+class Parameters(NamedTuple):
     """What the results in a folder are of."""
 
-    plans: dict[int, Plan]
-    """By the experiment's number; without the targets, if those were given."""
-    machines: tuple[str, ...]
-    """Those that runs were started on."""
+    plans: dict[int, Plan]  # by the experiment's number
+    machines: tuple[str, ...]  # those that runs were started on
+
+    @property
+    def tasks(self) -> dict[Key, Task]:
+        """All runs by what identifies them."""
+        return {task.key: task for plan in self.plans.values() for task in plan.tasks}
 
     def write(self, folder: Path) -> None:
-        """Write them down."""
-        experiments = {number: plan.parameters() for number, plan in self.plans.items()}
-        head = {"format": _FORMAT, "version": 1, "machines": self.machines}
-        with replacing(folder / PARAMETERS) as stream:
-            content = head | {"experiments": experiments}
-            stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+        """Write the file of parameters."""
+        content = {
+            "format": _FORMAT,
+            "version": 1,
+            "machines": self.machines,
+            "experiments": {number: plan.parameters() for number, plan in self.plans.items()},
+        }
+        write_json(folder / PARAMETERS, content)
 
     def note_machine(self, folder: Path) -> None:
-        """Write down that runs are started on this machine."""
+        """Note in the file that runs are started on this machine."""
         machine = (
             f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors, "
             f"Python {platform.python_version()}, NumPy {np.__version__}, pdfalearn {__version__}"
         )
         if machine not in self.machines:
-            replace(self, machines=(*self.machines, machine)).write(folder)
+            self._replace(machines=(*self.machines, machine)).write(folder)
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write a JSON file: the old one stays, or the new one is there."""
+    with replacing(path) as stream:
+        stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
 
 
 def read_parameters(folder: Path) -> Parameters:
-    """Read what the results in a folder are of; of nothing if there are none.
-
-    Raises
-    ------
-    FileFormatError
-        If the file holds something else.
-    """
+    """Read what the results in a folder are of; of nothing if there are none."""
     path = folder / PARAMETERS
     try:
-        content = parsed_object(path.read_bytes(), "the file")
+        content = parse_object(path.read_bytes(), "the file")
         check_kind(content, _FORMAT, 1)
-        machines = strings(content.get("machines"), "machines")
-        experiments = content.get("experiments")
-        if not isinstance(experiments, dict):
-            raise wrong("experiments", experiments, "an object")
-        plans = [_read_plan(number, parameters) for number, parameters in experiments.items()]
+        machines = tuple(map(str, content["machines"]))
+        plans = {int(one): _read_plan(one, given) for one, given in content["experiments"].items()}
     except FileNotFoundError:
         return Parameters({}, ())
-    except FileFormatError as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path}: {error}") from error
-    return Parameters({plan.experiment.number: plan for plan in plans}, machines)
+    return Parameters(plans, machines)
 
 
-def _read_plan(number: str, parameters: Any) -> Plan:
+def _read_plan(number: str, parameters: dict[str, Any]) -> Plan:
     try:
         experiment = EXPERIMENTS[int(number)]
-        plan = plan_experiment(
+        given = parameters["given targets"]
+        return plan_experiment(
             experiment,
             scale=parameters["scale"],
             learners=list(parameters["learners"]),
             values=list(parameters[experiment.axis]),
             tolerances=list(parameters["tolerances"]),
             seed=parameters["seed"],
+            given=None if given is None else dict(given),
         )
-        digest, given = parameters["given targets"], parameters["number of given targets"]
-        if digest is None:
-            return plan
-        count = checked_integer(given, "number of given targets", 1)
-        return replace(plan, targets=(), digest=str(digest), given=count)
-    except (InputError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"not the parameters of experiment {number}: {error}") from error
 
 
 def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
-    """Write down the parameters of plans; refuse a folder that has results of other ones.
-
-    Returns all that are there now.
-    """
+    """Add plans to a folder's file of parameters; refuse one that has results of other ones."""
     found = read_parameters(folder)
     if not found.plans and (folder / TABLE).exists():
         raise InputError(f"{folder} holds {TABLE} without {PARAMETERS}: choose another folder")
     for plan in plans:
-        number = plan.experiment.number
-        held = found.plans.get(number, plan).parameters()
+        there = found.plans.get(plan.experiment.number, plan).parameters()
         differences = [
-            f"{name} {_show_value(held[name])} there and {_show_value(value)} now"
+            f"{name} {_show_value(there[name])} there and {_show_value(value)} now"
             for name, value in plan.parameters().items()
-            if held[name] != value
+            if there[name] != value
         ]
         if differences:
             raise InputError(
-                f"{folder} holds results of experiment {number} with other parameters: "
-                f"{'; '.join(differences)}; choose another folder"
+                f"{folder} holds results of experiment {plan.experiment.number} with other "
+                f"parameters: {'; '.join(differences)}; choose another folder"
             )
-    settled = replace(found, plans=found.plans | {plan.experiment.number: plan for plan in plans})
+    merged = found.plans | {plan.experiment.number: plan for plan in plans}
+    settled = Parameters(merged, found.machines)
     settled.write(folder)
     return settled
 
 
 def _show_value(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return "none" if value is None else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

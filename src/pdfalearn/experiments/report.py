@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from statistics import median
 
 from pdfalearn.errors import InputError
-from pdfalearn.experiments.definitions import EXPERIMENTS
-from pdfalearn.experiments.figures import DRAWINGS, draw
+from pdfalearn.experiments.figures import FIGURES, caption, draw_figure, figure_name
 from pdfalearn.experiments.observations import (
-    AUTHORS,
-    LABELS,
     PERFECT,
-    Observation,
+    STYLES,
+    AnyRun,
     describe_plan,
     findings,
     format_number,
-    observations_of,
     read_published,
-    value_of,
     warnings,
     worst_of,
 )
-from pdfalearn.experiments.plans import TABLE, Key, Parameters, read_parameters
-from pdfalearn.experiments.runs import Run, read_failures, read_table
+from pdfalearn.experiments.plans import EXPERIMENTS, TABLE, Parameters, read_parameters
+from pdfalearn.experiments.runs import AUTHORS, Run, read_failures, read_table
 from pdfalearn.files import replacing
+from pdfalearn.viewing import Markup, document, element, image
 
 PAGE = "report.html"
 _TITLE = "Active learning of PDFA: the experiments, run again"
@@ -67,20 +62,24 @@ _METRIC_HEADER = (
     *("log-probability error", "other class", "out of tolerance", "L1", "KL"),
     *("perplexities' ratio", "certificates"),
 )
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+# What is not written as it stands, besides powers such as ^2.
+_MARKUP = {
+    "L_p*": Markup(element("i", "L") + element("sub", "p") + "*"),
+    "WL*": Markup(element("i", "WL") + "*"),
+    " = ": Markup("&nbsp;=&nbsp;"),
+    "\u00ad": Markup("&shy;"),
+}
+_SPECIAL = re.compile(rf"({'|'.join(map(re.escape, _MARKUP))}|\^-?[\d.]*\d)")
+# The columns of costs: heading, quantity, and heading of the authors' medians if they have them.
+_COSTS = (
+    ("time", "seconds", "authors' time"),
+    ("learning", "learning_seconds", None),
+    ("equi\u00advalence", "equivalence_seconds", None),
+    ("processor", "process_seconds", None),
+    ("words", "words", None),
+    ("equi\u00advalence queries", "equivalence_queries", "authors' queries"),
+    ("structure size", "structure_size", "authors' size"),
+)
 
 
 @dataclass(frozen=True)
@@ -133,24 +132,25 @@ def write_report(
     """
     place = Path(folder)
     parameters = read_parameters(place)
-    table = read_table(place / TABLE, parameters.plans or None)
+    table = read_table(place / TABLE, parameters.tasks or None)
     runs = list(table.runs.values())
     if not runs:
         raise InputError(f"{place / TABLE} holds no runs; run experiments first")
-    failures = {key: why for key, why in read_failures(place).items() if key not in table.runs}
+    done = set(map(str, table.runs))
+    failures = {key: why for key, why in read_failures(place).items() if key not in done}
     theirs = [] if published is None else read_published(published)
-    observations = observations_of(runs)
-    observations += [one for one in theirs if one.experiment in {run.experiment for run in runs}]
-    pictures = {one.name: draw(one, observations) for one in DRAWINGS}
+    numbers = {run.experiment for run in runs}
+    observations: list[AnyRun] = [*runs]
+    observations += (one for one in theirs if one.experiment in numbers)
+    pictures = {figure: draw_figure(*figure, observations) for figure in FIGURES}
     figures = {
-        place / f"{name}.{kind}": data
-        for name, kinds in pictures.items()
+        place / f"{figure_name(*figure)}.{kind}": data
+        for figure, kinds in pictures.items()
         for kind, data in kinds.items()
     }
-    svgs = {name: kinds["svg"] for name, kinds in pictures.items() if kinds}
+    svgs = {figure: kinds["svg"] for figure, kinds in pictures.items() if kinds}
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-    body = "\n".join(_make_parts(runs, failures, observations, parameters, svgs))
-    page = _PAGE.format(title=escape(_TITLE), style=style, body=body)
+    page = document(_TITLE, style, *_make_parts(runs, failures, observations, parameters, svgs))
     for path, data in (*figures.items(), (place / PAGE, page.encode())):
         with replacing(path) as stream:
             stream.write(data)
@@ -159,112 +159,98 @@ def write_report(
 
 def _make_parts(
     runs: Sequence[Run],
-    failures: Mapping[Key, str],
-    observations: Sequence[Observation],
+    failures: Mapping[str, str],
+    observations: Sequence[AnyRun],
     parameters: Parameters,
-    svgs: Mapping[str, bytes],
-) -> Iterator[str]:
+    svgs: Mapping[tuple[int, str], bytes],
+) -> Iterator[Markup]:
     """Yield the parts of the page in their order."""
-    yield f"<h1>{_mark_up(_TITLE)}</h1>"
-    yield f'<p class="subtitle">{_mark_up(_SUBTITLE)}</p>'
-    found = (f"<li>{_mark_up(text)}</li>\n" for text in findings(runs, observations, failures))
-    yield f'<ul class="findings">\n{"".join(found)}</ul>'
+    yield _write("h1", _TITLE)
+    yield _write("p", _SUBTITLE, class_="subtitle")
+    found = (_write("li", text) for text in findings(runs, observations, failures))
+    yield element("ul", *found, class_="findings")
     for text in warnings(runs, parameters.plans, failures):
-        yield f'<p class="warning">{_mark_up(text)}</p>'
+        yield _write("p", text, class_="warning")
     has_authors = len(observations) > len(runs)
     terms = _TERMS | ({"Authors": _AUTHORS_TERM} if has_authors else {})
-    defined = (f"<dt>{_mark_up(t)}</dt><dd>{_mark_up(d)}</dd>\n" for t, d in terms.items())
-    yield f"<dl>\n{''.join(defined)}</dl>"
+    pairs = ((_write("dt", term), _write("dd", text)) for term, text in terms.items())
+    yield element("dl", *(part for pair in pairs for part in pair))
     for number, experiment in EXPERIMENTS.items():
         chosen = [run for run in runs if run.experiment == number]
         if not chosen:
             continue
         theirs = [one for one in observations if (one.source, one.experiment) == (AUTHORS, number)]
-        yield f'<h2 id="exp{number}">Experiment {number}: {_mark_up(experiment.title)}</h2>'
+        yield _write("h2", f"Experiment {number}: {experiment.title}", id=f"exp{number}")
         if number in parameters.plans:
-            yield f"<p>{_mark_up(describe_plan(parameters.plans[number]))}</p>"
-        yield '<div class="figures">'
-        for drawing in DRAWINGS:
-            if drawing.experiment == number and drawing.name in svgs:
-                caption = drawing.caption(any(run.is_disturbed for run in chosen))
-                image = base64.b64encode(svgs[drawing.name]).decode()
-                yield (
-                    f'<figure><img src="data:image/svg+xml;base64,{image}" '
-                    f'alt="{escape(caption)}">\n'
-                    f"<figcaption>{_mark_up(caption)}</figcaption></figure>"
-                )
-        yield "</div>"
-        yield "<h3>Costs: medians, times in seconds</h3>"
+            yield _write("p", describe_plan(parameters.plans[number]))
+        is_disturbed = any(run.is_disturbed for run in chosen)
+        figures = []
+        for drawn, svg in svgs.items():
+            if drawn[0] == number:
+                text = caption(*drawn, is_disturbed=is_disturbed)
+                figures.append(element("figure", image(svg, text), _write("figcaption", text)))
+        yield element("div", *figures, class_="figures")
+        yield element("h3", "Costs: medians, times in seconds")
         yield _make_table(*_cost_table(experiment.axis, chosen, theirs), text_columns=2)
-    yield '<h2 id="metrics">All metrics</h2>'
-    yield f"<p>{_mark_up(_METRICS_TEXT)}</p>"
+    yield element("h2", "All metrics", id="metrics")
+    yield _write("p", _METRICS_TEXT)
     yield _make_table(_METRIC_HEADER, _metric_rows(runs), text_columns=3)
     if parameters.machines:
         machines = "; ".join(parameters.machines)
-        yield f"<footer><p>{_mark_up(f'Run on {machines}.')}</p></footer>"
+        yield element("footer", _write("p", f"Run on {machines}."))
 
 
-def _mark_up(text: str) -> str:
-    """Escape a text, and write names and powers as the paper does."""
-    safe = escape(text).replace(" = ", "\u00a0=\u00a0")
-    named = safe.replace("L_p*", "<i>L</i><sub>p</sub>*").replace("WL*", "<i>WL</i>*")
-    return re.sub(r"\^(-?[\d.]*\d)", r"<sup>\1</sup>", named)
+def _write(tag: str, text: str, **attributes: str) -> Markup:
+    """Write a text in an element, with names and powers as the paper has them."""
+    parts = enumerate(_SPECIAL.split(text))  # every second one is special
+    marked = (_MARKUP.get(p) or element("sup", p[1:]) if place % 2 else p for place, p in parts)
+    return element(tag, *marked, **attributes)
 
 
-def _make_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int) -> str:
+def _make_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int
+) -> Markup:
     """Make a table whose first columns are text; a new value in the first one begins a group."""
 
-    def make_cells(values: Sequence[str], tag: str) -> str:
-        kinds = [' class="text"' if place < text_columns else "" for place in range(len(values))]
-        cells = zip(kinds, values, strict=True)
-        return "".join(f"<{tag}{kind}>{_mark_up(value)}</{tag}>" for kind, value in cells)
+    def make_row(tag: str, values: Sequence[str], **attributes: str) -> Markup:
+        texts = (_write(tag, value, class_="text") for value in values[:text_columns])
+        figures = (_write(tag, value) for value in values[text_columns:])
+        return element("tr", *texts, *figures, **attributes)
 
     lines, last = [], None
     for first, *others in rows:
         if first == last:
-            lines.append(f"<tr>{make_cells(['', *others], 'td')}</tr>")
+            lines.append(make_row("td", ["", *others]))
         else:
-            lines.append(f'<tr class="first">{make_cells([first, *others], "td")}</tr>')
+            lines.append(make_row("td", [first, *others], class_="first"))
         last = first
-    body = "\n".join(lines)
-    return (
-        f'<div class="wide"><table>\n<thead><tr>{make_cells(header, "th")}</tr></thead>\n'
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
+    head, body = element("thead", make_row("th", header)), element("tbody", *lines)
+    return element("div", element("table", head, body), class_="wide")
 
 
 def _group_runs(runs: Iterable[Run]) -> dict[tuple[int, str], list[Run]]:
     """Sort the runs of an experiment by value and learner, in the order of both."""
     groups: dict[tuple[int, str], list[Run]] = {}
-    order = list(LABELS)
-    for run in sorted(runs, key=lambda run: (value_of(run), order.index(run.learner))):
-        groups.setdefault((value_of(run), run.learner), []).append(run)
+    order = list(STYLES)
+    for run in sorted(runs, key=lambda run: (run.value, order.index(run.learner))):
+        groups.setdefault((run.value, run.learner), []).append(run)
     return groups
 
 
 def _cost_table(
-    axis: str, runs: Iterable[Run], published: Sequence[Observation]
+    axis: str, runs: Iterable[Run], published: Sequence[AnyRun]
 ) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows: medians of what learning has cost, beside the authors'."""
-    columns: list[tuple[str, str, str | None]] = [
-        ("time", "seconds", "authors' time"),
-        ("learning", "learning_seconds", None),
-        ("equi\u00advalence", "equivalence_seconds", None),
-        ("processor", "process_seconds", None),
-        ("words", "words", None),
-        ("equi\u00advalence queries", "equivalence_queries", "authors' queries"),
-        ("structure size", "structure_size", "authors' size"),
-    ]
     header = [axis, "learner", "actual sizes", "targets, runs"]
-    for name, _, authors_name in columns:
+    for name, _, authors_name in _COSTS:
         header += [name, authors_name] if published and authors_name else [name]
     rows = []
     for (value, learner), group in _group_runs(runs).items():
         theirs = [one for one in published if (one.value, one.learner) == (value, learner)]
         mark = "†" if any(run.is_disturbed for run in group) else ""
-        row = [f"{value:,}", LABELS[learner], _show_range(run.target_states for run in group)]
+        row = [f"{value:,}", STYLES[learner].label, _show_range(run.target_states for run in group)]
         row.append(f"{len({run.target for run in group})}, {len(group)}{mark}")
-        for _, quantity, authors_name in columns:
+        for _, quantity, authors_name in _COSTS:
             row.append(_show_median(group, quantity))
             if published and authors_name:
                 row.append(_show_median(theirs, quantity))
@@ -272,7 +258,7 @@ def _cost_table(
     return [*header, "learnt states"], rows
 
 
-def _show_median(group: Sequence[Run] | Sequence[Observation], quantity: str) -> str:
+def _show_median(group: Sequence[AnyRun], quantity: str) -> str:
     values = [getattr(one, quantity) for one in group]
     known = [value for value in values if value is not None]
     return format_number(median(known)) if known else "–"
@@ -290,7 +276,7 @@ def _metric_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
         for (value, learner), group in _group_runs(mine).items():
             worst = [worst_of(group, name) for name in PERFECT]
             worst.append(max(map(perplexity_ratio, group)))
-            begin = [str(number), f"{experiment.axis} = {value:,}", LABELS[learner]]
+            begin = [str(number), f"{experiment.axis} = {value:,}", STYLES[learner].label]
             certificates = ", ".join(sorted({run.certificate for run in group}))
             yield [*begin, str(len(group)), *map(format_number, worst), certificates]
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
+from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -25,8 +17,14 @@ from typing import Any, Literal
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import show_progress
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.experiments.definitions import experiments_named, title_of
-from pdfalearn.experiments.plans import TABLE, Key, Task, plan_experiment, settle_parameters
+from pdfalearn.experiments.plans import (
+    TABLE,
+    Key,
+    Task,
+    experiments_named,
+    plan_experiment,
+    settle_parameters,
+)
 from pdfalearn.experiments.runs import (
     UNDISTURBED,
     Run,
@@ -40,44 +38,35 @@ from pdfalearn.experiments.runs import (
 _LOCK = ".lock"
 _LEAST_IN_FLIGHT = 64
 _CONNECTION_SECONDS = 10
-_MOST_LOSSES = 5
-"""A run that has lost its worker this many times is taken for the cause."""
+_MOST_LOSSES = 5  # a run whose worker is lost this many times is taken for the cause
 
 
+@dataclass
 class Workers:
     """Where runs are done: in this process, in several on this machine, or on a Dask cluster."""
 
-    def __init__(
-        self,
-        name: str,
-        start: Callable[[], Executor],
-        in_flight: int,
-        losses: tuple[type[BaseException], ...] = (),
-    ) -> None:
-        self.name = name
-        self.in_flight = in_flight
-        """How many runs to hand over at a time."""
-        self.losses = losses
-        """The errors which say that a worker is gone, and nothing about the run."""
-        self._start = start
-        self._executor: Executor | None = None
+    name: str
+    start: Callable[[], futures.Executor]
+    in_flight: int  # how many runs to submit at a time
+    losses: tuple[type[BaseException], ...] = ()  # errors which say that a worker is gone
+    executor: futures.Executor | None = None
 
-    def submit(self, task: Task) -> Future[Run]:
-        """Hand a run to an executor; another one is started when that is broken."""
+    def submit(self, task: Task) -> futures.Future[Run]:
+        """Submit a run to the executor; another one is started when that is broken."""
         try:
-            if self._executor is not None:
-                return self._executor.submit(perform, task, self.name)
-        except BrokenExecutor:
+            if self.executor is not None:
+                return self.executor.submit(perform, task, self.name)
+        except futures.BrokenExecutor:
             self.stop()
-        self._executor = self._start()
-        return self._executor.submit(perform, task, self.name)
+        self.executor = self.start()
+        return self.executor.submit(perform, task, self.name)
 
     def stop(self) -> None:
-        """Stop the executor; what has not begun is given up."""
-        if isinstance(self._executor, ProcessPoolExecutor):
-            self._executor.shutdown(cancel_futures=True)
-        elif self._executor is not None:
-            self._executor.shutdown(wait=False)  # which cancels, on a cluster
+        """Stop the executor; runs that have not begun are cancelled."""
+        if isinstance(self.executor, futures.ProcessPoolExecutor):
+            self.executor.shutdown(cancel_futures=True)
+        elif self.executor is not None:
+            self.executor.shutdown(wait=False)  # which cancels, on a cluster
 
 
 @contextmanager
@@ -95,21 +84,20 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
         count = checked_integer(jobs, "jobs", 1)
         name = one_process if count == 1 else f"{count} processes"
         # Spawned, as everywhere but on Linux: a fork would take the locks of other threads along.
-        # Interrupts end them without a word; the process that started them tells what happened.
+        # Interrupts end them without a message; the process that started them reports it.
         handling = (signal.SIGINT, signal.SIG_DFL)
-        yield Workers(
-            name,
-            lambda: ProcessPoolExecutor(count, get_context("spawn"), signal.signal, handling),
-            in_flight=2 * count,
-            losses=(BrokenExecutor,),
-        )
+
+        def start() -> futures.Executor:
+            return futures.ProcessPoolExecutor(count, get_context("spawn"), signal.signal, handling)
+
+        yield Workers(name, start, in_flight=2 * count, losses=(futures.BrokenExecutor,))
 
 
-class _InProcess(Executor):
+class _InProcess(futures.Executor):
     """Runs each call when it is submitted."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
+        future: futures.Future[Any] = futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
         except Exception as error:
@@ -141,49 +129,36 @@ def _connect(address: str) -> Iterator[Workers]:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Have a folder alone, where the system can see to that; it is made if it is not there.
+    """Make a folder if it is missing, and lock it; refuse one that is locked.
 
     The lock ends with the process, however that ends. Its file stays: another process may be
     about to lock it.
-
-    Raises
-    ------
-    InputError
-        If another process has it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("wb") as stream:
-        if sys.platform != "win32":
-            import fcntl
-
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise InputError(
-                    f"{folder} is in use by other experiments; wait for their end, or choose "
-                    "another folder"
-                ) from error
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"{folder} is in use by other experiments; wait for their end, or choose "
+                "another folder"
+            ) from error
         yield
 
 
 def perform_all(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task, Run | InputError]]:
     """Do runs; yield each as it ends, with its row or with why it has failed.
 
-    A run whose worker is lost is done again.
-
-    Raises
-    ------
-    InputError
-        If a run loses its worker time and again, or the scheduler is gone.
+    A run whose worker is lost is done again, unless that happens time and again.
     """
-    waiting, pending = deque(tasks), dict[Future[Run], Task]()
+    waiting, pending = deque(tasks), dict[futures.Future[Run], Task]()
     losses = Counter[Key]()
     try:
         while waiting or pending:
             while waiting and len(pending) < workers.in_flight:
                 task = waiting.popleft()
                 pending[workers.submit(task)] = task
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            for future in futures.wait(pending, return_when=futures.FIRST_COMPLETED).done:
                 task = pending.pop(future)
                 try:
                     yield task, future.result()
@@ -196,7 +171,7 @@ def perform_all(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task,
                             f"{task.key}: its worker was lost {_MOST_LOSSES} times"
                         ) from loss
                     waiting.appendleft(task)
-                except CancelledError as error:
+                except futures.CancelledError as error:
                     raise InputError(
                         "the scheduler is gone; start again to go on with what is left"
                     ) from error
@@ -206,7 +181,7 @@ def perform_all(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task,
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has come of running experiments.
+    """What running experiments has done.
 
     Examples
     --------
@@ -226,6 +201,17 @@ class Outcome:
     """Why runs have failed; they are tried again the next time."""
     complaints: tuple[str, ...]
     """Lines of the table that could not be read; their runs have been done again."""
+
+
+def title_of(name: str) -> str:
+    """Return what is run, in words.
+
+    Examples
+    --------
+    >>> title_of("4"), title_of("all")
+    ('experiment 4', 'all experiments')
+    """
+    return "all experiments" if name == "all" else f"experiment {name}"
 
 
 def run_experiments(
@@ -255,7 +241,7 @@ def run_experiments(
     scale : {"quick", "paper"}
         3 targets and 2 runs on each, or the paper's 10 and 10.
     learners : sequence of str, optional
-        Who learns, instead of those that the paper compares.
+        The learners, instead of those that the paper compares.
     values : sequence of int, optional
         Values on the axis of a single experiment, instead of the paper's.
     tolerances : sequence of float, optional
@@ -270,7 +256,7 @@ def run_experiments(
     scheduler : str, optional
         The address of a Dask scheduler, whose workers do the runs.
     progress : bool, "log" or callable, optional
-        True shows how many runs are done and how long the rest may take, and "log" writes it every
+        True shows how many runs are done and how long the rest may take, and "log" logs it every
         ten seconds. A function is called with how many are done and how many there are in all.
 
     Raises
@@ -290,29 +276,22 @@ def run_experiments(
     experiments, place = experiments_named(name), Path(folder)
     if len(experiments) > 1 and not (values is None and tolerances is None):
         raise InputError("values and tolerances are for a single experiment, not for all of them")
+    given: dict[str, Any] = {"learners": learners, "values": values, "tolerances": tolerances}
     plans = [
-        plan_experiment(
-            experiment,
-            scale=scale,
-            learners=learners,
-            values=values,
-            tolerances=tolerances,
-            seed=seed,
-            folder=targets,
-        )
+        plan_experiment(experiment, scale=scale, seed=seed, folder=targets, **given)
         for experiment in experiments
     ]
     shown = show_progress(progress, "experiments", label=title_of(name))
-    with choose_workers(jobs, scheduler) as workers, lock_folder(place), shown as told:
+    with choose_workers(jobs, scheduler) as workers, lock_folder(place), shown as update:
         parameters = settle_parameters(place, plans)
         path = place / TABLE
-        table = read_table(path, parameters.plans)
+        table = read_table(path, parameters.tasks)
         if table.complaints or table.is_torn or not path.exists():
             write_table(path, table.runs.values())  # without what cannot be read
-        tasks = [task for plan in plans for task in plan.tasks()]
+        tasks = [task for plan in plans for task in plan.tasks]
         left = [task for task in tasks if task.key not in table.runs]
         found, failures = len(tasks) - len(left), dict[Key, str]()
-        report = told or (lambda done, total: None)
+        report = update or (lambda done, total: None)
         report(found, len(tasks))
         if left:
             parameters.note_machine(place)

@@ -1,17 +1,16 @@
-"""One run of a learner on a target, the row that comes out, and the table of rows."""
+"""One run of a learner on a target, and what a folder keeps of runs: a table, and failures."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,18 +18,26 @@ from pdfalearn.alphabet import Word
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence import Quantization, Tolerance, distinguish
 from pdfalearn.errors import FileFormatError
-from pdfalearn.experiments.definitions import EXPERIMENTS, Setting
-from pdfalearn.experiments.plans import LEARNER_NAMES, Key, Plan, Task
-from pdfalearn.files import replacing
+from pdfalearn.experiments.plans import (
+    EXPERIMENTS,
+    LEARNER_NAMES,
+    Case,
+    Key,
+    Setting,
+    Task,
+    write_json,
+)
+from pdfalearn.files import parse_object, replacing
 from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
 from pdfalearn.pdfa import PDFA
 
-WORDS = 1000
-LONGEST_WORD = 50
-"""Symbols and lengths are uniform: words of the target's own would end early and see little."""
+OURS, AUTHORS = "ours", "authors"
+# Symbols and lengths of the words that learners are evaluated on are uniform: words drawn from the
+# target itself would end early and see little of it.
+WORDS, LONGEST_WORD = 1000, 50
+# The executors whose timings are not disturbed by other runs.
 UNDISTURBED = ("in process", "1 process")
-"""The executors whose timings are not disturbed by runs beside them."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +47,8 @@ class Measures:
     word_error_rate: float
     ndcg: float
     log_probability_error: float | None
-    other_class: float
-    """The share of distributions in another class at κ."""
-    out_of_tolerance: float
-    """The share of distributions that differ by more than t."""
+    other_class: float  # the share of distributions in another class at κ
+    out_of_tolerance: float  # the share of distributions that differ by more than t
     l1: float
     kl: float
     target_perplexity: float
@@ -54,8 +59,7 @@ class Measures:
 class Costs:
     """What a run has cost, as the statistics of learning have it."""
 
-    states: int
-    """Of the learnt automaton."""
+    states: int  # of the learnt automaton
     words: int
     symbols: int
     equivalence_queries: int
@@ -78,78 +82,45 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Which run it was, of which target."""
+class Run(Measures, Costs, Case):
+    """A run that was done: a row of the results, whose columns begin with those of `Case`."""
 
-    experiment: int
-    target: str
-    nominal_states: int
-    target_states: int
-    """The target's actual size."""
-    alphabet_size: int
-    distributions: int | None
-    kappa: int
-    tolerance: float
-    learner: str
-    run: int
-    target_seed: int | None
-    words_seed: int
+    source: ClassVar[str] = OURS
+    target_states: int  # the target's actual size
+    certificate: str
+    executor: str  # where it ran
+    load: float | None  # of the machine when the run began, for each of its processors
 
     @property
-    def key(self) -> Key:
-        """What the run is known by."""
-        return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
-
-
-@dataclass(frozen=True)
-class Run(Measures, Costs, Origin):
-    """A run that was done: a row of the results, whose columns begin with the last base."""
-
-    certificate: str
-    executor: str
-    """Where it ran."""
-    load: float | None
-    """The load of the machine when it began, for each of its processors."""
+    def value(self) -> int:
+        """Its value on the experiment's axis."""
+        value: int = getattr(self, EXPERIMENTS[self.experiment].varies)
+        return value
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether other runs may have been beside it."""
+        """Whether other runs may have slowed it."""
         return self.executor not in UNDISTURBED
 
 
 def perform(task: Task, executor: str) -> Run:
-    """Learn a target, measure what came out, and return the row."""
-    target, setting = task.target.pdfa(), task.target.setting
+    """Learn a target, measure the automaton that was learnt, and return the row."""
+    target, setting = task.pdfa(), task.setting
     _warm_up(task.learner)
-    load = machine_load()
+    load = None  # where the system does not tell
+    if hasattr(os, "getloadavg"):
+        load = round(os.getloadavg()[0] / (os.cpu_count() or 1), 3)
     relation = _relation(task.learner, setting)
     result = learn(target, equivalence=relation, learner=task.learner, audit=0)
     return Run(
-        experiment=task.experiment,
-        target=task.target.name,
-        nominal_states=setting.states,
+        **{field.name: getattr(task, field.name) for field in fields(Case)},
         target_states=len(target),
-        alphabet_size=setting.symbols,
-        distributions=setting.distributions,
-        kappa=setting.kappa,
-        tolerance=setting.tolerance,
-        learner=task.learner,
-        run=task.run,
-        target_seed=task.target.seed,
-        words_seed=task.target.words_seed,
-        **{one.name: getattr(result.statistics, one.name) for one in fields(Costs)},
-        **vars(measures(target, result.pdfa, setting, task.target.words_seed)),
+        **{field.name: getattr(result.statistics, field.name) for field in fields(Costs)},
+        **vars(measures(target, result.pdfa, setting, task.words_seed)),
         certificate=result.certificate.kind,
         executor=executor,
         load=load,
     )
-
-
-def machine_load() -> float | None:
-    """Return the load of the last minute per processor; None where the system does not tell."""
-    if not hasattr(os, "getloadavg"):
-        return None
-    return round(os.getloadavg()[0] / (os.cpu_count() or 1), 3)
 
 
 def _relation(learner: str, setting: Setting) -> Quantization | Tolerance:
@@ -161,23 +132,31 @@ def _relation(learner: str, setting: Setting) -> Quantization | Tolerance:
 @cache
 def _warm_up(learner: str) -> None:
     """Learn something, so that a process's first run does not pay for imports and cold caches."""
-    setting = Setting(states=100, symbols=2, distributions=4, kappa=1000, tolerance=0.001)
-    target = random_pdfa(setting.states, distributions=setting.distributions, seed=0)
+    setting = Setting(100, 2, distributions=4, kappa=1000, tolerance=0.001)
+    target = random_pdfa(100, distributions=4, seed=0)
     learn(target, equivalence=_relation(learner, setting), learner=learner)
 
 
 @lru_cache(maxsize=8)  # the runs of a learner on a target give the same automaton
 def measures(target: PDFA, learnt: PDFA, setting: Setting, seed: int) -> Measures:
     """Measure a learnt automaton against its target, over all prefixes of random words."""
-    words = _words(target, seed)
+    random, symbols = np.random.default_rng(seed), target.alphabet.symbols
+    lengths = random.integers(LONGEST_WORD + 1, size=WORDS)
+    codes = (random.integers(len(symbols), size=length).tolist() for length in lengths)
+    words: list[Word] = [tuple(symbols[code] for code in word) for word in codes]
     by_class = evaluate(target, learnt, words, equivalence=Quantization(setting.kappa))
+    out_of_tolerance, similar = 0.0, Tolerance(setting.tolerance)
+    # What is similar after all words is so after these.
+    if distinguish(target, learnt, equivalence=similar) is not None:
+        by_tolerance = evaluate(target, learnt, words, equivalence=similar)
+        out_of_tolerance = by_tolerance.over_prefixes.difference
     over = by_class.over_prefixes
     return Measures(
         word_error_rate=over.word_error_rate,
         ndcg=over.ndcg,
         log_probability_error=by_class.log_probability_error,
         other_class=over.difference,
-        out_of_tolerance=_out_of_tolerance(target, learnt, words, setting.tolerance),
+        out_of_tolerance=out_of_tolerance,
         l1=over.l1,
         kl=over.kl,
         target_perplexity=by_class.target_perplexity,
@@ -185,60 +164,37 @@ def measures(target: PDFA, learnt: PDFA, setting: Setting, seed: int) -> Measure
     )
 
 
-def _out_of_tolerance(target: PDFA, learnt: PDFA, words: list[Word], t: float) -> float:
-    equivalence = Tolerance(t)
-    if distinguish(target, learnt, equivalence=equivalence) is None:
-        return 0.0  # similar after all words, so after these
-    return evaluate(target, learnt, words, equivalence=equivalence).over_prefixes.difference
-
-
-def _words(target: PDFA, seed: int) -> list[Word]:
-    random, symbols = np.random.default_rng(seed), target.alphabet.symbols
-    lengths = random.integers(LONGEST_WORD + 1, size=WORDS)
-    codes = (random.integers(len(symbols), size=length).tolist() for length in lengths)
-    return [tuple(symbols[code] for code in word) for word in codes]
-
-
 COLUMNS = tuple(field.name for field in fields(Run))
+FAILURES = "failures.json"
 
 _MAY_BE_INFINITE = ("log_probability_error", "kl", "target_perplexity", "perplexity")
+# What is divided by or drawn on a logarithmic axis.
 _POSITIVE = (
     *("target_states", "states", "words", "structure_size", "seconds"),
     *("target_perplexity", "perplexity"),
 )
-_PARSERS: dict[str, Callable[[str], object]] = {
-    "int": int,
-    "float": float,
-    "str": str,
-    "int | None": lambda text: int(text) if text else None,
-    "float | None": lambda text: float(text) if text else None,
-}
+_PARSERS: dict[str, Callable[[str], object]] = {"int": int, "float": float, "str": str}
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """The runs that a file holds, and what is wrong with its other lines."""
 
     runs: dict[Key, Run]
     complaints: tuple[str, ...] = ()
-    is_torn: bool = False
-    """Whether the last line breaks off, as that of a run which was killed."""
+    is_torn: bool = False  # whether the last line breaks off, as that of a run which was killed
 
 
-def read_table(path: Path, plans: Mapping[int, Plan] | None = None) -> Table:
+def read_table(path: Path, tasks: Mapping[Key, Task] | None = None) -> Table:
     """Read what can be read; a torn last line is not reported.
 
-    Rows that are not planned, where the plans are known, count as rows that cannot be read.
-
-    Raises
-    ------
-    FileFormatError
-        If the file does not begin with the columns of a table of runs.
+    Rows that are not those of planned tasks, where these are known, count as unreadable. A file
+    that does not begin with the columns of a table of runs is refused.
     """
     try:
         text = path.read_bytes().decode("utf-8", "backslashreplace")
     except FileNotFoundError:
         return Table({})
+    # Not one text for csv: a quote that is not closed would swallow all lines after it.
     *lines, rest = text.replace("\r\n", "\n").split("\n")
     if lines and tuple(lines[0].split(",")) != COLUMNS:
         raise FileFormatError(f"{path}, line 1: these are not the columns of a table of runs")
@@ -247,8 +203,8 @@ def read_table(path: Path, plans: Mapping[int, Plan] | None = None) -> Table:
     for number, line in enumerate(lines[1:], start=2):
         try:
             run = _read_row(line)
-            if plans is not None:
-                _check_planned(run, plans.get(run.experiment))
+            if tasks is not None:
+                _check_planned(run, tasks.get(run.key))
             if run.key in runs:
                 raise ValueError(f"{run.key} stands there a second time")
         except ValueError as error:
@@ -288,10 +244,12 @@ def _read_row(line: str) -> Run:
         raise ValueError(f"{len(values)} values and not {len(COLUMNS)}")
     parsed: dict[str, Any] = {}
     for field, text in zip(fields(Run), values, strict=True):
+        kind, _, none = str(field.type).partition(" | ")
         try:
-            value = parsed[field.name] = _PARSERS[str(field.type)](text)
+            value = None if none and not text else _PARSERS[kind](text)
         except ValueError:
             raise ValueError(f"{field.name} {text!r} is not of the type {field.type}") from None
+        parsed[field.name] = value
         if isinstance(value, int | float) and not value >= 0:  # so written, it refuses NaN, too
             raise ValueError(f"{field.name} {text} is not a number from 0 on")
         if value == math.inf and field.name not in _MAY_BE_INFINITE:
@@ -299,60 +257,33 @@ def _read_row(line: str) -> Run:
     run = Run(**parsed)
     if run.experiment not in EXPERIMENTS or run.learner not in LEARNER_NAMES:
         raise ValueError(f"there is no {run.learner} in experiment {run.experiment}")
-    for name in _POSITIVE:  # what could not be divided by or drawn
+    for name in _POSITIVE:
         if not getattr(run, name) > 0:
             raise ValueError(f"{name} {getattr(run, name)} is not more than 0")
     return run
 
 
-def _check_planned(run: Run, plan: Plan | None) -> None:
-    """Raise a ValueError that says why a run is none of a plan."""
-    if plan is None:
-        raise ValueError(f"the parameters do not ask for experiment {run.experiment}")
-    setting = Setting(
-        run.nominal_states, run.alphabet_size, run.distributions, run.kappa, run.tolerance
-    )
-    if setting not in plan.settings:
-        raise ValueError(f"the parameters do not ask for {setting}")
-    if run.learner not in plan.learners:
-        raise ValueError(f"the parameters do not ask for {run.learner}")
-    if not 1 <= run.run <= plan.scale.runs:
-        raise ValueError(f"run {run.run} is not one of {plan.scale.runs}")
-    if plan.digest is None:
-        is_known = (run.target, run.target_seed, run.words_seed) in plan.drawn
-    else:
-        is_known = run.target.startswith(f"{plan.experiment.family(setting)}-")
-    if not is_known:
-        raise ValueError(f"the parameters do not ask for a target {run.target} of its seeds")
+def _check_planned(run: Run, task: Task | None) -> None:
+    """Raise a ValueError that says what of a run is not planned."""
+    if task is None:
+        raise ValueError(f"the parameters do not ask for {run.key}")
+    for field in fields(Case):
+        value = getattr(run, field.name)
+        if value != getattr(task, field.name):
+            raise ValueError(f"the parameters do not ask for {field.name}={value} of {run.key}")
 
 
-FAILURES = "failures.json"
-
-
-def read_failures(folder: Path) -> dict[Key, str]:
-    """Read which runs have failed at some time, and why.
-
-    Raises
-    ------
-    FileFormatError
-        If the file holds something else.
-    """
+def read_failures(folder: Path) -> dict[str, str]:
+    """Read which runs have failed at some time, by their keys in words, and why."""
     path = folder / FAILURES
     try:
-        content = json.loads(path.read_bytes())
-        return {
-            Key(int(experiment), str(target), int(kappa), str(learner), int(run)): str(reason)
-            for experiment, target, kappa, learner, run, reason in content
-        }
+        return {key: str(why) for key, why in parse_object(path.read_bytes(), "it").items()}
     except FileNotFoundError:
         return {}
-    except (TypeError, ValueError) as error:
-        raise FileFormatError(f"{path}: not a list of failed runs: {error}") from error
+    except FileFormatError as error:
+        raise FileFormatError(f"{path}: not an object of failed runs: {error}") from error
 
 
 def note_failure(folder: Path, key: Key, reason: str) -> None:
-    """Write down that a run has failed; a row in the table says that it was done since."""
-    failures = read_failures(folder) | {key: reason}
-    with replacing(folder / FAILURES) as stream:
-        content = [[*one, why] for one, why in failures.items()]
-        stream.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+    """Note that a run has failed; a row in the table says that it was done since."""
+    write_json(folder / FAILURES, read_failures(folder) | {str(key): reason})

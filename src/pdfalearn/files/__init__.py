@@ -5,24 +5,25 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
+    from pdfalearn.files.archives import LARGEST as LARGEST
     from pdfalearn.files.archives import Array as Array
     from pdfalearn.files.archives import Arrays as Arrays
-    from pdfalearn.files.archives import array_in as array_in
+    from pdfalearn.files.archives import Member as Member
+    from pdfalearn.files.archives import arrays_of_value as arrays_of_value
+    from pdfalearn.files.archives import check_members as check_members
     from pdfalearn.files.archives import check_range as check_range
-    from pdfalearn.files.archives import check_shape as check_shape
     from pdfalearn.files.archives import check_sizes as check_sizes
     from pdfalearn.files.archives import open_archive as open_archive
+    from pdfalearn.files.archives import read_array as read_array
     from pdfalearn.files.archives import write_archive as write_archive
-    from pdfalearn.files.json_text import PIECE as PIECE
     from pdfalearn.files.json_text import check_keys as check_keys
     from pdfalearn.files.json_text import check_kind as check_kind
-    from pdfalearn.files.json_text import inflate_all as inflate_all
     from pdfalearn.files.json_text import is_number as is_number
-    from pdfalearn.files.json_text import join_pieces as join_pieces
     from pdfalearn.files.json_text import mebibytes as mebibytes
     from pdfalearn.files.json_text import parse_json as parse_json
-    from pdfalearn.files.json_text import parsed_object as parsed_object
+    from pdfalearn.files.json_text import parse_object as parse_object
     from pdfalearn.files.json_text import read_all as read_all
+    from pdfalearn.files.json_text import read_gzipped as read_gzipped
     from pdfalearn.files.json_text import strings as strings
     from pdfalearn.files.json_text import write_json_text as write_json_text
     from pdfalearn.files.json_text import wrong as wrong

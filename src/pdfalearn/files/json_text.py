@@ -8,40 +8,35 @@ import math
 import reprlib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
-from typing import Any, BinaryIO, TypeGuard
+from typing import Any, BinaryIO, TypeGuard, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
 
-PIECE = 2**20
-"""Files are read and written in pieces of this many bytes."""
+_Thing = TypeVar("_Thing")
+
+_PIECE = 2**20
+"""Files are read in pieces of this many bytes: `read` makes room for as much as it may return."""
 
 
-def read_all(stream: BinaryIO | gzip.GzipFile, limit: int, too_large: InputError) -> bytes:
-    """Read a stream to its end, or refuse it."""
-    return join_pieces(iter(lambda: stream.read(PIECE), b""), limit, too_large)
+def read_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
+    """Read a stream to its end, or refuse it as soon as it is longer than the limit."""
+    data = bytearray()
+    while piece := stream.read(_PIECE):
+        data += piece
+        if len(data) > limit:
+            raise too_large
+    return bytes(data)
 
 
-def inflate_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
-    """Read a gzipped stream to its end; what inflates beyond the limit is not inflated further."""
+def read_gzipped(read: Callable[[BinaryIO], _Thing], stream: BinaryIO) -> _Thing:
+    """Read the gzipped form of what a function reads; no more is inflated than is read."""
     try:
         with gzip.GzipFile(fileobj=stream) as inflated:
-            return read_all(inflated, limit, too_large)
+            return read(inflated)  # type: ignore[arg-type]
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
-
-
-def join_pieces(pieces: Iterable[bytes], limit: int, too_large: InputError) -> bytes:
-    """Join pieces of a text, or refuse them as soon as they are longer than the limit."""
-    kept = []
-    length = 0
-    for piece in pieces:
-        kept.append(piece)
-        length += len(piece)
-        if length > limit:
-            raise too_large
-    return b"".join(kept)
 
 
 def mebibytes(limit: int) -> str:
@@ -56,24 +51,18 @@ PARTS_LIMIT = 1_000_000
 """The most lists, objects and strings: Python needs many times the memory that their text takes."""
 
 
-def parsed_object(data: bytes, name: str) -> dict[str, Any]:
-    """Read a JSON object, or say what is wrong with its text.
-
-    Parameters
-    ----------
-    data : bytes
-        The text.
-    name : str
-        Where it comes from, for errors.
+def parse_object(data: bytes, name: str) -> dict[str, Any]:
+    """Read a JSON object, or say what is wrong with the text of this name.
 
     Examples
     --------
-    >>> parsed_object(b'{"a": [1, 2.5, null]}', "x.json")
+    >>> parse_object(b'{"a": [1, 2.5, null]}', "x.json")
     {'a': [1, 2.5, None]}
-    >>> parsed_object(b'{"a": NaN}', "x.json")
+    >>> parse_object(b'{"a": NaN}', "x.json")
     Traceback (most recent call last):
     pdfalearn.errors.FileFormatError: x.json holds NaN, which is not a number
     """
+    # Counted in the text, before anything is made of it.
     if len(data) > TEXT_LIMIT:
         raise FileFormatError(f"{name} has more than {mebibytes(TEXT_LIMIT)} of JSON text")
     if sum(map(data.count, (b"[", b"{", b'"'))) > PARTS_LIMIT:
@@ -151,7 +140,7 @@ def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> byte
     """
     try:
         text = json.dumps(document, indent=1, allow_nan=False).encode()
-        parsed_object(text, "its text")
+        parse_object(text, "its text")
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{culprit} cannot be in a file: {error}; {remedy}") from error
     return text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.text import described
+from pdfalearn.text import described, shortened
 
 
 @contextmanager
@@ -21,15 +21,27 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     existing file keeps its mode. What is there and is not a regular file (a pipe, a device) is
     written to directly.
     """
-    mode = _mode(path)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
     if mode is not None and not stat.S_ISREG(mode):
         with path.open("wb") as stream:
             yield stream
         return
-    target, temporary = _names(path, mode)
+    target = path.resolve()
+    if mode is not None:
+        target.open("r+b").close()  # a file that may not be written to may not be replaced
+    temporary = target.with_name(f".pdfalearn-{os.urandom(8).hex()}.tmp")
     try:
-        with _created(temporary, path) as stream:
+        try:
+            opened = temporary.open("xb")
+        except OSError as error:
+            error.filename = os.fspath(path)  # the name that the caller knows
+            raise
+        with opened as stream:
             yield stream
+            # Without this, a power failure could leave an empty file under the new name.
             stream.flush()
             os.fsync(stream.fileno())
         if mode is not None:
@@ -40,40 +52,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def check_replaceable(path: Path) -> None:
+class _NotYetError(Exception):
+    """Ends the writing of a file before it has begun."""
+
+
+def _check_replaceable(path: Path) -> None:
     """Raise what would keep `replacing` from beginning, and leave everything as it is."""
-    mode = _mode(path)
-    if mode is not None and stat.S_ISDIR(mode):
-        path.open("wb")  # raises; opening a pipe or a device instead would be noticed
-    if mode is None or stat.S_ISREG(mode):
-        _, temporary = _names(path, mode)
-        try:
-            _created(temporary, path).close()
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
-def _mode(path: Path) -> int | None:
-    try:
-        return path.stat().st_mode
-    except FileNotFoundError:
-        return None
-
-
-def _names(path: Path, mode: int | None) -> tuple[Path, Path]:
-    """Return the file to replace and a temporary file beside it."""
-    target = path.resolve()
-    if mode is not None:
-        target.open("r+b").close()  # a file that may not be written to may not be replaced
-    return target, target.with_name(f".pdfalearn-{os.urandom(8).hex()}.tmp")
-
-
-def _created(temporary: Path, path: Path) -> BinaryIO:
-    try:
-        return temporary.open("xb")
-    except OSError as error:
-        error.filename = os.fspath(path)  # the name that the caller knows
-        raise
+    is_special = path.exists() and not (path.is_file() or path.is_dir())
+    if not is_special:  # opening a pipe or a device would be noticed
+        with suppress(_NotYetError), replacing(path):
+            raise _NotYetError
 
 
 _Function = TypeVar("_Function")
@@ -88,12 +76,14 @@ def read_named(
 ) -> _Thing:
     """Read something from a file with the reader of its ending; errors name the file."""
     name = check_name(path)
-    reader = by_ending(readers, name, "load")
+    reader = _choose_by_ending(readers, name, "load")
     with Path(name).open("rb") as stream:
         try:
             return reader(stream)
         except InputError as error:
-            raise FileFormatError(f"{show_name(name)}: {_shorten_message(str(error))}") from error
+            raise FileFormatError(
+                f"{show_name(name)}: {shortened(str(error), LONGEST_MESSAGE)}"
+            ) from error
         except MemoryError as error:
             raise FileFormatError(f"{show_name(name)}: needs more memory than there is") from error
 
@@ -105,7 +95,7 @@ def write_named(
 ) -> None:
     """Write something to a file with the writer of its ending."""
     name = check_name(path)
-    writer = by_ending(writers, name, "save")
+    writer = _choose_by_ending(writers, name, "save")
     with replacing(Path(name)) as stream:
         writer(thing, stream)
 
@@ -115,8 +105,8 @@ def check_can_write(
 ) -> None:
     """Raise what `write` would raise whatever is to be written."""
     name = check_name(path)
-    by_ending(writers, name, "save")
-    check_replaceable(Path(name))
+    _choose_by_ending(writers, name, "save")
+    _check_replaceable(Path(name))
 
 
 def check_name(path: str | os.PathLike[str]) -> str:
@@ -131,7 +121,7 @@ def check_name(path: str | os.PathLike[str]) -> str:
     return name
 
 
-def by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
+def _choose_by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
     """Choose by the ending of a file's name."""
     for ending, function in table.items():
         if name.lower().endswith(ending):
@@ -145,10 +135,3 @@ def by_ending(table: dict[str, _Function], name: str, verb: str) -> _Function:
 def show_name(name: str) -> str:
     """Return a file's name in a form that fits on one line."""
     return name if name and name.isprintable() else repr(name)
-
-
-def _shorten_message(message: str) -> str:
-    if len(message) <= LONGEST_MESSAGE:
-        return message
-    half = LONGEST_MESSAGE // 2
-    return f"{message[:half]} … {message[-half:]}"

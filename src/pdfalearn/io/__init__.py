@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.io.dot import TIME_LIMIT as TIME_LIMIT
     from pdfalearn.io.dot import check_can_draw as check_can_draw
-    from pdfalearn.io.dot import escaped_label as escaped_label
+    from pdfalearn.io.dot import escape_label as escape_label
     from pdfalearn.io.dot import list_label as list_label
     from pdfalearn.io.dot import picture as picture
     from pdfalearn.io.dot import picture_writers as picture_writers
@@ -29,6 +29,6 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.io.tree_files import render_tree as render_tree
     from pdfalearn.io.word_files import WordLines as WordLines
     from pdfalearn.io.word_files import WordNotation as WordNotation
-    from pdfalearn.io.word_files import encoded_lines as encoded_lines
+    from pdfalearn.io.word_files import encode_lines as encode_lines
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -14,12 +14,31 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_fits
-from pdfalearn.io._arpa_text import LARGEST_CORRECTION, Grams
 from pdfalearn.io._lines import at_line
 from pdfalearn.pdfa import PDFA, States
 from pdfalearn.typing import Floats
 
 Nodes = NDArray[np.int64]
+
+LARGEST_CORRECTION = 1e-2
+"""The probabilities of a context may sum to 1 within this much."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grams:
+    """All n-grams of one order: words as positions in the vocabulary, and what the file says."""
+
+    words: NDArray[np.int32]  # a row for each n-gram
+    probabilities: NDArray[np.float64]
+    weights: NDArray[np.float64]  # back-off weights, 1 where there is none
+    lines: Nodes
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def where(self, chosen: NDArray[np.bool_]) -> Grams:
+        """Choose some of the n-grams."""
+        return Grams(*(column[chosen] for column in vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +85,7 @@ def contexts_of(orders: list[Grams], terminal: int, width: int) -> Contexts:
     none = np.zeros(1, np.int64)
     levels = [Level(0, none, none, np.ones(1), np.array([first_line]))]
     for length, grams in enumerate(orders, start=1):
+        # The context before an n-gram and its last word, in one number, say which n-gram it is.
         keys = before[length - 1] * width + grams.words[:, -1]
         _check_distinct(grams, keys)
         if length == len(orders):
@@ -87,6 +107,7 @@ def contexts_of(orders: list[Grams], terminal: int, width: int) -> Contexts:
 
 
 def _check_distinct(grams: Grams, keys: Nodes) -> None:
+    # Equal keys are side by side once sorted; stable, so that the later line is to blame.
     order = np.argsort(keys, kind="stable")
     again = order[1:][np.diff(keys[order]) == 0]
     if len(again):
@@ -101,8 +122,9 @@ def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, floa
     orders = _without_impossible(orders, vocabulary)
     symbols = _symbols(orders, vocabulary)
     alphabet = Alphabet(symbols, TERMINAL)
+    # In the order of columns; the start comes behind them, as it is never predicted.
     names = [TERMINAL, *symbols, START]
-    orders = _recoded(orders, vocabulary, names)
+    orders = _recode(orders, vocabulary, names)
     contexts = contexts_of(orders, terminal=0, width=len(names))
     check_fits(len(contexts), len(symbols))
     links, successors = _successors(contexts, len(symbols))
@@ -125,12 +147,13 @@ def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, floa
 
 def _without_impossible(orders: list[Grams], vocabulary: list[str]) -> list[Grams]:
     """Drop n-grams that go on behind the terminal or come back to the start."""
-    is_start = np.array([word == START for word in vocabulary], dtype=bool)
-    is_terminal = np.array([word == TERMINAL for word in vocabulary], dtype=bool)
+    start, terminal = (
+        vocabulary.index(one) if one in vocabulary else -1 for one in (START, TERMINAL)
+    )
     kept = []
     for grams in orders:
-        goes_on = np.logical_or.reduce(is_terminal[grams.words[:, :-1]], axis=1)
-        comes_back = np.logical_or.reduce(is_start[grams.words[:, 1:]], axis=1)
+        goes_on = np.any(grams.words[:, :-1] == terminal, axis=1)
+        comes_back = np.any(grams.words[:, 1:] == start, axis=1)
         kept.append(grams.where(~(goes_on | comes_back)))
     return kept
 
@@ -148,14 +171,14 @@ def _symbols(orders: list[Grams], vocabulary: list[str]) -> list[str]:
     return [vocabulary[code] for code in np.flatnonzero(is_symbol)]
 
 
-def _recoded(orders: list[Grams], vocabulary: list[str], names: list[str]) -> list[Grams]:
+def _recode(orders: list[Grams], vocabulary: list[str], names: list[str]) -> list[Grams]:
     """Write n-grams in the codes of names; drop those with a word that is not among them."""
     numbers = {name: code for code, name in enumerate(names)}
     codes = np.array([numbers.get(word, -1) for word in vocabulary], dtype=np.int32)
     recoded = []
     for grams in orders:
         words = codes[grams.words]
-        kept = np.logical_and.reduce(words >= 0, axis=1)
+        kept = np.all(words >= 0, axis=1)
         recoded.append(Grams(words, grams.probabilities, grams.weights, grams.lines).where(kept))
     return recoded
 
@@ -168,6 +191,7 @@ def _successors(contexts: Contexts, symbols: int) -> tuple[Nodes, States]:
         nodes = np.arange(level.begin, level.end)
         columns = level.words - 1
         if length > 1:
+            # The failure links of Aho and Corasick: where the parent's link leads by the last word.
             links[nodes] = successors[links[level.parents], columns]
         is_symbol = columns < symbols  # the start is not a symbol, but a context
         successors[level.parents[is_symbol], columns[is_symbol]] = nodes[is_symbol]
@@ -185,8 +209,8 @@ def _copy_rows(table: Floats | States, links: Nodes, level: Level) -> None:
 def _start(contexts: Contexts, start: int) -> int:
     """Return the context of the start alone, or the empty one if there is no such context."""
     for level in contexts.levels[1:2]:
-        for place in np.flatnonzero(level.words == start).tolist():
-            return level.begin + int(place)
+        if start in level.words:
+            return level.begin + int((level.words == start).argmax())
     return 0
 
 
@@ -208,6 +232,7 @@ def _probabilities(contexts: Contexts, links: Nodes, orders: list[Grams], symbol
     rows = np.zeros((len(contexts), symbols + 1))
     for level, grams, before in zip(contexts.levels, orders, contexts.before, strict=True):
         if level.begin:
+            # What is not listed after a context has the weighted probability of its suffix.
             _copy_rows(rows, links, level)
             with np.errstate(over="ignore", invalid="ignore"):  # sums will tell
                 rows[level.begin : level.end] *= level.weights[:, np.newaxis]

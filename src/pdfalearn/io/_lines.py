@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import SUM_TOLERANCE, check_fits, sums_to_one
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import inflate_all, mebibytes, read_all
+from pdfalearn.files import mebibytes, read_all
 from pdfalearn.pdfa import PDFA
 
 TEXT_LIMIT = 256 * 2**20
@@ -20,21 +20,12 @@ TEXT_LIMIT = 256 * 2**20
 
 def read_bytes(stream: BinaryIO) -> bytes:
     """Read a file of text, or of something else with text inside."""
-    return read_all(stream, TEXT_LIMIT, _too_large())
+    too_large = f"more than {mebibytes(TEXT_LIMIT)} of text, which is too much to read"
+    return read_all(stream, TEXT_LIMIT, FileFormatError(too_large))
 
 
-def read_lines(stream: BinaryIO) -> list[bytes]:
-    """Read the lines of a text in UTF-8; the first one has number 1."""
-    return lines_of(read_bytes(stream))
-
-
-def inflate_lines(stream: BinaryIO) -> list[bytes]:
-    """Read the lines of a gzipped text in UTF-8."""
-    return lines_of(inflate_all(stream, TEXT_LIMIT, _too_large()))
-
-
-def lines_of(data: bytes) -> list[bytes]:
-    """Cut a text into lines."""
+def split_lines(data: bytes) -> list[bytes]:
+    """Cut a text in UTF-8 into lines; the first one has number 1."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -61,39 +52,58 @@ def show_field(field: bytes) -> str:
     return reprlib.repr(field.decode("utf-8", "backslashreplace"))
 
 
-def _too_large() -> FileFormatError:
-    return FileFormatError(f"more than {mebibytes(TEXT_LIMIT)} of text, which is too much to read")
-
-
 _State = TypeVar("_State", bound=Hashable)
 
 
+class State(NamedTuple):
+    """A state as a file names it, its terminal probability, and the line of that."""
+
+    name: int | str
+    terminal: float
+    line: int
+
+
 class Transition(NamedTuple):
-    """A transition: numbers of states, the code of a symbol and its probability."""
+    """A transition: numbers of states, the code of a symbol, its probability, and its line."""
 
     state: int
     symbol: int
     successor: int
     probability: float
+    line: int
 
 
 def build_pdfa(
-    alphabet: Alphabet,
-    terminal_probabilities: Sequence[float],
-    transitions: Sequence[Transition],
-    initial: int,
+    alphabet: Alphabet, states: Sequence[State], transitions: Sequence[Transition], initial: int
 ) -> PDFA:
-    """Make the PDFA of these transitions; all others are undefined."""
-    states = len(terminal_probabilities)
-    check_fits(states, len(alphabet))
-    table = np.full((states, len(alphabet)), -1, dtype=np.int32)
-    rows = np.zeros((states, len(alphabet) + 1))
-    rows[:, 0] = terminal_probabilities
+    """Make the PDFA of these transitions, or name a wrong line; all others are undefined."""
+    check_fits(len(states), len(alphabet))
+    table = np.full((len(states), len(alphabet)), -1, dtype=np.int32)
+    rows = np.zeros((len(states), len(alphabet) + 1))
+    rows[:, 0] = [state.terminal for state in states]
     if transitions:
-        origins, symbols, successors, probabilities = zip(*transitions, strict=True)
+        origins, symbols, successors, probabilities, lines = zip(*transitions, strict=True)
+        _check_deterministic(zip(origins, symbols, lines, strict=True), states, alphabet)
         table[origins, symbols] = successors
         rows[origins, np.add(symbols, 1)] = probabilities
+    for (name, _, line), total in zip(states, rows.sum(axis=1).tolist(), strict=True):
+        if not sums_to_one(total):
+            raise at_line(line, f"state {name!r}: its weights sum to {total:.9g}, not to 1")
     return PDFA(alphabet=alphabet, transitions=table, probabilities=rows, initial=initial)
+
+
+def _check_deterministic(
+    places: Iterable[tuple[int, int, int]], states: Sequence[State], alphabet: Alphabet
+) -> None:
+    firsts: dict[tuple[int, int], int] = {}
+    for state, symbol, line in places:
+        if firsts.setdefault((state, symbol), line) != line:
+            raise at_line(
+                line,
+                f"not deterministic: state {states[state].name!r}, symbol "
+                f"{alphabet.symbols[symbol]!r} has a transition on line {firsts[state, symbol]} "
+                "already",
+            )
 
 
 def probability_in(field: bytes, line: int) -> float:

@@ -1,16 +1,35 @@
-"""ARPA files: back-off n-gram models, plain or gzipped."""
+r"""ARPA files: back-off n-gram models, plain or gzipped.
+
+After a line ``\data\`` come the counts, ``ngram 1=5``; after a line ``\1-grams:`` the n-grams of
+order 1, each with the logarithm of its probability before it and, except in the highest order, that
+of its back-off weight behind it; and so on for all orders, up to a line ``\end\``.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import count, pairwise
 from typing import BinaryIO
 
-from pdfalearn.files import read_named
-from pdfalearn.io._arpa_text import parsed
-from pdfalearn.io._backoff import automaton_of
-from pdfalearn.io._lines import inflate_lines, read_lines
+import numpy as np
+
+from pdfalearn.errors import FileFormatError
+from pdfalearn.files import read_gzipped, read_named
+from pdfalearn.io._backoff import LARGEST_CORRECTION, Grams, automaton_of
+from pdfalearn.io._lines import at_line, number_in, read_bytes, show_field, split_lines
 from pdfalearn.pdfa import PDFA
+
+_LARGEST_WEIGHT = 300
+"""The largest logarithm of a back-off weight: its power of ten is still a finite float."""
+_LOGARITHM_OF_ZERO = -99
+"""Logarithms up to this one stand for 0."""
+_COUNT = re.compile(rb"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})")
 
 
 @dataclass(frozen=True)
@@ -92,20 +111,95 @@ def read_arpa(path: str | os.PathLike[str]) -> Ngram:
     >>> ngram.order, round(ngram.largest_correction, 4)
     (2, 0.0036)
     """
-    return read_named(path, {".arpa": read, ".arpa.gz": read_gzipped})
+    gzipped: Callable[[BinaryIO], Ngram] = partial(read_gzipped, read_ngram)
+    return read_named(path, {".arpa": read_ngram, ".arpa.gz": gzipped})
 
 
-def read(stream: BinaryIO) -> Ngram:
+def read_ngram(stream: BinaryIO) -> Ngram:
     """Read an n-gram model from ARPA text."""
-    return _ngram(read_lines(stream))
-
-
-def read_gzipped(stream: BinaryIO) -> Ngram:
-    """Read an n-gram model from gzipped ARPA text."""
-    return _ngram(inflate_lines(stream))
-
-
-def _ngram(lines: list[bytes]) -> Ngram:
-    vocabulary, orders = parsed(lines)
+    vocabulary, orders = _parse(split_lines(read_bytes(stream)))
     pdfa, largest_correction = automaton_of(vocabulary, orders)
     return Ngram(pdfa, len(orders), largest_correction)
+
+
+def _parse(lines: list[bytes]) -> tuple[list[str], list[Grams]]:
+    """Return the vocabulary and the n-grams of every order."""
+    marks = _marks(lines)
+    counts = _counts(lines, *marks[:2])
+    titles = [f"\\{order}-grams:" for order in range(1, len(counts) + 1)]
+    for place, title in zip(marks[1:], [*titles, "\\end\\"], strict=False):
+        found = lines[place].strip()
+        if found != title.encode():
+            raise at_line(place + 1, f"{show_field(found)} where {title} belongs")
+    codes: defaultdict[bytes, int] = defaultdict(count().__next__)
+    orders = []
+    for order, (begin, end) in enumerate(pairwise(marks[1:]), start=1):
+        grams = _grams(lines, range(begin + 1, end), order, codes, highest=order == len(counts))
+        line, wanted = counts[order - 1]
+        if len(grams) != wanted:
+            listed = f"there are {len(grams)} n-grams of order {order}"
+            raise at_line(begin + 1, f"{listed} below, but line {line} says {wanted}")
+        orders.append(grams)
+    return [word.decode("utf-8") for word in codes], orders
+
+
+def _marks(lines: list[bytes]) -> list[int]:
+    """Find the lines that begin with a backslash, from the beginning of the data to its end."""
+    marks: list[int] = []
+    for place, line in enumerate(lines):
+        if line.startswith(b"\\") and (marks or line.strip() == b"\\data\\"):
+            marks.append(place)
+            if line.strip() == b"\\end\\":
+                return marks
+    if not marks:
+        raise FileFormatError("there is no line \\data\\: not an ARPA file")
+    raise FileFormatError("there is no line \\end\\: cut off; save or fetch it again")
+
+
+def _counts(lines: list[bytes], begin: int, end: int) -> list[tuple[int, int]]:
+    """Read how many n-grams there are of each order, and on which line that stands."""
+    counts: list[tuple[int, int]] = []
+    for place in range(begin + 1, end):
+        line = lines[place].strip()
+        if not line:
+            continue
+        match = _COUNT.fullmatch(line)
+        order = len(counts) + 1
+        if match is None or int(match[1]) != order:
+            raise at_line(place + 1, f"{show_field(line)} where ngram {order}=COUNT belongs")
+        counts.append((place + 1, int(match[2])))
+    if not counts:
+        raise at_line(begin + 1, "\\data\\ without a line such as ngram 1=COUNT")
+    return counts
+
+
+def _grams(
+    lines: list[bytes], places: range, order: int, codes: defaultdict[bytes, int], *, highest: bool
+) -> Grams:
+    """Read the n-grams of one order; words that are new get the next codes."""
+    words, numbers, kept = array("i"), array("d"), array("q")
+    widths = (order + 1,) if highest else (order + 1, order + 2)
+    for place in places:
+        fields = lines[place].split()
+        if not fields:
+            continue
+        if len(fields) not in widths:
+            weight = "" if highest else " and, if it has one, a back-off weight"
+            line = show_field(b" ".join(fields))
+            what = f"{line} is not a logarithm, an n-gram of order {order}{weight}"
+            raise at_line(place + 1, what)
+        # A word that is new gets the next code: the dictionary counts.
+        words.extend(map(codes.__getitem__, fields[1 : order + 1]))
+        numbers.append(number_in(fields[0], place + 1))
+        numbers.append(number_in(fields[-1], place + 1) if len(fields) == order + 2 else 0.0)
+        kept.append(place + 1)
+    logarithms = np.array(numbers).reshape(-1, 2)
+    bad = ~(logarithms <= [np.log10(1 + LARGEST_CORRECTION), _LARGEST_WEIGHT])
+    if bad.any():
+        place, column = np.argwhere(bad)[0].tolist()
+        name = ("probability", "back-off weight")[column]
+        value = logarithms[place, column]
+        raise at_line(kept[place], f"{value} is not the logarithm of a {name}")
+    values = np.where(logarithms <= _LOGARITHM_OF_ZERO, 0.0, 10.0**logarithms)
+    codes_of_words = np.array(words, dtype=np.int32).reshape(-1, order)
+    return Grams(codes_of_words, values[:, 0], values[:, 1], np.array(kept, dtype=np.int64))

@@ -8,19 +8,29 @@ from typing import Any
 import numpy as np
 
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import Array, Arrays, check_range, check_shape, is_number, wrong
-from pdfalearn.io._archived import Archived, Document, Dtypes
+from pdfalearn.files import (
+    LARGEST,
+    Arrays,
+    Member,
+    arrays_of_value,
+    check_members,
+    check_range,
+    is_number,
+    wrong,
+)
+from pdfalearn.io._archive_kinds import ArchiveKind, Document, Dtypes
 from pdfalearn.io.pdfa_files import DTYPES, arrays_of_pdfa, pdfa_of
 from pdfalearn.results import Frontier, Point
 
 FIGURES = [field.name for field in fields(Point) if field.name not in ("states", "pdfa")]
 """The columns of figures.npy."""
+_F8 = ("<f8",)
 _KEPT = {
-    "losses.npy": "kept_losses",
-    "infinite.npy": "kept_infinite",
-    "lengths.npy": "kept_lengths",
+    "lengths.npy": Member("kept_lengths", _F8, ("words",), 1, LARGEST),
+    "losses.npy": Member("kept_losses", _F8, ("points", "words"), 0, LARGEST),
+    "infinite.npy": Member("kept_infinite", _F8, ("points", "words"), 0, LARGEST),
 }
-_LARGEST = 2**62
+_FIGURES = {"figures.npy": Member("figures", _F8, ("points", len(FIGURES)))}
 
 
 def _describe(frontier: Frontier) -> Document:
@@ -32,17 +42,23 @@ def _describe(frontier: Frontier) -> Document:
     }
 
 
-def _dtypes_of(document: Document) -> Dtypes:
-    states = _growing(document["states"], "states")
-    automata = {f"{count}/{name}": (dtype,) for count in states for name, dtype in DTYPES.items()}
-    return {**dict.fromkeys(("figures.npy", *_KEPT), ("<f8",)), **automata}
+def _check_text(document: Document) -> Dtypes:
+    perplexity = document["model_perplexity"]
+    if document["figures"] != FIGURES:
+        raise wrong("figures", document["figures"], f"{FIGURES}")
+    if not is_number(perplexity) or not 0 <= perplexity < LARGEST:
+        raise wrong("model_perplexity", perplexity, "a number of 0 or more")
+    for name in ("states", "sizes"):
+        _check_growing(document[name], name)
+    tables = {name: member.dtypes for name, member in (_FIGURES | _KEPT).items()}
+    return tables | {
+        f"{count}/{name}": dtypes for count in document["states"] for name, dtypes in DTYPES.items()
+    }
 
 
 def _arrays_of(frontier: Frontier) -> Arrays:
     figures = [[getattr(point, name) for name in FIGURES] for point in frontier]
-    arrays: dict[str, Array] = {"figures.npy": np.array(figures, dtype="<f8")}
-    for name, field in _KEPT.items():
-        arrays[name] = getattr(frontier, field).astype("<f8", copy=False)
+    arrays = {"figures.npy": np.array(figures, "<f8"), **arrays_of_value(frontier, _KEPT)}
     for point in frontier:
         for name, array in arrays_of_pdfa(point.pdfa).items():
             arrays[f"{point.states}/{name}"] = array
@@ -51,27 +67,17 @@ def _arrays_of(frontier: Frontier) -> Arrays:
 
 def _make(document: Document, arrays: Arrays, **shared: Any) -> Frontier:
     """Make a frontier from what its file holds, or refuse the file."""
-    if document["figures"] != FIGURES:
-        raise wrong("figures", document["figures"], f"{FIGURES}")
-    perplexity = document["model_perplexity"]
-    if not is_number(perplexity) or not 0 <= perplexity < _LARGEST:
-        raise wrong("model_perplexity", perplexity, "a number of 0 or more")
-    states = document["states"]
-    count = len(states)
-    lengths = check_shape(arrays, "lengths.npy", (None,))
-    check_range(lengths, "lengths.npy", 1, _LARGEST)
-    words = len(lengths)
-    if not words:
+    if not len(arrays["lengths.npy"]):
         raise FileFormatError("lengths.npy is empty, and there has to be a held-out word")
-    for name in ("losses.npy", "infinite.npy"):
-        check_range(check_shape(arrays, name, (count, words)), name, 0, _LARGEST)
-    figures = check_shape(arrays, "figures.npy", (count, len(FIGURES)))
+    sizes = {"points": len(document["states"])}
+    kept: dict[str, Any] = check_members(arrays, _KEPT, sizes)
+    figures = check_members(arrays, _FIGURES, sizes)["figures"]
+    # A divergence may be infinite, and its mean over the finite ones NaN if there are none.
     check_range(np.nan_to_num(figures, posinf=np.inf), "figures.npy", 0, np.inf)
-    kept: dict[str, Any] = {field: arrays[name] for name, field in _KEPT.items()}
     return Frontier(
-        points=_points(states, figures.tolist(), arrays),
-        sizes=tuple(_growing(document["sizes"], "sizes")),
-        model_perplexity=float(perplexity),
+        points=_points(document["states"], figures.tolist(), arrays),
+        sizes=tuple(document["sizes"]),
+        model_perplexity=float(document["model_perplexity"]),
         **kept,
         **shared,
     )
@@ -89,21 +95,20 @@ def _points(states: list[int], figures: list[list[float]], arrays: Arrays) -> tu
     return tuple(points)
 
 
-def _growing(value: object, name: str) -> list[int]:
-    """Return a list of at least one integer, each larger than the one before."""
+def _check_growing(value: object, name: str) -> None:
+    """Refuse what is not a list of at least one integer, each larger than the one before."""
     if not isinstance(value, list) or not all(type(each) is int for each in value) or not value:
         raise wrong(name, value, "a list of integers")
-    if value[0] < 1 or value[-1] > _LARGEST or sorted({*value}) != value:
+    if value[0] < 1 or value[-1] > LARGEST or sorted({*value}) != value:
         raise wrong(name, value, "a list of integers of 1 or more that grow")
-    return value
 
 
-FRONTIER = Archived(
+FRONTIER = ArchiveKind(
     noun="frontier",
     keys={"states", "sizes", "figures", "model_perplexity"},
     describe=_describe,
     arrays_of=_arrays_of,
-    dtypes_of=_dtypes_of,
+    check_text=_check_text,
     make=_make,
     parts="one automaton alone: save(frontier.best, …) or save(frontier.at_most(30), …)",
 )

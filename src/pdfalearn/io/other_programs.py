@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
-from typing import Any, BinaryIO, NamedTuple
+from itertools import count
+from math import log
+from typing import Any, BinaryIO
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +38,10 @@ def percent_encoded(text: str) -> str:
     >>> percent_encoded("a b"), percent_encoded("<eps>"), percent_encoded("é"), percent_encoded("")
     ('a%20b', '%3Ceps%3E', 'é', '%')
     """
-    encoded = "".join(c if c.isprintable() and c not in _RESERVED else _bytes_of(c) for c in text)
+    encoded = "".join(
+        c if c.isprintable() and c not in _RESERVED else quote(c, errors="surrogatepass", safe="")
+        for c in text
+    )
     # AALpy takes every line with this name for the arrow into the initial state.
     return encoded.replace("__start0", "%5F_start0") or _EMPTY
 
@@ -53,12 +58,9 @@ def identifier(text: str) -> str:
 
 
 def symbol_texts(alphabet: Alphabet, encode: Callable[[str], str]) -> tuple[list[str], str]:
-    """Return the text of every symbol, and that of the terminal; no two are the same.
+    """Return the texts of all symbols and of the terminal; two that are written alike are refused.
 
-    Raises
-    ------
-    InputError
-        If two symbols are written alike, as the integer 7 and the string "7" are.
+    The integer 7 and the string "7" are.
     """
     owners: dict[str, object] = {}
     for symbol in (*alphabet, alphabet.terminal):
@@ -72,8 +74,11 @@ def symbol_texts(alphabet: Alphabet, encode: Callable[[str], str]) -> tuple[list
     return symbols, terminal
 
 
-def _bytes_of(character: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+def _row_of(pdfa: PDFA, state: int) -> tuple[float, list[tuple[int, int, float]]]:
+    """Return a state's terminal probability, and its moves: symbol, successor, probability."""
+    end, *others = pdfa.probabilities[state].tolist()
+    moves = zip(count(), pdfa.transitions[state].tolist(), others, strict=False)
+    return end, [move for move in moves if move[2]]
 
 
 MOST_STATES = 1000
@@ -96,26 +101,17 @@ def _prism_lines(pdfa: PDFA, names: list[str]) -> Iterator[str]:
     yield "dtmc\n\nmodule pdfa\n"
     yield f"  state : [0..{end}] init {pdfa.initial}; // {end}: the word has ended\n"
     yield f"  symbol : [0..{len(names)}] init 0; // the last one; 0: none yet\n"
-    rows = zip(pdfa.transitions.tolist(), pdfa.probabilities.tolist(), strict=True)
-    for state, (successors, probabilities) in enumerate(rows):
-        yield f"  [] state={state} -> {' + '.join(_prism_terms(end, successors, probabilities))};\n"
+    for state in range(end):
+        stop, moves = _row_of(pdfa, state)
+        terms = [f"{stop!r}:(state'={end})"] if stop else []
+        for code, successor, probability in moves:
+            terms.append(f"{probability!r}:(state'={successor})&(symbol'={code + 1})")
+        yield f"  [] state={state} -> {' + '.join(terms)};\n"
     yield f"  [] state={end} -> 1.0:(state'={end});\nendmodule\n\n"
     yield f'label "end" = state={end};\n'
     for number, (symbol, name) in enumerate(zip(pdfa.alphabet, names, strict=True), start=1):
         yield f'label "last_{name}" = symbol={number}; // {json.dumps(str(symbol))}\n'
     yield f'\nrewards "steps"\n  state<{end} : 1;\nendrewards\n'
-
-
-def _prism_terms(end: int, successors: list[int], probabilities: list[float]) -> Iterator[str]:
-    stop, *others = probabilities
-    if stop:
-        yield f"{stop!r}:(state'={end})"
-    for symbol, (successor, probability) in enumerate(zip(successors, others, strict=True), 1):
-        if probability:
-            yield f"{probability!r}:(state'={successor})&(symbol'={symbol})"
-
-
-START = "<start>"
 
 
 def write_markov_chain(pdfa: PDFA, stream: BinaryIO) -> None:
@@ -126,47 +122,38 @@ def write_markov_chain(pdfa: PDFA, stream: BinaryIO) -> None:
     sources, symbols = (possible[states] >= 0).nonzero()
     pairs = np.unique(np.stack((possible[states[sources], symbols], symbols), axis=1), axis=0)
     stream.write(b"digraph MarkovChain {\n")
-    stream.write(f'start [label="{START}"];\nend [label="{terminal}"];\n'.encode())
+    stream.write(f'start [label="<start>"];\nend [label="{terminal}"];\n'.encode())
+    # A state is split into one for each symbol that leads to it: symbols label states there.
     for state, symbol in pairs.tolist():
         stream.write(f'q{state}_{symbol} [label="{names[symbol]}"];\n'.encode())
-    stream.write("".join(_chain_edges(pdfa, "start", pdfa.initial)).encode())
+    stream.write("".join(_chain_edges("start", pdfa, pdfa.initial)).encode())
     for state, symbol in pairs.tolist():
-        stream.write("".join(_chain_edges(pdfa, f"q{state}_{symbol}", state)).encode())
+        stream.write("".join(_chain_edges(f"q{state}_{symbol}", pdfa, state)).encode())
     stream.write(b'end -> end [label="1.0"];\n__start0 [label="", shape=none];\n')
     stream.write(b'__start0 -> start [label=""];\n}\n')
 
 
-def _chain_edges(pdfa: PDFA, node: str, state: int) -> Iterator[str]:
-    """Describe the edges of a split state: those of its state."""
-    end, *probabilities = pdfa.probabilities[state].tolist()
+def _chain_edges(node: str, pdfa: PDFA, state: int) -> Iterator[str]:
+    end, moves = _row_of(pdfa, state)
     if end:
         yield f'{node} -> end [label="{end!r}"];\n'
-    successors = pdfa.transitions[state].tolist()
-    for symbol, (successor, probability) in enumerate(zip(successors, probabilities, strict=True)):
-        if probability:
-            yield f'{node} -> q{successor}_{symbol} [label="{probability!r}"];\n'
+    for symbol, successor, probability in moves:
+        yield f'{node} -> q{successor}_{symbol} [label="{probability!r}"];\n'
 
 
 def write_openfst(pdfa: PDFA, stream: BinaryIO) -> None:
     """Write what ``fstcompile --acceptor --isymbols=…`` reads; probability 0 is left out."""
     names, _ = symbol_texts(pdfa.alphabet, percent_encoded)
-    with np.errstate(divide="ignore"):
-        weights = -np.log(pdfa.probabilities) + 0.0  # no -0.0
-    others = (state for state in range(len(pdfa)) if state != pdfa.initial)
-    for state in (pdfa.initial, *others):
-        successors, row = pdfa.transitions[state].tolist(), weights[state].tolist()
-        stream.write("".join(_openfst_lines(state, names, successors, row)).encode())
-
-
-def _openfst_lines(
-    state: int, names: list[str], successors: list[int], weights: list[float]
-) -> Iterator[str]:
-    end, *rest = weights
-    for name, successor, weight in zip(names, successors, rest, strict=True):
-        if weight < np.inf:
-            yield f"{state}\t{successor}\t{name}\t{weight!r}\n"
-    if end < np.inf:
-        yield f"{state}\t{end!r}\n"
+    # The first line's state is the initial one; + 0.0, as there shall be no -0.0.
+    for state in sorted(range(len(pdfa)), key=lambda state: state != pdfa.initial):
+        end, moves = _row_of(pdfa, state)
+        lines = [
+            f"{state}\t{successor}\t{names[symbol]}\t{-log(probability) + 0.0!r}\n"
+            for symbol, successor, probability in moves
+        ]
+        if end:
+            lines.append(f"{state}\t{-log(end) + 0.0!r}\n")
+        stream.write("".join(lines).encode())
 
 
 def write_symbols(pdfa: PDFA, stream: BinaryIO) -> None:
@@ -179,7 +166,7 @@ def write_symbols(pdfa: PDFA, stream: BinaryIO) -> None:
 Labels = Mapping[str, NDArray[np.bool_]]
 
 _HEAD = """\
-@type: {kind}
+@type: DTMC
 @value_type: {values}
 @parameters
 
@@ -193,29 +180,9 @@ steps
 """
 
 
-class _Edges(NamedTuple):
-    """The transitions of every state and its end, each successor once, in order."""
-
-    begins: NDArray[np.int64]
-    successors: NDArray[np.int64]
-    values: list[Floats]
-
-
 def write_drn(pdfa: PDFA, stream: BinaryIO, labels: Labels | None = None) -> None:
-    """Write a PDFA as a Markov chain; what has probability 0 is left out.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton.
-    stream : BinaryIO
-        Where to.
-    labels : mapping of str to array of bool, optional
-        More labels, and the states that have them.
-    """
-    _write_states(
-        pdfa, [pdfa.probabilities], "double", lambda value: repr(value[0]), stream, labels
-    )
+    """Write a PDFA as a Markov chain, with more labels of states; probability 0 is left out."""
+    _write_chain(pdfa, [pdfa.probabilities], "double", "{0!r}", stream, labels)
 
 
 def write_intervals(
@@ -226,61 +193,36 @@ def write_intervals(
     ``lows`` and ``highs`` are tables such as ``pdfa.probabilities``. Storm solves chains whose
     intervals all begin above 0.
     """
-    _write_states(pdfa, [highs, lows], "double-interval", _interval, stream, labels)
+    _write_chain(pdfa, [highs, lows], "double-interval", "[{1!r}, {0!r}]", stream, labels)
 
 
-def _interval(value: tuple[float, ...]) -> str:
-    high, low = value
-    return f"[{low!r}, {high!r}]"
-
-
-def _write_states(
+def _write_chain(
     pdfa: PDFA,
     tables: list[Floats],
-    values: str,
-    show: Callable[[tuple[float, ...]], str],
+    kind: str,
+    form: str,
     stream: BinaryIO,
     labels: Labels | None,
 ) -> None:
-    edges = _merged(pdfa, tables)
-    head = _HEAD.format(kind="DTMC", values=values, states=len(pdfa) + 1)
-    stream.write(head.encode())
-    successors = edges.successors.tolist()
-    cells = list(map(show, zip(*(table.tolist() for table in edges.values), strict=True)))
-    names = _state_labels(pdfa, labels or {})
-    one = show((1.0,) * len(tables))
-    for state, (begin, end) in enumerate(pairwise(edges.begins.tolist())):
-        moves = zip(successors[begin:end], cells[begin:end], strict=True)
-        stream.write("".join(_drn_lines(state, 1, names.get(state, ""), moves)).encode())
-    stream.write("".join(_drn_lines(len(pdfa), 0, " end", iter([(len(pdfa), one)]))).encode())
-
-
-def _drn_lines(
-    state: int, reward: int, names: str, moves: Iterator[tuple[int, str]]
-) -> Iterator[str]:
-    yield f"state {state} [{reward}]{names}\n\taction 0 [0]\n"
-    for successor, value in moves:
-        yield f"\t\t{successor} : {value}\n"
-
-
-def _state_labels(pdfa: PDFA, labels: Labels) -> dict[int, str]:
-    """Return the labels of the states that have some, each after a blank."""
-    names = {pdfa.initial: " init"}
-    for name, has_it in labels.items():
-        for state in has_it.nonzero()[0].tolist():
-            names[state] = f"{names.get(state, '')} {name}"
-    return names
-
-
-def _merged(pdfa: PDFA, tables: list[Floats]) -> _Edges:
-    """Add up the values of symbols between the same two states where the first table has any."""
-    size = len(pdfa) + 1
-    targets = np.column_stack((np.full(len(pdfa), len(pdfa)), pdfa.transitions))
+    """Write states with the sums of symbols between the same two, where the first table has any."""
+    end, size = len(pdfa), len(pdfa) + 1
+    targets = np.column_stack((np.full(end, end), pdfa.transitions))
     states, columns = (tables[0] > 0).nonzero()
     cells, places = np.unique(states * size + targets[states, columns], return_inverse=True)
-    values = [np.bincount(places, weights=table[states, columns]) for table in tables]
-    begins = np.searchsorted(cells // size, np.arange(size))
-    return _Edges(begins, cells % size, [np.minimum(value, 1.0) for value in values])
+    sums = [np.bincount(places, weights=table[states, columns]) for table in tables]
+    moves: list[list[str]] = [[] for _ in range(size)]
+    for cell, *values in zip(cells.tolist(), *np.minimum(sums, 1.0).tolist(), strict=True):
+        moves[cell // size].append(f"\t\t{cell % size} : {form.format(*values)}\n")
+    moves[end].append(f"\t\t{end} : {form.format(1.0, 1.0)}\n")
+    names = [""] * size
+    names[pdfa.initial], names[end] = " init", " end"
+    for name, has_it in (labels or {}).items():
+        for state in has_it.nonzero()[0].tolist():
+            names[state] += f" {name}"
+    stream.write(_HEAD.format(values=kind, states=size).encode())
+    for state, lines in enumerate(moves):
+        head = f"state {state} [{int(state != end)}]{names[state]}\n\taction 0 [0]\n"
+        stream.write("".join([head, *lines]).encode())
 
 
 def to_networkx(pdfa: PDFA) -> Any:

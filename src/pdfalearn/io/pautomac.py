@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
-
-import numpy as np
+from typing import BinaryIO
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import sums_to_one
 from pdfalearn.errors import FileFormatError
 from pdfalearn.io._lines import (
+    State,
     Transition,
     at_line,
     build_pdfa,
     initial_state,
     probability_in,
-    read_lines,
+    read_bytes,
     show_field,
+    split_lines,
 )
 from pdfalearn.pdfa import PDFA
 
@@ -27,33 +27,47 @@ _TITLE = re.compile(rb"([IFST]):.*")
 _ENTRY = re.compile(rb"\(\s*(\d{1,9}(?:\s*,\s*\d{1,9}){0,2})\s*\)\s*(\S+)")
 
 
-class _Entry(NamedTuple):
-    probability: float
-    line: int
-
-
-_Section = dict[tuple[int, ...], _Entry]
+_Section = dict[tuple[int, ...], tuple[float, int]]
+"""The probability of each entry, and its line."""
+_NONE = (0.0, 0)
 
 
 def read_pautomac(stream: BinaryIO) -> PDFA:
     """Read a PDFA from a model file; its symbols are the file's numbers as strings."""
-    sections = _sections(read_lines(stream))
-    states = sorted({key[0] for key in (*sections["F"], *sections["S"])})
-    symbols = sorted({key[1] for key in (*sections["S"], *sections["T"])})
-    _check_known(sections, set(states))
-    _check_sums(sections)
-    numbers = {state: number for number, state in enumerate(states)}
+    starts, finals, shares, moves = _sections(split_lines(read_bytes(stream)))
+    lines = {key[0]: line for section in (shares, finals) for key, (_, line) in section.items()}
+    numbers = {state: number for number, state in enumerate(sorted(lines))}
+    symbols = sorted({key[1] for key in (*shares, *moves)})
     codes = {symbol: code for code, symbol in enumerate(symbols)}
+    for key, (_, line) in (*starts.items(), *moves.items()):
+        for state in key[::2]:
+            if state not in numbers:
+                raise at_line(line, f"state {state} is unknown: it is not in F: nor S:")
+    # A share is that of a symbol among those words that do not stop.
+    chances = {
+        key: (1 - finals.get(key[:1], _NONE)[0]) * share for key, (share, _) in shares.items()
+    }
     transitions = [
-        Transition(numbers[state], codes[symbol], numbers[successor], probability)
-        for state, symbol, successor, probability in _transitions(sections)
+        Transition(numbers[key[0]], codes[key[1]], numbers[key[2]], chances.get(key[:2], 0.0), line)
+        for key, (weight, line) in moves.items()
+        if weight  # 0 is as good as no entry
     ]
-    stops = [_probability(sections["F"], state) for state in states]
-    initial = initial_state({key[0]: entry for key, entry in sections["I"].items()})
-    return build_pdfa(Alphabet(map(str, symbols)), stops, transitions, numbers[initial])
+    possible = {key[:2] for key, (weight, _) in moves.items() if weight}
+    for (state, symbol), (_, line) in shares.items():
+        if chances[state, symbol] and (state, symbol) not in possible:
+            what = f"state {state}, symbol {symbol} has a probability, but no successor in T:"
+            raise at_line(line, what)
+    states = [State(name, finals.get((name,), _NONE)[0], lines[name]) for name in numbers]
+    initial = numbers[initial_state({key[0]: entry for key, entry in starts.items()})]
+    pdfa = build_pdfa(Alphabet(map(str, symbols)), states, transitions, initial)
+    for (state, symbol, _), (weight, line) in moves.items():
+        if weight and not sums_to_one(weight):
+            raise at_line(line, f"state {state}, symbol {symbol}: T: has {weight}, not 1")
+    return pdfa
 
 
-def _sections(lines: list[bytes]) -> dict[str, _Section]:
+def _sections(lines: list[bytes]) -> list[_Section]:
+    """Return the sections I, F, S and T."""
     sections: dict[str, _Section] = {}
     title = None
     for number, line in enumerate(map(bytes.strip, lines), start=1):
@@ -69,7 +83,7 @@ def _sections(lines: list[bytes]) -> dict[str, _Section]:
     for title in _KEYS:
         if title not in sections:
             raise FileFormatError(f"section {title}: is missing; cut off, or not PAutomaC's?")
-    return sections
+    return [sections[title] for title in _KEYS]
 
 
 def _add_entry(section: _Section, title: str, line: bytes, number: int) -> None:
@@ -78,70 +92,8 @@ def _add_entry(section: _Section, title: str, line: bytes, number: int) -> None:
     if match is None or len(key) != _KEYS[title].count(",") + 1:
         raise at_line(number, f"{show_field(line)} is not an entry {_KEYS[title]} PROBABILITY")
     if key in section:
-        raise at_line(number, f"this entry is already on line {section[key].line}; keep one")
-    section[key] = _Entry(probability_in(match[2], number), number)
-
-
-def _check_known(sections: dict[str, _Section], states: set[int]) -> None:
-    for title in ("I", "T"):
-        for key, entry in sections[title].items():
-            for state in key[::2]:
-                if state not in states:
-                    raise at_line(entry.line, f"state {state} is unknown: it is not in F: nor S:")
-
-
-def _check_sums(sections: dict[str, _Section]) -> None:
-    """Refuse a state that can go on, but whose symbols' probabilities do not sum to 1."""
-    sums = {key[0]: (0.0, entry.line) for key, entry in sections["F"].items()}
-    for (state, _), entry in sections["S"].items():
-        total, line = sums.get(state, (0.0, entry.line))
-        sums[state] = (total + entry.probability, line)
-    for state, (total, line) in sums.items():
-        stops = _probability(sections["F"], state)
-        if not sums_to_one(stops + (1 - stops) * total):
-            raise at_line(line, f"S: of state {state} sums to {total:.9g}, not to 1")
-
-
-def _transitions(sections: dict[str, _Section]) -> list[tuple[int, int, int, float]]:
-    """Return states, symbols, successors and probabilities."""
-    successors = _successors(sections["T"])
-    chances = {
-        key: (1 - _probability(sections["F"], key[0])) * entry.probability
-        for key, entry in sections["S"].items()
-    }
-    for state, symbol in chances.keys() - successors.keys():
-        if chances[state, symbol]:
-            raise at_line(
-                sections["S"][state, symbol].line,
-                f"state {state}, symbol {symbol} has a probability, but no successor in T:",
-            )
-    return [(*key, successor, chances.get(key, 0.0)) for key, successor in successors.items()]
-
-
-def _successors(moves: _Section) -> dict[tuple[int, int], int]:
-    """Return the successor of each state and symbol, the only one."""
-    found: dict[tuple[int, int], tuple[int, _Entry]] = {}
-    for (state, symbol, successor), entry in moves.items():
-        if not entry.probability:
-            continue
-        other, first = found.setdefault((state, symbol), (successor, entry))
-        if other != successor:
-            raise at_line(
-                entry.line,
-                f"not deterministic: state {state}, symbol {symbol} leads to state {successor} "
-                f"and, on line {first.line}, to {other}",
-            )
-    for (state, symbol), (_, entry) in found.items():
-        if not sums_to_one(entry.probability):
-            raise at_line(
-                entry.line,
-                f"state {state}, symbol {symbol}: T: has {entry.probability}, not 1",
-            )
-    return {key: successor for key, (successor, _) in found.items()}
-
-
-def _probability(section: _Section, state: int) -> float:
-    return section[(state,)].probability if (state,) in section else 0.0
+        raise at_line(number, f"this entry is already on line {section[key][1]}; keep one")
+    section[key] = (probability_in(match[2], number), number)
 
 
 def write_pautomac(pdfa: PDFA, stream: BinaryIO) -> None:
@@ -151,8 +103,7 @@ def write_pautomac(pdfa: PDFA, stream: BinaryIO) -> None:
     for the rounding of a division and a multiplication.
     """
     numbers = symbol_numbers(pdfa.alphabet)
-    parts = (_stop_lines(pdfa), _symbol_lines(pdfa, numbers), _successor_lines(pdfa, numbers))
-    stream.write("".join(line for part in parts for line in part).encode())
+    stream.write("".join(_model_lines(pdfa, numbers)).encode())
 
 
 def symbol_numbers(alphabet: Alphabet) -> list[int]:
@@ -171,35 +122,23 @@ def symbol_numbers(alphabet: Alphabet) -> list[int]:
     return list(range(len(alphabet)))
 
 
-def _stop_lines(pdfa: PDFA) -> Iterator[str]:
+def _model_lines(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
     yield f"I: (state)\n\t({pdfa.initial}) 1.0\nF: (state)\n"
     for state, probability in enumerate(pdfa.probabilities[:, 0].tolist()):
         if probability:
             yield f"\t({state}) {min(probability, 1.0)!r}\n"
-
-
-def _symbol_lines(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
     yield "S: (state,symbol)\n"
+    for number, highest in zip(numbers, pdfa.transitions.max(axis=0).tolist(), strict=True):
+        if highest < 0:  # the symbol has no successor, and nobody would know of it
+            yield f"\t({pdfa.initial},{number}) 0.0\n"
     rows = pdfa.probabilities[:, 1:]
     sums = rows.sum(axis=1, keepdims=True)
-    shares = (rows / (sums + (sums == 0))).tolist()
-    unused = set(numbers) - {numbers[code] for code in _codes_used(pdfa)}
-    for number in sorted(unused):  # or nobody would know of them
-        yield f"\t({pdfa.initial},{number}) 0.0\n"
-    for state, row in enumerate(shares):
+    for state, row in enumerate((rows / (sums + (sums == 0))).tolist()):
         for number, share in zip(numbers, row, strict=True):
             if share:
                 yield f"\t({state},{number}) {share!r}\n"
-
-
-def _codes_used(pdfa: PDFA) -> list[int]:
-    """Return the symbols that have a successor anywhere."""
-    return np.flatnonzero((pdfa.transitions >= 0).any(axis=0)).tolist()
-
-
-def _successor_lines(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
     yield "T: (state,symbol,state)\n"
-    for state, row in enumerate(pdfa.transitions.tolist()):
-        for number, successor in zip(numbers, row, strict=True):
+    for state, successors in enumerate(pdfa.transitions.tolist()):
+        for number, successor in zip(numbers, successors, strict=True):
             if successor >= 0:
                 yield f"\t({state},{number},{successor}) 1.0\n"

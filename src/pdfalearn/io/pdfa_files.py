@@ -6,8 +6,9 @@ import json
 import reprlib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,13 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
-    PIECE,
-    array_in,
     check_kind,
     check_sizes,
-    inflate_all,
-    join_pieces,
     mebibytes,
     open_archive,
     parse_json,
     read_all,
+    read_array,
     write_archive,
 )
 from pdfalearn.pdfa import PDFA
@@ -55,43 +53,37 @@ def symbol_shown(symbol: Symbol) -> str:
     return reprlib.repr(symbol)
 
 
-FORMAT = "pdfa"
-KEYS = ("format", "version", "alphabet", "terminal", "initial")
-
 OBJECTS_LIMIT = 10_000
 """The most objects in a JSON text. A PDFA is one; what has some is told what it is instead."""
 
 
-class Header(NamedTuple):
-    """The part of a PDFA that is not an array."""
-
-    alphabet: Alphabet
-    initial: int
-
-
-def header_text(pdfa: PDFA) -> bytes:
+def _header_text(pdfa: PDFA) -> bytes:
     """Write the header as a JSON object."""
     check_symbols((*pdfa.alphabet, pdfa.terminal))
-    values = (FORMAT, 1, pdfa.alphabet.symbols, pdfa.terminal, pdfa.initial)
-    text = json.dumps(
-        dict(zip(KEYS, values, strict=True)), ensure_ascii=False, separators=(",", ":")
-    )
+    header = {
+        "format": "pdfa",
+        "version": 1,
+        "alphabet": pdfa.alphabet.symbols,
+        "terminal": pdfa.terminal,
+        "initial": pdfa.initial,
+    }
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":"))
     # Lone surrogates, which UTF-8 does not have, become \udxxx, and that is their form in JSON.
     return text.encode("utf-8", "backslashreplace")
 
 
-def _parse(data: bytes, other_keys: Iterable[str] = ()) -> tuple[dict[str, Any], Header]:
-    """Read a JSON object that has a header and ``other_keys``, and no more."""
+def _parse(data: bytes, other_keys: Iterable[str] = ()) -> tuple[dict[str, Any], Alphabet, int]:
+    """Read a JSON object that has a header and ``other_keys``, and no more; return the header."""
     if not data:
         raise FileFormatError("empty, not a PDFA; save or fetch it again")
     document = parse_json(data, "it", most_objects=OBJECTS_LIMIT)
-    check_kind(document, FORMAT)
-    expected = {*KEYS, *other_keys}
+    check_kind(document, "pdfa")
+    expected = {"format", "version", "alphabet", "terminal", "initial", *other_keys}
     for key in sorted(expected - document.keys()):
         raise FileFormatError(f"key {key!r} is missing; a PDFA needs {sorted(expected)}")
     for key in document.keys() - expected:
         raise FileFormatError(f"unknown key {reprlib.repr(key)}; a PDFA has {sorted(expected)}")
-    symbols, terminal, initial = (document[key] for key in KEYS[2:])
+    symbols, terminal, initial = (document[key] for key in ("alphabet", "terminal", "initial"))
     if not isinstance(symbols, list):
         raise FileFormatError(f"alphabet {reprlib.repr(symbols)} is not a list of symbols")
     for symbol in (*symbols, terminal):
@@ -101,7 +93,7 @@ def _parse(data: bytes, other_keys: Iterable[str] = ()) -> tuple[dict[str, Any],
             )
     if type(initial) is not int:
         raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
-    return document, Header(Alphabet(symbols, terminal), initial)
+    return document, Alphabet(symbols, terminal), initial
 
 
 TEXT_LIMIT = 128 * 2**20
@@ -109,6 +101,9 @@ TEXT_LIMIT = 128 * 2**20
 
 LISTS_LIMIT = 5_000_000
 """The most lists in a JSON text: Python needs many times the memory that their brackets take."""
+
+_NUMBERS_AT_ONCE = 2**20
+"""Tables are written in parts of this many numbers, as Python's numbers take more memory."""
 
 KEYS_LIMIT = 1_000_000
 STRINGS_LIMIT = 5_000_000
@@ -127,17 +122,17 @@ def write_gzipped_json(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def read_json(stream: BinaryIO) -> PDFA:
     """Read a PDFA from JSON."""
-    return _pdfa(read_all(stream, TEXT_LIMIT, _too_large()))
-
-
-def read_gzipped_json(stream: BinaryIO) -> PDFA:
-    """Read a PDFA from gzipped JSON."""
-    return _pdfa(inflate_all(stream, TEXT_LIMIT, _too_large()))
-
-
-def _too_large() -> FileFormatError:
-    return FileFormatError(
-        f"more than {mebibytes(TEXT_LIMIT)} of JSON text; large PDFA go into .npz files"
+    too_large = f"more than {mebibytes(TEXT_LIMIT)} of JSON text; large PDFA go into .npz files"
+    text = read_all(stream, TEXT_LIMIT, FileFormatError(too_large))
+    if excess := _excess(text):
+        raise FileFormatError(f"{excess}; large PDFA go into .npz files")
+    document, alphabet, initial = _parse(text, ("transitions", "probabilities"))
+    columns = len(alphabet)
+    return PDFA(
+        alphabet=alphabet,
+        transitions=_table(document, "transitions", columns, np.int64),
+        probabilities=_table(document, "probabilities", columns + 1, np.float64),
+        initial=initial,
     )
 
 
@@ -148,40 +143,32 @@ def _text(pdfa: PDFA) -> bytes:
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    text = join_pieces(_pieces(pdfa), TEXT_LIMIT, too_large)
+    written = bytearray()
+    for piece in _pieces(pdfa):
+        written += piece
+        if len(written) > TEXT_LIMIT:
+            raise too_large
+    text = bytes(written)
     if excess := _excess(text):
         raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
     return text
 
 
 def _pieces(pdfa: PDFA) -> Iterator[bytes]:
-    yield header_text(pdfa).removesuffix(b"}")
+    yield _header_text(pdfa).removesuffix(b"}")
     tables: dict[str, NDArray[Any]] = {
         "transitions": pdfa.transitions,
         "probabilities": pdfa.probabilities,
     }
     for name, table in tables.items():
         yield f',\n"{name}":['.encode()
-        rows = max(1, PIECE // table.shape[1])
+        rows = max(1, _NUMBERS_AT_ONCE // table.shape[1])
         for begin in range(0, len(table), rows):
             text = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
             yield (",\n" if begin else "\n").encode()
             yield text[1:-1].replace("],[", "],\n[").encode()
         yield b"]"
     yield b"}\n"
-
-
-def _pdfa(text: bytes) -> PDFA:
-    if excess := _excess(text):
-        raise FileFormatError(f"{excess}; large PDFA go into .npz files")
-    document, (alphabet, initial) = _parse(text, ("transitions", "probabilities"))
-    columns = len(alphabet)
-    return PDFA(
-        alphabet=alphabet,
-        transitions=_table(document, "transitions", columns, np.int64),
-        probabilities=_table(document, "probabilities", columns + 1, np.float64),
-        initial=initial,
-    )
 
 
 def _excess(text: bytes) -> str | None:
@@ -208,28 +195,25 @@ def _table(
             raise FileFormatError(
                 f"{name} of state {state}: {reprlib.repr(row)} is not a list of {columns} numbers"
             )
+    # All at once if all is well, which it nearly always is; else the first culprit is named.
     kinds: set[type] = {int} if dtype is np.int64 else {int, float}
-    try:
-        if not kinds.issuperset(map(type, chain.from_iterable(rows))):
-            raise TypeError
-        flat = np.fromiter(chain.from_iterable(rows), dtype, len(rows) * columns)
-    except (TypeError, OverflowError) as error:
-        raise FileFormatError(_culprit(rows, name, kinds)) from error
-    return flat.reshape(len(rows), columns)
-
-
-def _culprit(rows: list[list[Any]], name: str, kinds: set[type]) -> str:
+    with suppress(OverflowError):
+        if kinds.issuperset(map(type, chain.from_iterable(rows))):
+            flat = np.fromiter(chain.from_iterable(rows), dtype, len(rows) * columns)
+            return flat.reshape(len(rows), columns)
+    state, column, value = next(
+        (state, column, value)
+        for state, row in enumerate(rows)
+        for column, value in enumerate(row)
+        if type(value) not in kinds or not -(2**63) <= value < 2**63
+    )
     what = "a probability" if float in kinds else "a state's number"
-    for state, row in enumerate(rows):
-        for column, value in enumerate(row):
-            if type(value) not in kinds or not -(2**63) <= value < 2**63:
-                return (
-                    f"{name} of state {state}, entry {column}: {reprlib.repr(value)} is not {what}"
-                )
-    raise AssertionError(f"all {name} are as they should be")
+    raise FileFormatError(
+        f"{name} of state {state}, entry {column}: {reprlib.repr(value)} is not {what}"
+    )
 
 
-DTYPES = {"header.npy": "|u1", "transitions.npy": "<i4", "probabilities.npy": "<f8"}
+DTYPES = {"header.npy": ("|u1",), "transitions.npy": ("<i4",), "probabilities.npy": ("<f8",)}
 """The arrays that a PDFA is made of, and their types in a file."""
 
 
@@ -244,25 +228,23 @@ def read_npz(stream: BinaryIO) -> PDFA:
         names = archive.namelist()
         if sorted(names) != sorted(DTYPES):
             raise FileFormatError(f"holds {names[:8]}, not the arrays {[*DTYPES]} of a PDFA")
-        remedy = "load the arrays with NumPy and write them again with numpy.savez"
-        check_sizes(archive, stream, remedy=remedy)
-        arrays = {name: array_in(archive.read(name), name, [DTYPES[name]]) for name in DTYPES}
+        check_sizes(archive, stream)
+        arrays = {name: read_array(archive, name, DTYPES[name]) for name in DTYPES}
     return pdfa_of(arrays)
 
 
 def arrays_of_pdfa(pdfa: PDFA) -> dict[str, NDArray[Any]]:
     """Return the arrays that a PDFA is made of, by the names of files."""
-    arrays: dict[str, NDArray[Any]] = {
-        "header.npy": np.frombuffer(header_text(pdfa), dtype=np.uint8),
-        "transitions.npy": pdfa.transitions,
-        "probabilities.npy": pdfa.probabilities,
+    return {
+        "header.npy": np.frombuffer(_header_text(pdfa), np.uint8),
+        "transitions.npy": pdfa.transitions.astype("<i4", copy=False),
+        "probabilities.npy": pdfa.probabilities.astype("<f8", copy=False),
     }
-    return {name: array.astype(DTYPES[name], copy=False) for name, array in arrays.items()}
 
 
 def pdfa_of(arrays: Mapping[str, NDArray[Any]]) -> PDFA:
     """Make a PDFA of its arrays, or say what is wrong with them."""
-    _, (alphabet, initial) = _parse(arrays["header.npy"].tobytes())
+    _, alphabet, initial = _parse(arrays["header.npy"].tobytes())
     return PDFA(
         alphabet=alphabet,
         transitions=arrays["transitions.npy"],

@@ -12,17 +12,17 @@ import pickletools  # it takes pickles apart and makes nothing of them
 from typing import BinaryIO, NamedTuple
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import sums_to_one
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.io._lines import (
+    State,
     Transition,
     at_line,
     build_pdfa,
     initial_state,
-    lines_of,
     probability_in,
     read_bytes,
     show_field,
+    split_lines,
 )
 from pdfalearn.pdfa import PDFA
 
@@ -35,27 +35,28 @@ class _Value(NamedTuple):
     line: int
 
 
-class _State(NamedTuple):
-    number: int
-    initial: float
-    final: float
-    line: int
-
-
-def read(stream: BinaryIO) -> PDFA:
+def read_pythautomata(stream: BinaryIO) -> PDFA:
     """Read a PDFA from the text, or from a pickle that wraps it."""
     data = read_bytes(stream)
-    values = _values(lines_of(_wrapped(data) if data.startswith(_PICKLE) else data))
+    values = _values(split_lines(_find_text(data) if data.startswith(_PICKLE) else data))
     alphabet = _alphabet(values)
-    states = _states(values["State"])
-    transitions = _transitions(values["Transition"], alphabet, states)
-    _check_sums(states, transitions)
-    initial = initial_state({name: (state.initial, state.line) for name, state in states.items()})
-    finals = [state.final for state in states.values()]
-    return build_pdfa(alphabet, finals, transitions, states[initial].number)
+    states: list[State] = []
+    starts: dict[str, tuple[float, int]] = {}
+    for fields, line in values["State"]:
+        if len(fields) != 3:
+            raise at_line(line, f"{show_field(b' '.join(fields))} is not NAME INITIAL FINAL")
+        name = fields[0].decode()
+        if name in starts:
+            raise at_line(line, f"state {name!r} is already on line {starts[name][1]}")
+        starts[name] = probability_in(fields[1], line), line
+        states.append(State(name, probability_in(fields[2], line), line))
+    numbers = {name: number for number, name in enumerate(starts)}
+    transitions = [_transition(value, alphabet, numbers) for value in values["Transition"]]
+    initial = numbers[initial_state(starts)]
+    return build_pdfa(alphabet, states, transitions, initial)
 
 
-def _wrapped(data: bytes) -> bytes:
+def _find_text(data: bytes) -> bytes:
     """Find the text among the strings of a pickle."""
     try:
         for _, argument, _ in pickletools.genops(data):
@@ -99,49 +100,15 @@ def _alphabet(values: dict[str, list[_Value]]) -> Alphabet:
         raise at_line(symbols.line, str(error)) from error
 
 
-def _states(values: list[_Value]) -> dict[str, _State]:
-    states: dict[str, _State] = {}
-    for fields, line in values:
-        if len(fields) != 3:
-            raise at_line(line, f"{show_field(b' '.join(fields))} is not NAME INITIAL FINAL")
-        name = fields[0].decode()
-        if name in states:
-            raise at_line(line, f"state {name!r} is already on line {states[name].line}")
-        initial, final = (probability_in(field, line) for field in fields[1:])
-        states[name] = _State(len(states), initial, final, line)
-    return states
-
-
-def _transitions(
-    values: list[_Value], alphabet: Alphabet, states: dict[str, _State]
-) -> list[Transition]:
-    transitions = []
-    lines: dict[tuple[int, int], int] = {}
-    for fields, line in values:
-        if len(fields) != 4:
-            raise at_line(line, f"{show_field(b' '.join(fields))} is not FROM TO SYMBOL WEIGHT")
-        origin, successor, symbol = (field.decode() for field in fields[:3])
-        for state in (origin, successor):
-            if state not in states:
-                raise at_line(line, f"state {state!r} is unknown: there is no State of this name")
-        if symbol not in alphabet:
-            raise at_line(line, f"symbol {symbol!r} is not in the alphabet")
-        key = (states[origin].number, alphabet.index(symbol))
-        if lines.setdefault(key, line) != line:
-            raise at_line(
-                line,
-                f"not deterministic: state {origin!r}, symbol {symbol!r} has a transition on line "
-                f"{lines[key]} already",
-            )
-        weight = probability_in(fields[3], line)
-        transitions.append(Transition(*key, states[successor].number, weight))
-    return transitions
-
-
-def _check_sums(states: dict[str, _State], transitions: list[Transition]) -> None:
-    sums = [state.final for state in states.values()]
-    for transition in transitions:
-        sums[transition.state] += transition.probability
-    for (name, state), total in zip(states.items(), sums, strict=True):
-        if not sums_to_one(total):
-            raise at_line(state.line, f"state {name!r}: its weights sum to {total:.9g}, not to 1")
+def _transition(value: _Value, alphabet: Alphabet, numbers: dict[str, int]) -> Transition:
+    fields, line = value
+    if len(fields) != 4:
+        raise at_line(line, f"{show_field(b' '.join(fields))} is not FROM TO SYMBOL WEIGHT")
+    origin, successor, symbol = (field.decode() for field in fields[:3])
+    for state in (origin, successor):
+        if state not in numbers:
+            raise at_line(line, f"state {state!r} is unknown: there is no State of this name")
+    if symbol not in alphabet:
+        raise at_line(line, f"symbol {symbol!r} is not in the alphabet")
+    weight = probability_in(fields[3], line)
+    return Transition(numbers[origin], alphabet.index(symbol), numbers[successor], weight, line)

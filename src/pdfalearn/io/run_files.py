@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import fields
-from functools import partial
 from typing import Any
 
-from pdfalearn.equivalence import Equivalence, Exact, Quantization, Relation, Rounded, Tolerance
-from pdfalearn.errors import FileFormatError
-from pdfalearn.files import Arrays, check_keys, check_range, check_shape, is_number, wrong
-from pdfalearn.io._archived import Archived, Document
-from pdfalearn.io._run_arrays import (
-    arrays_of,
-    dtypes_of,
-    read_distances,
-    read_tree,
-    read_unresolved,
-    read_words,
+import numpy as np
+from numpy.typing import NDArray
+
+from pdfalearn.alphabet import WordTree
+from pdfalearn.equivalence import Exact, Quantization, Relation, Rounded, Tolerance
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files import (
+    LARGEST,
+    Array,
+    Arrays,
+    Member,
+    arrays_of_value,
+    check_keys,
+    check_members,
+    check_range,
+    is_number,
+    wrong,
 )
-from pdfalearn.io.pdfa_files import pdfa_of
-from pdfalearn.results import History, Progress, Result, Statistics
+from pdfalearn.io._archive_kinds import ArchiveKind, Document, Dtypes
+from pdfalearn.io.pdfa_files import DTYPES, arrays_of_pdfa, pdfa_of
+from pdfalearn.results import (
+    NONE,
+    BoundaryDistances,
+    History,
+    KeptTree,
+    Progress,
+    Result,
+    Statistics,
+)
+from pdfalearn.words import offsets_of
 
 PROGRESS = {field.name: str(field.type) for field in fields(Progress)}
 FIGURES = {
@@ -29,6 +44,39 @@ FIGURES = {
     if not str(field.type).startswith("tuple")
 }
 """The figures, and whether they are "int" or "float"; tuples of figures are arrays in a file."""
+
+_I4, _I8, _F8 = ("<i4",), ("<i8",), ("<f8",)
+_KEY_TYPES = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8)))
+
+_FIGURES = {
+    "batches.npy": Member("batches", _I8, (None,), 0, LARGEST),
+    "history.npy": Member("history", _F8, (None, len(PROGRESS))),
+    "counterexamples.npy": Member("counterexamples", _I8, (None, 2), 0, LARGEST),
+    "unresolved.npy": Member("unresolved", _I8, (None, 2)),
+}
+_WORDS = {
+    "word_parents.npy": Member("parents", _I4, ("nodes",), root=0),
+    "word_symbols.npy": Member("symbols", _I4, ("nodes",), 0, "symbols"),
+    "word_ends.npy": Member("ends", _I4, ("words",), 0, "nodes"),
+}
+_DISTANCES = {
+    "distances.npy": Member("distances", _F8, ("distances",), 0, 1),
+    "distance_counts.npy": Member("counts", _I8, ("distances",), 0, LARGEST),
+}
+_TREE = {
+    "further_distributions.npy": Member("distributions", _F8, ("further", "columns"), 0, 1 + 1e-6),
+    "tree_parents.npy": Member("parents", _I4, ("tree nodes",), root=NONE),
+    "suffix_rests.npy": Member("rests", _I4, ("suffixes",), root=0),
+    "suffix_firsts.npy": Member("firsts", _I4, ("suffixes",), -1, "symbols"),
+    "class_keys.npy": Member("keys", _KEY_TYPES, ("classes", None)),
+    "tree_labels.npy": Member("labels", _I4, ("tree nodes",), -1, 2**31),
+    "tree_suffixes.npy": Member("suffixes", _I4, ("tree nodes",), NONE, "suffixes"),
+    "tree_states.npy": Member("states", _I4, ("tree nodes",), NONE, "words"),
+}
+_TRACES = {
+    "traces.npy": Member("classes", _I4, ("classes in traces",), -1, "classes"),
+    "trace_lengths.npy": Member("lengths", _I8, (None,), 0, 2**31),
+}
 
 
 def _describe(result: Result) -> Document:
@@ -42,57 +90,97 @@ def _describe(result: Result) -> Document:
     }
 
 
-def _make(document: Document, arrays: Arrays, **shared: Any) -> Result:
-    """Make a run from what its file holds, or refuse the file."""
-    has_tree, complete_to = document["tree"], document["complete_to"]
+def _check_text(document: Document) -> Dtypes:
+    kind, complete_to = document["tree"], document["complete_to"]
     if document["history"] != [*PROGRESS]:
         raise wrong("history", document["history"], f"{[*PROGRESS]}")
-    if has_tree not in (None, "classes", "traces"):
-        raise wrong("tree", has_tree, 'null, "classes" or "traces"')
+    if kind not in (None, "classes", "traces"):
+        raise wrong("tree", kind, 'null, "classes" or "traces"')
     if complete_to is not None and not (is_number(complete_to) and 0 <= complete_to <= 1):
         raise wrong("complete_to", complete_to, "a distance from 0 to 1")
+    members = _FIGURES | _WORDS
+    if complete_to is not None:
+        members |= _DISTANCES
+    if kind is not None:
+        members |= _TREE
+    if kind == "traces":
+        members |= _TRACES
+    return DTYPES | {name: member.dtypes for name, member in members.items()}
+
+
+def _arrays_of(result: Result) -> Arrays:
+    tree, statistics = result.kept_tree, result.statistics
+    found = statistics.counterexamples, statistics.longest_counterexamples
+    steps = [[getattr(step, name) for name in PROGRESS] for step in result.history]
+    arrays: dict[str, Array] = {
+        **arrays_of_pdfa(result.pdfa),
+        "batches.npy": np.array(statistics.batches, "<i8"),
+        "history.npy": np.array(steps, "<f8").reshape(-1, len(PROGRESS)),
+        "counterexamples.npy": np.array(found, "<i8").T,
+        "unresolved.npy": result.unresolved.astype("<i8", copy=False),
+        **arrays_of_value(result.kept_words, _WORDS),
+    }
+    if result.kept_distances is not None:
+        arrays |= arrays_of_value(result.kept_distances, _DISTANCES)
+    if tree is not None:
+        arrays |= arrays_of_value(tree, _TREE)
+        keys = tree.keys.astype(tree.keys.dtype.newbyteorder("<"), copy=False)
+        if keys.dtype.str not in _KEY_TYPES:
+            raise InputError(
+                f"the keys of classes are of {keys.dtype}, which cannot be in a file; learn by an "
+                "equivalence whose keys are integers or floats of up to 64 bits"
+            )
+        arrays["class_keys.npy"] = keys
+        if tree.traces is not None:
+            traces = np.frombuffer(b"".join(tree.traces), np.int32)
+            arrays["traces.npy"] = traces.astype("<i4", copy=False)
+            arrays["trace_lengths.npy"] = np.array([len(each) // 4 for each in tree.traces], "<i8")
+    return arrays
+
+
+def _make(document: Document, arrays: Arrays, **shared: Any) -> Result:
+    """Make a run from what its file holds, or refuse the file."""
     pdfa = pdfa_of(arrays)
     states, symbols = pdfa.transitions.shape
-    words = read_words(arrays, symbols)
-    if len(words) < states or (has_tree is None and len(words) > states):
+    sizes = {"symbols": symbols, "columns": symbols + 1}
+    figures = check_members(arrays, _FIGURES, sizes)
+    for column, size in enumerate((states, symbols)):
+        check_range(figures["unresolved"][:, column], "unresolved.npy", 0, size - 1)
+    words = WordTree(**check_members(arrays, _WORDS, sizes))
+    has_tree, complete_to = document["tree"] is not None, document["complete_to"]
+    if len(words) < states or (not has_tree and len(words) > states):
         raise FileFormatError(f"word_ends.npy has {len(words)} words for {states} states")
+    # States that only the tree knows come behind those of the automaton.
+    sizes["further"] = len(words) - states
     return Result(
         pdfa=pdfa,
-        statistics=_statistics(document, arrays),
-        history=_history(arrays),
+        statistics=_statistics(document, figures),
+        history=_history(figures["history"]),
         equivalence=_relation(document["equivalence"]),
         kept_words=words,
-        kept_tree=None if has_tree is None else read_tree(arrays, len(words), states, symbols),
-        kept_distances=None if complete_to is None else read_distances(arrays, float(complete_to)),
-        unresolved=read_unresolved(arrays, states, symbols),
+        kept_tree=_tree(arrays, sizes) if has_tree else None,
+        kept_distances=None if complete_to is None else _distances(arrays, float(complete_to)),
+        unresolved=figures["unresolved"],
         **shared,
     )
 
 
-def _statistics(document: Document, arrays: Arrays) -> Statistics:
+def _statistics(document: Document, figures: Arrays) -> Statistics:
     given = check_keys(document["statistics"], set(FIGURES), "statistics")
-    batches = check_shape(arrays, "batches.npy", (None,))
-    found = check_shape(arrays, "counterexamples.npy", (None, 2))
-    check_range(batches, "batches.npy", 0, 2**62)
-    check_range(found, "counterexamples.npy", 0, 2**62)
+    found, longest = figures["counterexamples"].T.tolist()
     return Statistics(
         **{name: _figure(given[name], kind, name) for name, kind in FIGURES.items()},  # type: ignore[arg-type]
-        batches=tuple(batches.tolist()),
-        counterexamples=tuple(found[:, 0].tolist()),
-        longest_counterexamples=tuple(found[:, 1].tolist()),
+        batches=tuple(figures["batches"].tolist()),
+        counterexamples=tuple(found),
+        longest_counterexamples=tuple(longest),
     )
 
 
-def _history(arrays: Arrays) -> History:
-    rows = check_shape(arrays, "history.npy", (None, len(PROGRESS))).tolist()
+def _history(rows: Array) -> History:
+    steps = (zip(row, PROGRESS.items(), strict=True) for row in rows.tolist())
     return History(
-        Progress(
-            **{
-                name: _figure(value, kind, f"history.npy, {name},")  # type: ignore[arg-type]
-                for value, (name, kind) in zip(row, PROGRESS.items(), strict=True)
-            }
-        )
-        for row in rows
+        Progress(*(_figure(value, kind, f"history.npy, {name},") for value, (name, kind) in step))  # type: ignore[arg-type]
+        for step in steps
     )
 
 
@@ -103,51 +191,104 @@ def _figure(value: object, kind: str, name: str) -> int | float:
     raise wrong(name, value, "an integer of 0 or more" if kind == "int" else "0 or more")
 
 
+def _distances(arrays: Arrays, complete_to: float) -> BoundaryDistances:
+    found = BoundaryDistances(**check_members(arrays, _DISTANCES, {}), complete_to=complete_to)
+    if not (np.diff(found.distances) > 0).all() or not (np.diff(found.counts) >= 0).all():
+        raise FileFormatError("distances.npy and distance_counts.npy do not grow; damaged")
+    return found
+
+
+def _tree(arrays: Arrays, sizes: dict[str, int]) -> KeptTree:
+    parts = check_members(arrays, _TREE, sizes)
+    # The empty suffix has no first symbol, and all others do.
+    check_range(parts["firsts"][1:], "suffix_firsts.npy", 0, sizes["symbols"] - 1)
+    traces = _traces(arrays, sizes) if "traces.npy" in arrays else None
+    tree = KeptTree(**parts, traces=traces)
+    _check_arcs(tree)
+    return tree
+
+
+def _traces(arrays: Arrays, sizes: dict[str, int]) -> tuple[bytes, ...]:
+    classes, lengths = check_members(arrays, _TRACES, sizes).values()
+    if lengths.sum(dtype=object) != len(classes):
+        raise FileFormatError(f"trace_lengths.npy do not sum to the {len(classes)} of traces.npy")
+    data, places = classes.tobytes(), (classes.itemsize * offsets_of(lengths)).tolist()
+    traces = tuple(map(data.__getitem__, map(slice, places, places[1:])))
+    if len(set(traces)) < len(traces):
+        raise FileFormatError("traces.npy holds a trace twice; damaged: save or fetch it again")
+    return traces
+
+
+def _check_arcs(tree: KeptTree) -> None:
+    """Refuse labels without meaning, arcs that cannot be told apart, and leaves with children."""
+    above, labels = tree.parents[1:], tree.labels[1:].astype(np.int64)
+    if (tree.suffixes[above] == NONE).any() or (tree.states[above] != NONE).any():
+        raise FileFormatError("tree_suffixes.npy has no suffix for a node that has children")
+    are_traces = np.zeros(len(above), dtype=bool)
+    if tree.traces is not None:
+        # Arcs by a suffix of one symbol are labelled with a class, all others with a trace.
+        lengths = _suffix_lengths(tree.rests)[tree.suffixes[above]]
+        are_traces = lengths >= 2
+        check_range(labels[are_traces], "tree_labels.npy", 0, len(tree.traces) - 1)
+        found = np.array([len(trace) // 4 for trace in tree.traces], dtype=np.int64)
+        if (found[labels[are_traces]] != lengths[are_traces]).any():
+            raise FileFormatError("trace_lengths.npy has another length than the trace's suffix")
+    check_range(labels[~are_traces], "tree_labels.npy", -1, len(tree.keys) - 1)
+    # The node and the label in one number; labels are from -1 on.
+    if len(np.unique((above.astype(np.int64) << 32) + labels + 1)) < len(above):
+        raise FileFormatError("tree_labels.npy has the same label on two arcs of one node")
+
+
+def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
+    lengths = [0]
+    for rest in rests[1:].tolist():
+        lengths.append(lengths[rest] + 1)
+    return np.array(lengths, dtype=np.int64)
+
+
+_RELATIONS = {"quantization": Quantization, "exact": Exact, "tolerance": Tolerance}
+
+
+def _parameters_of(relation: type[Any]) -> list[str]:
+    return [field.name for field in fields(relation) if field.init]
+
+
 def _relation_object(equivalence: Relation | None) -> Document:
     """Return a relation as an object; one that is not this library's can only be shown."""
     decimals, inner = [], equivalence
     while type(inner) is Rounded:
         decimals.append(inner.decimals)
         inner = inner.equivalence
-    if type(inner) is Quantization:
-        return {"kind": "quantization", "kappa": inner.kappa, "rounded": decimals}
-    if type(inner) is Exact:
-        return {"kind": "exact", "rounded": decimals}
-    if type(inner) is Tolerance:
-        return {"kind": "tolerance", "tolerance": inner.tolerance}
+    for kind, relation in _RELATIONS.items():
+        if type(inner) is relation:
+            given = {name: getattr(inner, name) for name in _parameters_of(relation)}
+            return {"kind": kind, **given, "rounded": decimals}
     return {"kind": "other", "shown": reprlib.repr(equivalence)}
 
 
 def _relation(document: object) -> Relation | None:
     """Make the relation again, or None if it is another program's."""
     kind = document.get("kind") if isinstance(document, dict) else None
-    keys = {
-        "quantization": {"kappa", "rounded"},
-        "exact": {"rounded"},
-        "tolerance": {"tolerance"},
-        "other": {"shown"},
-    }
-    if not isinstance(kind, str) or kind not in keys:
-        raise wrong("equivalence", document, "a relation of distributions")
-    given = check_keys(document, keys[kind] | {"kind"}, "equivalence")
     if kind == "other":
         return None
-    if kind == "tolerance":
-        return Tolerance(given["tolerance"])
+    if not isinstance(kind, str) or kind not in _RELATIONS:
+        raise wrong("equivalence", document, "a relation of distributions")
+    names = _parameters_of(_RELATIONS[kind])
+    given = check_keys(document, {"kind", "rounded", *names}, "equivalence")
     if not isinstance(given["rounded"], list):
         raise wrong("rounded", given["rounded"], "a list of numbers of decimals")
-    equivalence: Equivalence = Quantization(given["kappa"]) if kind == "quantization" else Exact()
+    relation: Any = _RELATIONS[kind](**{name: given[name] for name in names})
     for decimals in reversed(given["rounded"]):
-        equivalence = Rounded(equivalence, decimals)
-    return equivalence
+        relation = Rounded(relation, decimals)
+    return relation  # type: ignore[no-any-return]
 
 
-RUN = Archived(
+RUN = ArchiveKind(
     noun="run",
     keys={"statistics", "history", "equivalence", "complete_to", "tree"},
     describe=_describe,
-    arrays_of=partial(arrays_of, progress=PROGRESS),
-    dtypes_of=dtypes_of,
+    arrays_of=_arrays_of,
+    check_text=_check_text,
     make=_make,
     parts="the automaton alone: save(result.pdfa, …), the tree alone: save(result.tree, …)",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, BinaryIO
 
 from pdfalearn.errors import FileFormatError, InputError
@@ -11,30 +12,18 @@ from pdfalearn.files import (
     check_can_write,
     check_name,
     open_archive,
+    read_gzipped,
     read_named,
     show_name,
     write_named,
 )
-from pdfalearn.io import arpa, pythautomata
-from pdfalearn.io._archived import Archived
+from pdfalearn.io import other_programs, pdfa_files
+from pdfalearn.io._archive_kinds import ArchiveKind
+from pdfalearn.io.arpa import read_ngram
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
-from pdfalearn.io.other_programs import (
-    write_drn,
-    write_markov_chain,
-    write_openfst,
-    write_prism,
-    write_symbols,
-)
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
-from pdfalearn.io.pdfa_files import (
-    read_gzipped_json,
-    read_json,
-    read_npz,
-    write_gzipped_json,
-    write_json,
-    write_npz,
-)
+from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
 from pdfalearn.pdfa import PDFA, pdfa_remedy
@@ -42,7 +31,7 @@ from pdfalearn.results import Frontier, Result, TreeNode
 from pdfalearn.text import described
 
 _ARCHIVE = ".zip"
-_ARCHIVED: dict[type, Archived[Any]] = {Result: RUN, Frontier: FRONTIER}
+_ARCHIVED: dict[type, ArchiveKind[Any]] = {Result: RUN, Frontier: FRONTIER}
 
 
 def _read_archive(stream: BinaryIO) -> Any:
@@ -70,18 +59,22 @@ def _draw(pdfa: PDFA, kind: str) -> bytes:
     return default_picture(pdfa).rendered(kind)
 
 
+def _read_arpa(stream: BinaryIO) -> PDFA:
+    return read_ngram(stream).pdfa
+
+
 _READERS: dict[str, Callable[[BinaryIO], Any]] = {
-    ".json": read_json,
-    ".json.gz": read_gzipped_json,
-    ".npz": read_npz,
-    ".arpa": lambda stream: arpa.read(stream).pdfa,
-    ".arpa.gz": lambda stream: arpa.read_gzipped(stream).pdfa,
+    ".json": pdfa_files.read_json,
+    ".json.gz": partial(read_gzipped, pdfa_files.read_json),
+    ".npz": pdfa_files.read_npz,
+    ".arpa": _read_arpa,
+    ".arpa.gz": partial(read_gzipped, _read_arpa),
     ".pautomac": read_pautomac,
     ".pautomac_model.txt": read_pautomac,
-    ".pythautomata": pythautomata.read,
-    ".pickle": pythautomata.read,
-    ".pkl": pythautomata.read,
-    ".joblib": pythautomata.read,
+    ".pythautomata": read_pythautomata,
+    ".pickle": read_pythautomata,
+    ".pkl": read_pythautomata,
+    ".joblib": read_pythautomata,
     ".dot": read_dot,
     _ARCHIVE: _read_archive,
 }
@@ -89,15 +82,15 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
 _PAGE = ".html"
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
-    ".json": write_json,
-    ".json.gz": write_gzipped_json,
-    ".npz": write_npz,
-    ".mc.dot": write_markov_chain,
+    ".json": pdfa_files.write_json,
+    ".json.gz": pdfa_files.write_gzipped_json,
+    ".npz": pdfa_files.write_npz,
+    ".mc.dot": other_programs.write_markov_chain,
     ".dot": write_dot,
-    ".pm": write_prism,
-    ".drn": write_drn,
-    ".att": write_openfst,
-    ".syms": write_symbols,
+    ".pm": other_programs.write_prism,
+    ".drn": other_programs.write_drn,
+    ".att": other_programs.write_openfst,
+    ".syms": other_programs.write_symbols,
     ".pautomac": write_pautomac,
     ".pautomac_model.txt": write_pautomac,
     **picture_writers(_draw),
@@ -251,6 +244,7 @@ def _writers_for(
     kind: type, path: str | os.PathLike[str]
 ) -> dict[str, Callable[[Any, BinaryIO], None]] | None:
     """Find what writes the things of a class; refuse an ending that is for another class."""
+    # Subclasses are saved as what they are derived from.
     found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
     if found is None:
         return None

@@ -18,10 +18,7 @@ from pdfalearn.io.dot import (
     short_symbol_label,
 )
 from pdfalearn.io.pdfa_files import check_symbols
-from pdfalearn.results import ArcLabel, NumberedNode, TreeNode, numbered_nodes
-
-FORMAT = "classification tree"
-VERSION = 1
+from pdfalearn.results import NumberedNode, TreeNode, numbered_nodes
 
 MOST_LEAVES = 300
 """Pictures of larger trees are refused."""
@@ -84,20 +81,14 @@ def save_tree(tree: TreeNode, path: str | os.PathLike[str]) -> None:
 def _write_json(tree: TreeNode, stream: BinaryIO) -> None:
     nodes = numbered_nodes(tree)
     check_symbols(_symbols_of(nodes))
-    stream.write(f'{{"format":"{FORMAT}","version":{VERSION},\n"nodes":[\n'.encode())
-    stream.write(",\n".join(map(_node_text, nodes)).encode())
-    stream.write(b"]}\n")
-
-
-def _node_text(numbered: NumberedNode) -> str:
-    node, parent, arc = numbered
-    values = {
-        "suffix": node.suffix,
-        "access_word": node.access_word,
-        "distribution": node.distribution,
-    }
-    given = {name: value for name, value in values.items() if value is not None}
-    return json.dumps({"parent": parent, "class": arc, **given}, separators=(",", ":"))
+    lines = []
+    for node, parent, arc in nodes:
+        parts = vars(node) | {"children": None}
+        given = {name: value for name, value in parts.items() if value is not None}
+        document = {"parent": parent, "class": arc, **given}
+        lines.append(json.dumps(document, separators=(",", ":")))
+    text = ",\n".join(lines)
+    stream.write(f'{{"format":"classification tree","version":1,\n"nodes":[\n{text}]}}\n'.encode())
 
 
 def tree_to_dot(tree: TreeNode) -> str:
@@ -118,34 +109,29 @@ def tree_to_dot(tree: TreeNode) -> str:
     }
     <BLANKLINE>
     """
-    return _dot_text(numbered_nodes(tree))
+    nodes = numbered_nodes(tree)
+    separator = "" if all(len(str(symbol)) == 1 for symbol in _symbols_of(nodes)) else " "
+    lines = [_BEGIN, _DOWNWARDS if _count_leaves(nodes) <= MOST_LEAVES_DOWNWARDS else _TO_THE_RIGHT]
+    for number, (node, parent, arc) in enumerate(nodes):
+        if node.suffix is not None:
+            look = f'label="{_word(node.suffix, separator)}", {_INNER}'
+        else:
+            word, row = _word(node.access_word or (), separator), _numbers(node.distribution or ())
+            look = f'label="{word}\\n{row}", {_LEAF}'
+        lines.append(f"  {number} [{look}];\n")
+        if parent is not None:
+            arrow = _UNDEFINED if arc is None else f'label=" {_numbers(arc)} "'
+            lines.append(f"  {parent} -> {number} [{arrow}];\n")
+    return "".join([*lines, "}\n"])
 
 
 def render_tree(tree: TreeNode, kind: str, *, time_limit: float = TIME_LIMIT) -> bytes:
-    """Draw a classification tree with Graphviz.
-
-    Parameters
-    ----------
-    tree : TreeNode
-        The tree, of at most ``MOST_LEAVES`` leaves.
-    kind : {"svg", "png", "pdf"}
-        The kind of picture.
-    time_limit : float
-        Seconds that Graphviz may take.
-
-    Raises
-    ------
-    MissingExtraError
-        If Graphviz is not installed.
-    InputError
-        If the tree is too large for a picture.
-    """
-    nodes = numbered_nodes(tree)
-    leaves = _count_leaves(nodes)
+    """Draw a classification tree of at most ``MOST_LEAVES`` leaves with Graphviz."""
+    leaves = _count_leaves(numbered_nodes(tree))
     if leaves > MOST_LEAVES:
         raise InputError(f"a picture of {leaves} leaves won't help; {_REMEDY}")
     name = f"a tree of {leaves} leaves"
-    return picture(_dot_text(nodes), kind, name=name, remedy=_REMEDY, time_limit=time_limit)
+    return picture(tree_to_dot(tree), kind, name=name, remedy=_REMEDY, time_limit=time_limit)
 
 
 def _write_dot(tree: TreeNode, stream: BinaryIO) -> None:
@@ -156,38 +142,13 @@ def _count_leaves(nodes: list[NumberedNode]) -> int:
     return sum(not node.children for node, _, _ in nodes)
 
 
-def _dot_text(nodes: list[NumberedNode]) -> str:
-    separator = "" if all(len(str(symbol)) == 1 for symbol in _symbols_of(nodes)) else " "
-    is_small = _count_leaves(nodes) <= MOST_LEAVES_DOWNWARDS
-    lines = [_BEGIN, _DOWNWARDS if is_small else _TO_THE_RIGHT]
-    for number, (node, parent, arc) in enumerate(nodes):
-        lines.append(f"  {number} [{_node_style(node, separator)}];\n")
-        if parent is not None:
-            lines.append(f"  {parent} -> {number} [{_arc_style(arc)}];\n")
-    return "".join([*lines, "}\n"])
-
-
-def _node_style(node: TreeNode, separator: str) -> str:
-    if node.suffix is not None:
-        return f'label="{_word(node.suffix, separator)}", {_INNER}'
-    word = _word(node.access_word or (), separator)
-    return f'label="{word}\\n{_numbers(node.distribution or ())}", {_LEAF}'
-
-
-def _arc_style(arc: ArcLabel) -> str:
-    return _UNDEFINED if arc is None else f'label=" {_numbers(arc)} "'
-
-
 def _word(word: Sequence[Symbol], separator: str) -> str:
     return list_label(word, separator, show=short_symbol_label, most=MOST_SYMBOLS) or "λ"
 
 
 def _numbers(values: Sequence[float]) -> str:
-    return f"({list_label(values, ', ', show=_number)})"
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
+    return f"({list_label(texts, ', ')})"
 
 
 def _symbols_of(nodes: list[NumberedNode]) -> set[Symbol]:

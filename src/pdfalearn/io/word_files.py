@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +31,7 @@ _BITS, _MOST_SYMBOLS, _TRIALS = 16, 512, 200
 
 
 class PlainLines:
-    """Reads lines of an alphabet whose symbols are short and plain, many at once.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        How each symbol is written.
-    are_joined : bool
-        Whether symbols stand side by side, each one character, or have blanks between them.
-    """
+    """Reads lines of an alphabet whose symbols are short and plain, many at once."""
 
     def __init__(self, texts: Sequence[str], *, are_joined: bool) -> None:
         self._are_joined = are_joined
@@ -45,7 +39,7 @@ class PlainLines:
         is_plain &= are_joined or not any(" " in text for text in texts)
         numbers = [int.from_bytes(text.encode()[:_LONGEST], "little") for text in texts]
         self._numbers = np.array(numbers, dtype=np.uint64)
-        self._hash: _Hash | None = None
+        self._hash = None
         if is_plain and len(texts) <= _MOST_SYMBOLS:
             self._hash = _hash_without_collision(self._numbers)
 
@@ -63,34 +57,32 @@ class PlainLines:
             begins, lengths = _tokens(characters)
             if len(lengths) and lengths.max() > _LONGEST:
                 return None
-            keys = _packed(characters, begins, lengths)
-        codes = self._hash.codes(keys)
+            keys = _pack(characters, begins, lengths)
+        multiplier, table = self._hash
+        codes = table[_slots(keys, multiplier)]
+        # Whatever is not a symbol has found the code of one whose bytes are not the same.
         if not np.array_equal(self._numbers[codes], keys):
             return None
         offsets = np.append(0, np.searchsorted(begins, breaks))
         return Words(codes, offsets.astype(np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class _Hash:
-    """Finds the code of a number in one step; of other numbers, any code."""
-
-    multiplier: np.uint64
-    table: NDArray[np.int32]
-
-    def codes(self, numbers: NDArray[np.uint64]) -> NDArray[np.int32]:
-        return np.asarray(self.table[(numbers * self.multiplier) >> np.uint64(64 - _BITS)])
+def _slots(numbers: NDArray[np.uint64], multiplier: np.uint64) -> NDArray[np.uint64]:
+    return np.asarray((numbers * multiplier) >> np.uint64(64 - _BITS))
 
 
-def _hash_without_collision(numbers: NDArray[np.uint64]) -> _Hash | None:
+def _hash_without_collision(
+    numbers: NDArray[np.uint64],
+) -> tuple[np.uint64, NDArray[np.int32]] | None:
+    """Return a multiplier and a table that find the place of each number in one step."""
     random = np.random.default_rng(0)
     for _ in range(_TRIALS):
         multiplier = np.uint64(int(random.integers(2**63)) * 2 + 1)
-        slots = (numbers * multiplier) >> np.uint64(64 - _BITS)
+        slots = _slots(numbers, multiplier)
         if len(np.unique(slots)) == len(numbers):
             table = np.zeros(2**_BITS, dtype=np.int32)
             table[slots] = np.arange(len(numbers))
-            return _Hash(multiplier, table)
+            return multiplier, table
     return None
 
 
@@ -101,13 +93,16 @@ def _tokens(characters: Bytes) -> tuple[Integers, Integers]:
     return edges[::2], edges[1::2] - edges[::2]
 
 
-def _packed(characters: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
+def _pack(characters: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
     """Put the bytes of every token into one integer, the first byte lowest."""
     padded = np.concatenate((characters, np.zeros(_LONGEST, dtype=np.uint8)))
     # Every eight bytes that follow each other, one integer for each place.
     windows = np.ndarray(len(characters), dtype="<u8", buffer=padded.data, strides=(1,))
     return np.asarray(windows[begins] & _MASKS[lengths])
 
+
+_LONGEST_SYMBOL = 80
+"""An error shows no more characters of a symbol."""
 
 _CUT = "(cut)"
 """After a blank, or else after a tab, this ends the line of a word that was cut."""
@@ -120,11 +115,6 @@ class WordNotation:
     What cannot be seen is escaped; then a backslash is doubled. Where blanks are between symbols,
     those that have blanks or are empty are quoted; then those that begin with a quote are, too. The
     mark of a cut word comes after a blank, or after a tab if the symbols themselves can spell it.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        The symbols.
 
     Examples
     --------
@@ -157,24 +147,38 @@ class WordNotation:
         try:
             return [self._codes[text] for text in (line if self._are_joined else line.split())]
         except KeyError:
-            return self._searched(line)
+            return self._search(line)
 
-    def words(self, lines: Sequence[str]) -> Words | None:
-        """Read many lines, with their ends, at once; None where that takes a closer look."""
-        return self._plain.words(lines)
+    def encode(self, lines: Sequence[str], name: str, first: int = 1) -> Words:
+        """Turn lines of a file into words, or name the line and the symbol that is not one.
+
+        With their ends they are read many at once, where that does not take a closer look.
+        """
+        words = self._plain.words(lines)
+        if words is not None:
+            return words
+        codes = []
+        for number, line in enumerate(lines, first):
+            try:
+                codes.append(self.codes(line.removesuffix("\n")))
+            except KeyError as error:
+                symbol = shortened(str(error.args[0]), _LONGEST_SYMBOL)
+                raise FileFormatError(
+                    f"{name}, line {number}: symbol {symbol!r} is not in the alphabet"
+                ) from error
+        return Words.of(codes)
 
     @cached_property
     def _plain(self) -> PlainLines:
         self._codes  # noqa: B018  refuses symbols that are written alike
         return PlainLines(self._texts, are_joined=self._are_joined)
 
-    def _searched(self, line: str) -> list[int]:
+    def _search(self, line: str) -> list[int]:
         """Read a word in which some symbols have escapes or quotes."""
         rest = self._pattern.sub("", line)
-        if not self._are_joined:
-            rest = rest.strip()
-        if rest:
-            raise KeyError(rest[0] if self._are_joined else rest.split()[0])
+        unknown = rest if self._are_joined else rest.split()
+        if unknown:
+            raise KeyError(unknown[0])
         return [self._forms[text] for text in self._pattern.findall(line)]
 
     @cached_property
@@ -199,7 +203,9 @@ class WordNotation:
             for text, code in plain.items()
             if text and text.isprintable() and " " not in text and text not in self._codes
         }
-        return _longest_first(self._codes) | _longest_first(loose)
+        # The longest first: of alternatives, a pattern takes the first one that fits.
+        forms = (self._codes | loose).items()
+        return dict(sorted(forms, key=lambda form: (form[0] in loose, -len(form[0]))))
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -223,14 +229,6 @@ def _texts(symbols: Sequence[str], *, are_joined: bool) -> list[str]:
     ]
 
 
-def _longest_first(codes: dict[str, int]) -> dict[str, int]:
-    return dict(sorted(codes.items(), key=lambda pair: -len(pair[0])))
-
-
-_LONGEST_SYMBOL = 80
-"""An error shows no more characters of a symbol."""
-
-
 @dataclass(frozen=True)
 class WordLines:
     """The lines of a file of words; what they mean depends on the alphabet."""
@@ -241,57 +239,36 @@ class WordLines:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> WordLines:
         """Read all lines of a file."""
-        name = show_name(check_name(path))
-        try:
-            with Path(path).open(encoding="utf-8-sig") as stream:
-                return cls(name, [line.removesuffix("\n") for line in stream])
-        except UnicodeDecodeError as error:
-            raise FileFormatError(f"{name}: not a text in UTF-8 ({error})") from error
+        with _open_text(path) as (stream, name):
+            return cls(name, [line.removesuffix("\n") for line in stream])
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def encoded(self, alphabet: Alphabet) -> Words:
         """Turn the lines into words of an alphabet, or name the line and the symbol that is not."""
-        return _encoded(self.lines, WordNotation(alphabet), self.name, 1)
+        return WordNotation(alphabet).encode(self.lines, self.name)
 
     def cut_words(self, alphabet: Alphabet) -> int:
         """Count the words that are marked as cut."""
         return sum(map(WordNotation(alphabet).is_cut, self.lines))
 
 
-def encoded_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
-    """Read the words of a file in batches of at most this many words, keeping none.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is not a text, or names the line and the symbol that is not in the alphabet.
-    """
-    name = show_name(check_name(path))
+def encode_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
+    """Read the words of a file in batches of at most this many words, keeping none."""
     notation, begin = WordNotation(alphabet), 1
+    with _open_text(path) as (stream, name):
+        while lines := list(islice(stream, most)):
+            yield notation.encode(lines, name, begin)
+            begin += len(lines)
+
+
+@contextmanager
+def _open_text(path: str | os.PathLike[str]) -> Iterator[tuple[TextIO, str]]:
+    """Open a text in UTF-8, and return its name for errors, too."""
+    name = show_name(check_name(path))
     with Path(path).open(encoding="utf-8-sig") as stream:
         try:
-            while lines := list(islice(stream, most)):
-                words = notation.words(lines)
-                if words is None:
-                    plain = [line.removesuffix("\n") for line in lines]
-                    words = _encoded(plain, notation, name, begin)
-                yield words
-                begin += len(lines)
+            yield stream, name
         except UnicodeDecodeError as error:
             raise FileFormatError(f"{name}: not a text in UTF-8 ({error})") from error
-
-
-def _encoded(lines: list[str], notation: WordNotation, name: str, first: int) -> Words:
-    """Turn lines into words; the first of them has this number in its file."""
-    words = []
-    for number, line in enumerate(lines, first):
-        try:
-            words.append(notation.codes(line))
-        except KeyError as error:
-            symbol = shortened(str(error.args[0]), _LONGEST_SYMBOL)
-            raise FileFormatError(
-                f"{name}, line {number}: symbol {symbol!r} is not in the alphabet"
-            ) from error
-    return Words.of(words)

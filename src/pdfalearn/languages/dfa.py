@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from pdfalearn.checks import checked_integer, checked_transitions
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.reachability import reachable_in
+from pdfalearn.text import count_text
 from pdfalearn.words import visited_states
 
 
@@ -57,7 +59,10 @@ class DFA(Frozen):
     ) -> None:
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet)
-        ends = _checked_accepting(accepting)
+        ends = np.array(accepting)
+        if ends.ndim != 1 or not len(ends) or ends.dtype.kind != "b":
+            raise InputError(f"accepting {accepting!r} has to be True or False for each state")
+        ends.setflags(write=False)
         _check_length(transitions, ends)
         no_probability = np.broadcast_to(0.0, (len(ends), len(alphabet) + 1))
         table = checked_transitions(transitions, no_probability, alphabet)
@@ -65,30 +70,20 @@ class DFA(Frozen):
         self.__dict__["initial"] = checked_integer(initial, "initial state", 0, len(self) - 1)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.alphabet, self.transitions, self.accepting, self.initial)
+        names = ("alphabet", "transitions", "accepting", "initial")
+        return partial(DFA, **{name: getattr(self, name) for name in names}), ()
 
     def __len__(self) -> int:
         return len(self.transitions)
 
     def __repr__(self) -> str:
-        sizes = [
-            f"{size} {name}{'' if size == 1 else 's'}"
-            for size, name in ((len(self), "state"), (len(self.alphabet), "symbol"))
-        ]
+        sizes = count_text(len(self), "states"), count_text(len(self.alphabet), "symbols")
         return f"DFA({', '.join(sizes)}, initial={self.initial})"
 
     def accepts(self, word: Word) -> bool:
         """Return whether a word is allowed."""
         end = int(visited_states(self.table, self.initial, self.alphabet.encode_words([word]))[-1])
         return end >= 0 and bool(self.accepting[end])
-
-
-def _checked_accepting(given: ArrayLike) -> NDArray[np.bool_]:
-    ends = np.array(given)
-    if ends.ndim != 1 or not len(ends) or ends.dtype.kind != "b":
-        raise InputError(f"accepting {given!r} has to be True or False for each state")
-    ends.setflags(write=False)
-    return ends
 
 
 def _check_length(transitions: ArrayLike, accepting: NDArray[np.bool_]) -> None:
@@ -103,26 +98,10 @@ def _check_length(transitions: ArrayLike, accepting: NDArray[np.bool_]) -> None:
         )
 
 
-def _rebuilt(
-    alphabet: Alphabet,
-    transitions: NDArray[np.int32],
-    accepting: NDArray[np.bool_],
-    initial: int,
-) -> DFA:
-    return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting, initial=initial)
-
-
 def over_alphabet(dfa: DFA, alphabet: Alphabet, name: str, owner: str) -> DFA:
     """Put a DFA's columns into the order of an alphabet; symbols that it lacks lead nowhere.
 
-    Parameters
-    ----------
-    dfa : DFA
-        Its symbols have to be in the alphabet.
-    alphabet : Alphabet
-        The symbols of the result.
-    name, owner : str
-        What the DFA is, and whose alphabet it is, for the error.
+    The error about a symbol that is not there names the DFA, and whose alphabet it is.
 
     Examples
     --------
@@ -140,24 +119,8 @@ def over_alphabet(dfa: DFA, alphabet: Alphabet, name: str, owner: str) -> DFA:
             )
     transitions = np.full((len(dfa), len(alphabet)), -1)
     transitions[:, [alphabet.index(symbol) for symbol in dfa.alphabet]] = dfa.transitions
-    return DFA(
-        alphabet=alphabet,
-        transitions=transitions,
-        accepting=dfa.accepting,
-        initial=dfa.initial,
-    )
-
-
-def completing_states(dfa: DFA) -> NDArray[np.bool_]:
-    """Return the states from which an accepting state can be reached, by a search backwards.
-
-    Examples
-    --------
-    >>> completing_states(DFA(alphabet="a", transitions=[[1], [1]], accepting=[True, False]))
-    array([ True, False])
-    """
-    sources, columns = (dfa.transitions >= 0).nonzero()
-    return reaching(sources, dfa.transitions[sources, columns], dfa.accepting)
+    ends, initial = dfa.accepting, dfa.initial
+    return DFA(alphabet=alphabet, transitions=transitions, accepting=ends, initial=initial)
 
 
 def trim_dfa(dfa: DFA) -> DFA | None:
@@ -168,17 +131,15 @@ def trim_dfa(dfa: DFA) -> DFA | None:
     >>> trim_dfa(DFA(alphabet="a", transitions=[[1], [1]], accepting=[True, False]))
     DFA(1 state, 1 symbol, initial=0)
     """
-    useful = completing_states(dfa)
+    sources, columns = (dfa.transitions >= 0).nonzero()
+    useful = reaching(sources, dfa.transitions[sources, columns], dfa.accepting)
     if not useful[dfa.initial]:
         return None
     transitions = np.where(np.append(useful, False)[dfa.transitions], dfa.transitions, -1)
     part = reachable_in(transitions.astype(np.int32), dfa.initial)
     numbers = np.append(part.numbers(len(dfa)), np.int32(-1))
-    return DFA(
-        alphabet=dfa.alphabet,
-        transitions=numbers[transitions[part.states]],
-        accepting=dfa.accepting[part.states],
-    )
+    table = numbers[transitions[part.states]]
+    return DFA(alphabet=dfa.alphabet, transitions=table, accepting=dfa.accepting[part.states])
 
 
 def complement(dfa: DFA) -> DFA:
@@ -191,10 +152,6 @@ def complement(dfa: DFA) -> DFA:
     (False, True)
     """
     nowhere = len(dfa)
-    transitions = np.where(dfa.table < 0, nowhere, dfa.table)  # its last row is the new state's
-    return DFA(
-        alphabet=dfa.alphabet,
-        transitions=transitions,
-        accepting=np.append(~dfa.accepting, True),
-        initial=dfa.initial,
-    )
+    table = np.where(dfa.table < 0, nowhere, dfa.table)  # its last row is the new state's
+    ends = np.append(~dfa.accepting, True)
+    return DFA(alphabet=dfa.alphabet, transitions=table, accepting=ends, initial=dfa.initial)

@@ -63,7 +63,7 @@ class BeginsWith(Language):
         transitions = np.full((size + 1, len(alphabet)), -1)
         transitions[np.arange(size), codes] = np.arange(1, size + 1)
         transitions[size] = size
-        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(size + 1))
+        return _accept_last(alphabet, transitions)
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,7 @@ class EndsWith(Language):
 
     def dfa(self, alphabet: Alphabet) -> DFA:
         """Return the automaton of Knuth, Morris and Pratt."""
-        transitions = _matching(self.word, alphabet)
-        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(len(transitions)))
+        return _accept_last(alphabet, _match_prefixes(self.word, alphabet))
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,9 @@ class Contains(Language):
 
     def dfa(self, alphabet: Alphabet) -> DFA:
         """Return the automaton of Knuth, Morris and Pratt, which stays where it has found it."""
-        transitions = _matching(self.word, alphabet)
+        transitions = _match_prefixes(self.word, alphabet)
         transitions[-1] = len(transitions) - 1
-        return DFA(alphabet=alphabet, transitions=transitions, accepting=_last_of(len(transitions)))
+        return _accept_last(alphabet, transitions)
 
 
 @dataclass(frozen=True)
@@ -154,26 +153,11 @@ class Not(Language):
 
 
 def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
-    """Return the DFA of a language over an alphabet.
+    """Return the DFA of a language, in any of the forms that a user may give, over an alphabet.
 
-    Parameters
-    ----------
-    language : str, DFA, Language, or iterable of words
-        A regular expression that whole words match (needs the extra ``regex``), an automaton, a
-        description such as ``BeginsWith("ab")``, or the words themselves.
-    alphabet : Alphabet
-        The symbols of the result, in this order.
-
-    Returns
-    -------
-    DFA
-        Every state is reached by a word and reaches an accepting state; the first one is initial.
-
-    Raises
-    ------
-    InputError
-        If no word is in the language, if it has a symbol that is not in the alphabet, if an
-        expression does not parse or grows too large, or if it is not a language at all.
+    Every state is reached by a word and reaches an accepting state; the first one is initial. A
+    language is refused if it has no words, a symbol that is not in the alphabet, or an expression
+    that does not parse or grows too large.
 
     Examples
     --------
@@ -192,12 +176,7 @@ def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
 
 
 def intersection(first: DFA, second: DFA) -> DFA | None:
-    """Return a DFA of the words that two accept, as `language_dfa` does; None if there is none.
-
-    Parameters
-    ----------
-    first, second : DFA
-        Over the same symbols in the same order.
+    """Return a DFA of the words that two over the same symbols accept; None if there is none.
 
     Examples
     --------
@@ -208,8 +187,8 @@ def intersection(first: DFA, second: DFA) -> DFA | None:
     """
     ways, others = first.table >= 0, second.table >= 0
     walk = walk_pairs(
-        (first.table, first.initial),
-        (second.table, second.initial),
+        first,
+        second,
         lambda lefts, rights: ways[lefts] & others[rights],
         remedy="ask about languages of fewer states",
     )
@@ -236,6 +215,7 @@ def _dfa_of(language: LanguageLike, alphabet: Alphabet) -> DFA:
 
 def _words_dfa(words: Iterable[Word], alphabet: Alphabet) -> DFA:
     """Return the tree of the words' prefixes."""
+    # Of each node and symbol the next node; node 0 is the empty word.
     nodes: dict[tuple[int, int], int] = {}
     ends = []
     for codes in alphabet.encode_words(words):
@@ -252,11 +232,12 @@ def _words_dfa(words: Iterable[Word], alphabet: Alphabet) -> DFA:
     return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting)
 
 
-def _matching(word: Word, alphabet: Alphabet) -> NDArray[np.int64]:
+def _match_prefixes(word: Word, alphabet: Alphabet) -> NDArray[np.int64]:
     """Return where each symbol leads from the longest prefix of the word that was just read."""
     codes = alphabet.encode(word).tolist()
     transitions = np.zeros((len(codes) + 1, len(alphabet)), dtype=np.int64)
     border = 0
+    # The border is the state of the longest proper suffix: a mismatch goes on as from there.
     for place, code in enumerate(codes):
         transitions[place] = transitions[border] if place else 0
         transitions[place, code] = place + 1
@@ -265,5 +246,6 @@ def _matching(word: Word, alphabet: Alphabet) -> NDArray[np.int64]:
     return transitions
 
 
-def _last_of(size: int) -> NDArray[np.bool_]:
-    return np.asarray(np.arange(size) == size - 1)
+def _accept_last(alphabet: Alphabet, transitions: NDArray[np.int64]) -> DFA:
+    accepting = np.arange(len(transitions)) == len(transitions) - 1
+    return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting)

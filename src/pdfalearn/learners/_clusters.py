@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import numbered_rows
-from pdfalearn.equivalence import Tolerance, refined
+from pdfalearn.equivalence import Tolerance, refine_classes
 from pdfalearn.errors import MissingExtraError
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 NOT_IN_P = -1
 
 
-def nearest_similar(candidates: Floats, rows: Floats, equivalence: Tolerance) -> Integers:
-    """Return for each row the place of the nearest similar candidate; -1 if none is similar.
+def nearest(candidates: Floats, rows: Floats, limit: float = np.inf) -> Integers:
+    """Return for each row the place of the candidate with the smallest largest difference.
+
+    It is -1 where that difference is above a limit.
 
     Examples
     --------
-    >>> rows = np.array([[0.2, 0.8], [0.5, 0.5]])
-    >>> nearest_similar(rows, np.array([[0.4, 0.6], [0.0, 1.0]]), Tolerance(0.1))
-    array([ 1, -1])
+    >>> candidates, rows = np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([[0.4, 0.6], [0.0, 1.0]])
+    >>> nearest(candidates, rows), nearest(candidates, rows, Tolerance(0.1).limit)
+    (array([1, 0]), array([ 1, -1]))
     """
-    beyond = np.nextafter(equivalence.limit, np.inf)
-    distances, places = _tree(candidates).query(rows, p=np.inf, distance_upper_bound=beyond)
-    return np.where(np.isinf(distances), -1, places).astype(np.int64)
+    beyond = np.nextafter(limit, np.inf)
+    _, places = _tree(candidates).query(rows, p=np.inf, distance_upper_bound=beyond)
+    return np.where(places == len(candidates), -1, places).astype(np.int64)
 
 
 def similar_pairs(rows: Floats, equivalence: Tolerance) -> Integers:
@@ -43,19 +45,17 @@ def similar_pairs(rows: Floats, equivalence: Tolerance) -> Integers:
     >>> similar_pairs(np.array([[0.2, 0.8], [0.5, 0.5], [0.1, 0.9]]), Tolerance(0.1))
     array([[0, 2]])
     """
-    pairs = (
-        _tree(rows).query_pairs(equivalence.limit, p=np.inf, output_type="ndarray").astype(np.int64)
-    )
-    pairs.sort(axis=1)
+    pairs = _tree(rows).query_pairs(equivalence.limit, p=np.inf, output_type="ndarray")
+    pairs = np.sort(pairs.astype(np.int64), axis=1)
     return pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
 
 
-def chosen_apart(rows: Floats, equivalence: Tolerance) -> Integers:
+def choose_apart(rows: Floats, equivalence: Tolerance) -> Integers:
     """Choose rows in order: no two are similar, and every other row is similar to one of them.
 
     Examples
     --------
-    >>> chosen_apart(np.array([[0.2, 0.8], [0.25, 0.75], [0.3, 0.7], [0.9, 0.1]]), Tolerance(0.05))
+    >>> choose_apart(np.array([[0.2, 0.8], [0.25, 0.75], [0.3, 0.7], [0.9, 0.1]]), Tolerance(0.05))
     array([0, 2, 3])
     """
     firsts = np.sort(np.unique(numbered_rows(rows), return_index=True)[1])
@@ -71,18 +71,6 @@ def _tree(rows: Floats) -> cKDTree:
     from scipy.spatial import cKDTree  # takes most of a second to import
 
     return cKDTree(rows)
-
-
-def nearest(candidates: Floats, rows: Floats) -> NDArray[np.int64]:
-    """Return for each row the place of the candidate with the smallest largest difference.
-
-    Examples
-    --------
-    >>> nearest(np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([[0.4, 0.6], [0.0, 1.0]]))
-    array([1, 0])
-    """
-    _, places = _tree(candidates).query(rows, p=np.inf)
-    return np.asarray(places, dtype=np.int64)
 
 
 def greedy_clusters(rows: Floats, equivalence: Tolerance) -> Integers:
@@ -124,26 +112,19 @@ def _best_cluster(rows: Floats, place: int, similar: Integers, members: list[lis
 def deterministic(transitions: Integers, clusters: Integers) -> Integers:
     """Split clusters until the successors of their members are in the same clusters.
 
-    Parameters
-    ----------
-    transitions : array of int, shape (members, symbols)
-        Which member each symbol leads to; -1 for undefined.
-    clusters : array of int, shape (members,)
-        The number of every member's cluster, 0, 1, … without gaps.
-
-    Returns
-    -------
-    array of int, shape (members,)
-        The numbers of the new clusters, 0, 1, … as their first members come.
+    ``transitions`` are the members that symbols lead to, -1 where undefined. The new clusters are
+    numbered as their first members come.
     """
     sink = len(transitions)
     table = np.full((sink + 1, transitions.shape[1]), sink, dtype=np.int32)
     table[:-1] = np.where(transitions < 0, sink, transitions)
-    classes = refined(table, np.append(clusters, clusters.max() + 1))[:-1]
-    _, firsts, numbers = np.unique(classes, return_index=True, return_inverse=True)
-    ranks = np.empty(len(firsts), dtype=np.int64)
-    ranks[np.argsort(firsts)] = np.arange(len(firsts))
-    return ranks[numbers]
+    return _number_by_first(refine_classes(table, np.append(clusters, clusters.max() + 1))[:-1])
+
+
+def _number_by_first(labels: NDArray[np.integer]) -> Integers:
+    """Number labels 0, 1, … as they first come."""
+    _, firsts, numbers = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(firsts))[numbers]
 
 
 def cluster_means(rows: Floats, clusters: Integers) -> Floats:
@@ -154,41 +135,24 @@ def cluster_means(rows: Floats, clusters: Integers) -> Floats:
     return rows[firsts] + sums / counts[:, None]
 
 
-class Match(NamedTuple):
-    """The best cluster for a row."""
-
-    cluster: int
-    is_full: bool
-    """Whether all members of the cluster are similar to the row."""
-
-
 class WeissClusters:
     """A partition of the prefixes P into clusters that can be states.
 
     DBSCAN joins rows that chains of similar rows connect. Clusters are then split until the
     successors of their members in P are in one cluster, and until all members are similar.
-
-    Parameters
-    ----------
-    rows : array of float, shape (prefixes, suffixes)
-        The row of every prefix in P.
-    children : array of int, shape (prefixes, symbols)
-        Where in P the prefix with one symbol more stands; -1 if it is not in P.
-    equivalence : Tolerance
-        When two rows are similar.
+    ``children`` says where in P the prefix with one symbol more stands; -1 if it is not in P.
     """
 
     def __init__(self, rows: Floats, children: Integers, equivalence: Tolerance) -> None:
         self._rows = rows
         self._children = children
         self._equivalence = equivalence
+        # The number of every prefix's cluster, 0, 1, … as their first members come.
         self.of = _dbscan(rows, equivalence)
-        """The number of every prefix's cluster, 0, 1, … as their first members come."""
         self._agree()
         if self._split_dissimilar():
             self._agree()
-        _, firsts, numbers = np.unique(self.of, return_index=True, return_inverse=True)
-        self.of = np.argsort(np.argsort(firsts))[numbers]
+        self.of = _number_by_first(self.of)
 
     def members(self, cluster: int) -> Integers:
         """Return the places of a cluster's prefixes in P."""
@@ -200,60 +164,42 @@ class WeissClusters:
 
     def transitions(
         self, successors: Integers, rows: Floats, weights: Floats
-    ) -> tuple[Integers, NDArray[np.bool_]]:
-        """Return to which cluster each symbol leads from each cluster.
+    ) -> tuple[Integers, Flags]:
+        """Return to which cluster each symbol leads from each cluster, and where that is forced.
 
-        Parameters
-        ----------
-        successors : array of int, shape (prefixes, symbols)
-            Where in ``rows`` the row of every prefix with one symbol more is; -1 if undefined.
-        rows : array of float
-            Rows, also of words that are not in P.
-        weights : array of float, shape (prefixes,)
-            The probability of every prefix in P.
-
-        Returns
-        -------
-        transitions : array of int, shape (clusters, symbols)
-            The cluster of the first successor in P. Where there is none, the best match for the
-            successor of the most probable member; -1 where all are undefined.
-        is_forced : array of bool, shape (clusters, symbols)
-            Whether a match is not a full one.
+        It is the cluster of the first successor in P. Where there is none, it is the best match for
+        the successor of the most probable member, forced where that is not a full one; -1 where all
+        are undefined. ``successors`` are places in ``rows``, which has words that are not in P too.
         """
-        targets = self._clusters_of_successors_in_p()
+        targets = np.full((int(self.of.max()) + 1, self._children.shape[1]), NOT_IN_P)
+        members, symbols = (self._children != NOT_IN_P).nonzero()
+        members, symbols = members[::-1], symbols[::-1]  # so that the first member is written last
+        targets[self.of[members], symbols] = self.of[self._children[members, symbols]]
         is_forced = np.zeros(targets.shape, dtype=bool)
         for cluster, symbol in np.argwhere(targets == NOT_IN_P).tolist():
             members = self.members(cluster)
             members = members[successors[members, symbol] >= 0]
             if len(members):
                 likeliest = members[weights[members].argmax()]
-                match = self.best_match(rows[successors[likeliest, symbol]], range(len(targets)))
-                targets[cluster, symbol] = match.cluster
-                is_forced[cluster, symbol] = not match.is_full
+                row = rows[successors[likeliest, symbol]]
+                best, is_full = self.best_match(row, range(len(targets)))
+                targets[cluster, symbol], is_forced[cluster, symbol] = best, not is_full
         return targets, is_forced
 
-    def _clusters_of_successors_in_p(self) -> Integers:
-        targets = np.full((len(self.first_members()), self._children.shape[1]), NOT_IN_P)
-        for member in range(len(self.of) - 1, -1, -1):  # so that the first member is written last
-            is_known = self._children[member] != NOT_IN_P
-            targets[self.of[member], is_known] = self.of[self._children[member, is_known]]
-        return targets
-
-    def best_match(self, row: Floats, options: Iterable[int]) -> Match:
-        """Choose a cluster for a row.
+    def best_match(self, row: Floats, options: Sequence[int]) -> tuple[int, bool]:
+        """Choose a cluster for a row; return also whether all of its members are similar to it.
 
         The first whose members are all similar to it; else, of those with a similar member, the
         first that has dissimilar members already, or the first; else the first of all.
         """
-        options = list(options)
         similar = np.flatnonzero(self._equivalence.similar(self._rows, row))
         near = set(self.of[similar].tolist())
         partial = [cluster for cluster in options if cluster in near]
         for cluster in partial:
             if self._equivalence.similar(self._rows[self.members(cluster)], row).all():
-                return Match(cluster, True)
+                return cluster, True
         loose = (cluster for cluster in partial if not self._are_similar(self.members(cluster)))
-        return Match(next(loose, next(iter(partial), options[0])), False)
+        return next(loose, next(iter(partial), options[0])), False
 
     def _agree(self) -> None:
         """Split clusters until the successors of their members, where in P, are in one cluster."""
@@ -284,7 +230,7 @@ class WeissClusters:
         self.of[members] = NOT_IN_P
         self.of[members[is_known]] = numbers[groups]
         for member in members[~is_known].tolist():
-            self.of[member] = self.best_match(self._rows[member], numbers.tolist()).cluster
+            self.of[member] = self.best_match(self._rows[member], numbers.tolist())[0]
 
     def _split_dissimilar(self) -> bool:
         """Split clusters along their widest dimensions until all members are similar."""

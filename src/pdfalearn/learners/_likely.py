@@ -14,12 +14,12 @@ from pdfalearn.learners.classification_tree import UNDEFINED_LEAF
 from pdfalearn.observations import ObservationTree
 from pdfalearn.typing import Floats, Integers
 
+# Words wait in queues, this many for each factor of two in their probability.
 _A_BIT = 2
-"""Words wait in queues, this many for each factor of two in their probability."""
+# The queue of impossible words, and of those that may not be asked.
 _LAST = 2**20
-"""The queue of impossible words, and of those that may not be asked."""
+# Tables of probabilities have at most this many numbers.
 _AT_ONCE = 2**20
-"""Tables of probabilities have at most this many numbers."""
 
 
 class LikelyFirst:
@@ -27,28 +27,20 @@ class LikelyFirst:
 
     A state waits until its access word's turn comes; only then its transitions are looked at, each
     of which waits for its own word's turn. So states that are unlikely cost nothing.
-
-    Parameters
-    ----------
-    observations : ObservationTree
-        The observation tree with the rows.
     """
 
     def __init__(self, observations: ObservationTree) -> None:
         self._observations = observations
         self._symbols = len(observations.alphabet)
+        # The logarithm of the probability of every state's access word, to the base 2.
         self._logs = np.zeros(1)
-        """The logarithm of the probability of every state's access word, to the base 2."""
-        self._lengths = np.zeros(1, dtype=np.int64)
+        # Transitions as state * symbols + symbol, and states as -1 - state, by their turn.
         self._queues: dict[int, deque[Integers]] = {}
-        """Transitions as state * symbols + symbol, and states as -1 - state, by their turn."""
         self._turns: list[int] = []
 
     def note_states(self, first: int, places: Integers, access: Integers) -> None:
         """Note the transitions by which the states from a first one on were discovered."""
-        befores, size = places // self._symbols, first + len(places)
-        self._lengths = grown(self._lengths, size)
-        self._lengths[first:size] = self._lengths[befores] + 1
+        size = first + len(places)
         self._logs = grown(self._logs, size)
         self._logs[first:size] = self._word_logs(places, access)
 
@@ -58,7 +50,8 @@ class LikelyFirst:
         logs = self._logs[befores]
         for part in self._parts(len(places)):
             rows = self._observations.rows(access[befores[part]])
-            logs[part] += _log2(rows[np.arange(len(rows)), symbols[part] + 1])
+            with np.errstate(divide="ignore"):
+                logs[part] += np.log2(rows[np.arange(len(rows)), symbols[part] + 1])
         return logs
 
     def _parts(self, count: int) -> list[slice]:
@@ -91,35 +84,23 @@ class LikelyFirst:
     def take(self, count: int, access: Integers, targets: NDArray[Any]) -> Integers:
         """Return the next transitions, at most this many.
 
-        Parameters
-        ----------
-        count : int
-            How many.
-        access : array of int
-            The node of every state's access word.
-        targets : array of int
-            Where transitions lead; transitions that turn out to be impossible are noted here.
+        Those that turn out to be impossible are noted in ``targets``, where transitions lead.
         """
         taken = [np.empty(0, dtype=np.int64)]
         while count > 0 and self._turns:
-            entries = self._next(count)
+            queue = self._queues[self._turns[0]]
+            entries = queue.popleft()  # all are states, or none is
+            if len(entries) > count:
+                queue.appendleft(entries[count:])
+                entries = entries[:count]
+            elif not queue:
+                del self._queues[heapq.heappop(self._turns)]
             if entries[0] < 0:
                 self._open(-1 - entries, access, targets)
             else:
                 taken.append(entries)
                 count -= len(entries)
         return np.concatenate(taken)
-
-    def _next(self, count: int) -> Integers:
-        """Return at most this many of the entries whose turn it is: all are states, or none is."""
-        turn = self._turns[0]
-        queue = self._queues[turn]
-        entries = queue.popleft()
-        if len(entries) > count:
-            queue.appendleft(entries[count:])
-        elif not queue:
-            del self._queues[heapq.heappop(self._turns)]
-        return entries[:count]
 
     def _open(self, states: Integers, access: Integers, targets: NDArray[Any]) -> None:
         """Let the transitions of states wait."""
@@ -135,11 +116,5 @@ class LikelyFirst:
             logs += self._logs[here[befores]]
             longest = self._observations.budget.max_word_length
             if longest is not None:
-                logs[self._lengths[here[befores]] >= longest] = -np.inf
+                logs[self._observations.nodes.lengths[access[here[befores]]] >= longest] = -np.inf
             self._add(here[befores] * self._symbols + symbols, logs)
-
-
-def _log2(probabilities: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        logs: Floats = np.log2(probabilities)
-    return logs

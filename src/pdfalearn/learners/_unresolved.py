@@ -11,33 +11,33 @@ from pdfalearn.alphabet import WordTree
 from pdfalearn.learners._clusters import nearest
 from pdfalearn.learners.classification_tree import LEAF, ROOT, ClassificationTree
 from pdfalearn.observations import UNKNOWN, ObservationTree
-from pdfalearn.typing import Integers
+from pdfalearn.typing import Codes, Integers
 
+# At most this many transitions are looked at together.
 _AT_ONCE = 2**20
-"""At most this many transitions are looked at together."""
+# Longer suffixes than this are not tried.
 _LONGEST = 256
-"""Longer suffixes than this are not tried."""
+# In tables of more probabilities than this, nearest distributions are not searched.
 _MOST_CELLS = 2**25
-"""In tables of more probabilities than this, nearest distributions are not searched."""
 
 
 class Unresolved(NamedTuple):
     """Transitions without a state of their own, and what is known about them."""
 
+    # As state * symbols + symbol.
     transitions: Integers
-    """As state * symbols + symbol."""
+    # The nodes of the classification tree that their words have reached.
     at: NDArray[Any]
-    """The nodes of the classification tree that their words have reached."""
     tree: ClassificationTree
+    # The leaf and the node of the access word of every state.
     leaves: Integers
     access: Integers
-    """The leaf and the node of the access word of every state."""
     observations: ObservationTree
 
+    # The number of states of the last hypothesis in which nothing was unresolved.
     complete: int
-    """The number of states of the last hypothesis in which nothing was unresolved."""
 
-    def resolve(self, table: NDArray[np.int32]) -> None:
+    def resolve(self, table: Codes) -> None:
         """Write a state for each of the transitions into a table of all transitions.
 
         A word that has been sifted down to an inner node leads to the oldest state below it, where
@@ -47,7 +47,10 @@ class Unresolved(NamedTuple):
         with the nearest distribution.
         """
         flat, tree = table.reshape(-1), self.tree
-        found = self._by_suffixes(table)
+        words = self.observations.word_tree(self.access)
+        found = np.empty(len(self.transitions), dtype=np.int32)
+        for part in _parts(len(found)):
+            found[part] = suffix_matches(table, words, self.transitions[part])
         oldest, sifted = self._oldest(), (self.at != ROOT).nonzero()[0]
         at = self.at[sifted]
         at = np.where(tree.suffixes[at] == LEAF, tree.parents[at], at)
@@ -61,14 +64,6 @@ class Unresolved(NamedTuple):
             found[part] = np.where(is_taken, as_before, found[part])
         self._to_nearest(found)
         flat[self.transitions] = np.maximum(found, 0)
-
-    def _by_suffixes(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return where the longest suffixes lead; -1 where none leads to a state."""
-        words = self.observations.word_tree(self.access)
-        found = np.empty(len(self.transitions), dtype=np.int32)
-        for part in _parts(len(found)):
-            found[part] = suffix_matches(table, words, self.transitions[part])
-        return found
 
     def _taken_for(self, oldest: Integers) -> Integers:
         """Return the older state that each state was taken for; -1 where there is none.
@@ -96,10 +91,10 @@ class Unresolved(NamedTuple):
             np.minimum.at(oldest, tree.parents[nodes], oldest[nodes])
         return oldest
 
-    def _to_nearest(self, found: NDArray[np.int32]) -> None:
+    def _to_nearest(self, found: Codes) -> None:
         """Where nothing was found and a word's answer is known, take the nearest distribution."""
         observations = self.observations
-        transitions, words = answered_transitions(observations, self.access)
+        transitions, words = find_answered_transitions(observations, self.access)
         places = np.searchsorted(self.transitions, transitions)
         places = np.minimum(places, len(found) - 1)
         is_lost = (self.transitions[places] == transitions) & (found[places] < 0)
@@ -109,18 +104,10 @@ class Unresolved(NamedTuple):
             found[places[is_lost]] = nearest(rows, observations.rows(words[is_lost]))
 
 
-def answered_transitions(
+def find_answered_transitions(
     observations: ObservationTree, access: Integers
 ) -> tuple[Integers, Integers]:
-    """Return the transitions, as state * symbols + symbol, whose words have answers; their nodes.
-
-    Parameters
-    ----------
-    observations : ObservationTree
-        The answers.
-    access : array of int
-        The node of every state's access word.
-    """
+    """Return the transitions whose words have answers, and the nodes of these words."""
     table = observations.nodes
     nodes = (table.classes[: table.size] != UNKNOWN).nonzero()[0][1:]
     state_of = np.full(table.size, -1, dtype=np.int64)
@@ -141,21 +128,7 @@ def suffix_matches(
     """Return the state after the longest proper suffix of each transition's word that has one.
 
     Suffixes are run from state 0 on, all of one length at once, the shortest first. They have one
-    symbol at least.
-
-    Parameters
-    ----------
-    table : array of int, shape (states + 1, symbols)
-        The automaton; -1 where nothing is known or a word is undefined, and in the last row.
-    access_words : WordTree
-        A word for every state.
-    transitions : array of int
-        Transitions as state * symbols + symbol. Their word is the state's, and the symbol.
-
-    Returns
-    -------
-    array of int
-        -1 where no suffix leads to a state.
+    symbol at least. The table is -1 where nothing is known, and so is what is returned.
 
     Examples
     --------
@@ -164,30 +137,19 @@ def suffix_matches(
     array([-1,  1,  0])
     """
     befores, symbols = np.divmod(transitions, table.shape[1])
-    nodes = access_words.ends[befores]
-    lengths = _lengths(access_words.parents)[nodes]
+    nodes = above = access_words.ends[befores]
     found = np.full(len(transitions), -1, dtype=np.int64)
     active = np.arange(len(transitions))
     after = np.zeros(len(access_words.parents), dtype=table.dtype)
-    """The state after the last ``length`` symbols of every word."""
-    for length in range(_LONGEST):
-        active = active[lengths[active] > length]
+    for _ in range(_LONGEST):
+        # ``after`` has the state after the last symbols of every word, one more each time, and
+        # ``above`` what stands before them: nothing where the suffix would be the whole word.
+        active = active[above[active] > 0]
         if not len(active) or (after < 0).all():
             break
         ends = table[after[nodes[active]], symbols[active]]
         found[active[ends >= 0]] = ends[ends >= 0]
         after = table[after[access_words.parents], access_words.symbols]
         after[0] = -1
+        above = access_words.parents[above]
     return found
-
-
-def _lengths(parents: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the lengths of a tree's words."""
-    lengths = np.ones(len(parents), dtype=np.int32)
-    lengths[0] = 0
-    above = parents
-    while above.any():
-        # Twice as far up at every step.
-        lengths += lengths[above]
-        above = above[above]
-    return lengths

@@ -9,25 +9,24 @@ import numpy as np
 from numpy.random import Generator
 
 from pdfalearn.arrays import IntMap, firsts, grown
-from pdfalearn.models import FEW, QueryCost
+from pdfalearn.models import QueryCost
 from pdfalearn.observations import EMPTY, UNDEFINED, ObservationTree, Suffixes
 from pdfalearn.results import KeptTree
 from pdfalearn.typing import Floats, Integers
 
 ROOT = 0
+# Where undefined words end up: a leaf, but never a state.
 UNDEFINED_LEAF = 1
-"""Where undefined words end up: a leaf, but never a state."""
+# Stands for the suffix of a node that has none.
 LEAF = -1
-"""Stands for the suffix of a node that has none."""
 NONE = -1
 """Stands where there is no suffix that tells two states apart."""
 
+# What a new node has for a parent, a label, a depth, a suffix and a state.
 _NEW = np.array([[-1], [-1], [0], [LEAF], [-1]])
-"""What a new node has for a parent, a label, a depth, a suffix and a state."""
+# If a word costs less than this many symbols, suffixes are to tell 2 to this many states apart.
+# Measured on random targets: longer suffixes take fewer words and more symbols.
 _BITS = ((0.75, 0), (1.5, 3), (5.0, 4), (8.0, 6), (20.0, 8), (math.inf, 11))
-"""If a word costs less than this many symbols, suffixes are to tell 2 to this many states apart.
-
-Measured on random targets: longer suffixes take fewer words and more symbols."""
 
 
 class Front(NamedTuple):
@@ -37,7 +36,7 @@ class Front(NamedTuple):
     words: Integers
     at: Integers
 
-    def joined(self, added: Front) -> Front:
+    def join(self, added: Front) -> Front:
         """Put two fronts together."""
         if not len(self.places):
             return added
@@ -59,19 +58,19 @@ class ClassificationTree:
     """
 
     parents: Integers
+    # What stands on the arc from the parent.
     labels: Integers
-    """What stands on the arc from the parent."""
     depths: Integers
     suffixes: Integers
+    # The state of a leaf; -1 for inner nodes and for the leaf of undefined words.
     states: Integers
-    """The state of a leaf; -1 for inner nodes and for the leaf of undefined words."""
 
     def __init__(self) -> None:
+        # The child of the root by each label, at the label + 1; -1 where there is none.
         self._from_root = np.array([UNDEFINED_LEAF])
-        """The child of the root by each label, at the label + 1; -1 where there is none."""
         self._arcs = IntMap()
+        # The child that each of the other arcs leads to.
         self._ends = np.empty(0, dtype=np.int64)
-        """The child that each of the other arcs leads to."""
         self.size = 0
         self._columns = np.empty((5, 0), dtype=np.int64)
         self._add(2)
@@ -92,12 +91,9 @@ class ClassificationTree:
 
     def children(self, nodes: Integers, labels: Integers) -> Integers:
         """Follow the arc of a label from every node; new arcs lead to new leaves."""
+        if len(nodes) == 1:  # as in chains, which array passes make a tenth slower
+            return np.array([self.child(int(nodes[0]), int(labels[0]))])
         at_root = nodes == ROOT
-        if at_root.all():
-            return self.children_of_root(labels)
-        if len(nodes) < FEW and not at_root.any():
-            arcs = zip(nodes.tolist(), labels.tolist(), strict=True)
-            return np.array([self.child(*arc) for arc in arcs], dtype=np.int64)
         children = np.empty(len(nodes), dtype=np.int64)
         if at_root.any():
             children[at_root] = self.children_of_root(labels[at_root])
@@ -159,12 +155,7 @@ class ClassificationTree:
     ) -> Integers:
         """Make leaves inner nodes with suffixes, and return new leaves below each of them.
 
-        Parameters
-        ----------
-        leaves, suffixes : array of int
-            The leaves, and the suffix of each.
-        labels, states : array of int
-            The labels and the states of a first new leaf for each, then of a second one.
+        Labels and states are those of a first new leaf for each, then of a second one.
         """
         self.suffixes[leaves] = suffixes
         self.states[leaves] = -1
@@ -187,16 +178,8 @@ def parting_suffixes(
 ) -> Integers:
     """Return for each pair of states a symbol and the suffix by which its successors part.
 
-    Of several symbols, one with a shortest suffix is chosen; if no successors part, there is none.
-
-    Parameters
-    ----------
-    tree : ClassificationTree
-        The tree in which the successors have been sifted.
-    table : Suffixes
-        The suffixes.
-    lefts, rights : array of int, shape (pairs, symbols)
-        The nodes that the successors of the two states have reached.
+    ``lefts`` and ``rights`` are the nodes that the successors of the two states have reached. Of
+    several symbols, one with a shortest suffix is chosen; if no successors part, there is none.
     """
     places, symbols = (lefts != rights).nonzero()
     ends, others = lefts[places, symbols], rights[places, symbols]
@@ -215,72 +198,42 @@ def parting_suffixes(
     return suffixes
 
 
-def told_bits(cost: QueryCost) -> int:
+def choose_bits(cost: QueryCost) -> int:
     """Return how many states suffixes should tell apart, as a power of 2; 0 if they stay short.
 
     Examples
     --------
-    >>> [told_bits(QueryCost(word=word, symbol=1)) for word in (0, 6)], told_bits(QueryCost(word=1))
-    ([0, 6], 11)
+    >>> [choose_bits(QueryCost(word=word, symbol=1)) for word in (0, 6, 100)]
+    [0, 6, 11]
     """
     on_the_way = cost.symbol + cost.prefix  # a word's own distribution is not on its way
     ratio = (cost.word - cost.prefix) / on_the_way if on_the_way else math.inf
     return next(bits for least, bits in _BITS if ratio < least or least == math.inf)
 
 
-def lengthened(
-    table: Suffixes,
-    suffixes: Integers,
-    bits: int,
-    classes: int,
-    symbols: int,
-    random: Generator,
+def lengthen_suffixes(
+    suffixes: Integers, bits: int, observations: ObservationTree, random: Generator
 ) -> Integers:
-    """Lengthen short suffixes by random symbols, so that their traces tell more states apart.
+    """Lengthen short suffixes by random symbols, so that traces could tell 2**bits states apart.
 
-    Parameters
-    ----------
-    table : Suffixes
-        The suffixes.
-    suffixes : array of int
-        The numbers of those to lengthen.
-    bits : int
-        By their traces, suffixes could tell 2 to this many states apart.
-    classes : int
-        How many classes have been seen: the more, the more a symbol tells.
-    symbols : int
-        The size of the alphabet.
-    random : Generator
-        What draws the symbols.
+    The more classes have been seen, the more a symbol tells.
     """
-    length = round(bits / math.log2(max(2, classes)))
+    table, symbols = observations.suffixes, len(observations.alphabet)
+    length = round(bits / math.log2(max(2, observations.answers.class_count)))
     tails = random.integers(symbols, size=(len(suffixes), length)).tolist()
-    return np.array(
-        [
-            table.add_word([*table.word(suffix), *tail[table.lengths[suffix] :]])
-            if table.lengths[suffix] < length
-            else suffix
-            for suffix, tail in zip(suffixes.tolist(), tails, strict=True)
-        ],
-        dtype=np.int64,
-    )
+    longer = suffixes.copy()
+    for place, (suffix, tail) in enumerate(zip(suffixes.tolist(), tails, strict=True)):
+        if table.lengths[suffix] < length:
+            longer[place] = table.add_word([*table.word(suffix), *tail[table.lengths[suffix] :]])
+    return longer
 
 
-def kept_tree(
+def keep_tree(
     tree: ClassificationTree, observations: ObservationTree, rows: Floats, *, are_traces: bool
 ) -> KeptTree:
     """Keep the parts of a tree, without the leaf of undefined words.
 
-    Parameters
-    ----------
-    tree : ClassificationTree
-        The tree.
-    observations : ObservationTree
-        Where its suffixes and classes come from.
-    rows : array of float
-        The distributions of its last states; an automaton has the others.
-    are_traces : bool
-        Whether its labels are traces, or else classes.
+    ``rows`` are the distributions of its last states; an automaton has the others.
     """
     kept = np.arange(1, tree.size)
     kept[:UNDEFINED_LEAF] = ROOT

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import (
-    chosen_apart,
+    choose_apart,
     cluster_means,
     deterministic,
     greedy_clusters,
     nearest,
-    nearest_similar,
     similar_pairs,
 )
 from pdfalearn.learners.table_learner import TableLearner
 from pdfalearn.observations import UNDEFINED, ObservationTree
-from pdfalearn.typing import Integers
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words
 
+# One pass looks for inconsistencies among at most this many differences of cells.
 _MOST_DIFFERENCES = 2**22
-"""One pass looks for inconsistencies among at most this many differences of cells."""
+# Stands for the member of a row that only BLUE prefixes have.
 _BLUE = -2
-"""Stands for the member of a row that only BLUE prefixes have."""
 
 
 class LPStar(TableLearner):
@@ -55,12 +53,10 @@ class LPStar(TableLearner):
     def __init__(self, observations: ObservationTree) -> None:
         super().__init__(observations)
         self._symbols = len(observations.alphabet)
-        self._red = np.empty(0, dtype=np.int64)
-        """The places of the RED prefixes, in the order in which they became it."""
+        # The places of the RED prefixes, in the order in which they became it; the places of their
+        # continuations; and BLUE prefixes that no RED one is known to be similar to.
+        self._red = self._unmatched = np.empty(0, dtype=np.int64)
         self._successors = np.empty((0, self._symbols), dtype=np.int64)
-        """The places of their continuations."""
-        self._unmatched = np.empty(0, dtype=np.int64)
-        """BLUE prefixes that no RED one is known to be similar to."""
 
     def _begin(self) -> None:
         self._make_red(np.zeros(1, dtype=np.int64))
@@ -68,7 +64,7 @@ class LPStar(TableLearner):
 
     def refine(self, counterexamples: Words) -> None:
         """Make the prefixes of counterexamples RED until the hypothesis agrees with all of them."""
-        ends = self._checked(counterexamples)
+        ends = self._check_counterexamples(counterexamples)
         wrong = np.ones(len(ends), dtype=bool)
         while wrong.any():
             first = int(wrong.argmax())
@@ -103,7 +99,7 @@ class LPStar(TableLearner):
                 self.table.add_suffixes(suffixes)
                 self._unmatched = np.setdiff1d(np.arange(len(self.table)), self._red)
                 self._close()
-        except BudgetReached:
+        except BudgetReached:  # the table is not closed, and yet a hypothesis is wanted
             self._build()
             raise
         self._build()
@@ -112,15 +108,15 @@ class LPStar(TableLearner):
         """Make BLUE prefixes RED until every BLUE row is similar to a RED one."""
         while len(self._unmatched):
             rows = self.table.rows
-            matches = nearest_similar(rows[self._red], rows[self._unmatched], self.equivalence)
+            matches = nearest(rows[self._red], rows[self._unmatched], self.equivalence.limit)
             self._unmatched = self._unmatched[matches < 0]
-            chosen = chosen_apart(rows[self._unmatched], self.equivalence)
-            new = self._granted(self._unmatched[chosen])
+            chosen = choose_apart(rows[self._unmatched], self.equivalence)
+            new = self._grant(self._unmatched[chosen])
             if not len(new):
                 return
             self._make_red(new)
 
-    def _granted(self, places: Integers) -> Integers:
+    def _grant(self, places: Integers) -> Integers:
         """Return the new RED prefixes that may become states under the bound on states."""
         meter = self.observations.meter
         if meter.budget.max_states is None:
@@ -141,7 +137,7 @@ class LPStar(TableLearner):
                 return [divmod(place, self.table.width) for place in _cover(inconsistent)]
         return []
 
-    def _alike(self) -> tuple[Integers, NDArray[np.float64]]:
+    def _alike(self) -> tuple[Integers, Floats]:
         """Return pairs of RED prefixes with similar rows whose successors' rows are not equal.
 
         With each pair comes the largest difference that their successors may have.
@@ -169,7 +165,7 @@ class LPStar(TableLearner):
             unresolved=np.flatnonzero(is_lost[leads]),
         )
 
-    def _members(self) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    def _members(self) -> tuple[Integers, Integers, Flags]:
         """Return the members of clusters: the first RED prefix with each row.
 
         With them come the members that their continuations lead to, or -1 where undefined: those
@@ -193,7 +189,7 @@ class LPStar(TableLearner):
         return members, targets, is_lost
 
 
-def _cover(apart: NDArray[np.bool_]) -> list[int]:
+def _cover(apart: Flags) -> list[int]:
     """Choose columns, the one that holds for most rows first, until one holds for every row."""
     chosen = []
     while len(apart):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
 from pdfalearn.budgets import BudgetReached
@@ -14,22 +13,23 @@ from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, reachable_part
 from pdfalearn.results import KeptTree
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 
 class Findings(NamedTuple):
     """What a result keeps of a learner, beside its hypothesis."""
 
+    # The access word of every state of the hypothesis, and of further states.
     access_words: WordTree
-    """The access word of every state of the hypothesis, and of further states."""
+    # The size of what it keeps: the nodes of its tree, or the cells of its table.
     structure_size: int
-    """The size of what it keeps: the nodes of its tree, or the cells of its table."""
+    # The classification tree; None if the learner keeps a table instead.
     tree: KeptTree | None = None
-    """The classification tree; None if the learner keeps a table instead."""
+    # How many suffixes lie on the longest path of the tree.
     tree_depth: int = 0
-    """How many suffixes lie on the longest path of the tree."""
+    # How many suffixes it has.
     inner_nodes: int = 0
-    """How many suffixes it has."""
 
 
 class ThreeVerbs(Protocol):
@@ -82,7 +82,7 @@ class Learner(ThreeVerbs, Protocol):
         """How many states have been discovered."""
         ...
 
-    def unresolved(self) -> NDArray[np.int64]:
+    def unresolved(self) -> Integers:
         """Return the transitions that lead to the best match instead of a state of their own.
 
         There are none unless a bound was reached. A transition is state * symbols + symbol.
@@ -103,21 +103,14 @@ class PlainLearner:
     Its hypotheses keep their reachable states only, numbered breadth first. Once a bound has
     stopped it in the middle of a verb, it is not trusted any more: its last hypothesis counts,
     or one of a single state if there is none.
-
-    Parameters
-    ----------
-    learner : ThreeVerbs
-        The learner.
-    observations : ObservationTree
-        The observation tree that it asks.
     """
 
     def __init__(self, learner: ThreeVerbs, observations: ObservationTree) -> None:
         self.observations = observations
         self._learner = learner
         self._pdfa: PDFA | None = None
+        # Whether nothing has been learnt since the last hypothesis.
         self._is_current = False
-        """Whether nothing has been learnt since the last hypothesis."""
 
     @property
     def size(self) -> int:
@@ -157,7 +150,7 @@ class PlainLearner:
         transitions = np.where(row[:, 1:] > 0, 0, -1)
         return PDFA(alphabet=self.observations.alphabet, transitions=transitions, probabilities=row)
 
-    def unresolved(self) -> NDArray[np.int64]:
+    def unresolved(self) -> Integers:
         """Return no transitions: a hypothesis is whole."""
         return np.empty(0, dtype=np.int64)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pdfalearn.errors import OracleError
-from pdfalearn.learners._counterexamples import Breaks, Counterexamples, Runs
+from pdfalearn.errors import InputError, OracleError
+from pdfalearn.learners._counterexamples import Breaks, Counterexamples
 from pdfalearn.learners._likely import LikelyFirst
-from pdfalearn.learners._unresolved import Unresolved, answered_transitions
+from pdfalearn.learners._unresolved import Unresolved, find_answered_transitions
 from pdfalearn.learners.classification_tree import (
     EMPTY_FRONT,
     LEAF,
@@ -17,28 +16,28 @@ from pdfalearn.learners.classification_tree import (
     UNDEFINED_LEAF,
     ClassificationTree,
     Front,
-    kept_tree,
-    lengthened,
+    choose_bits,
+    keep_tree,
+    lengthen_suffixes,
     parting_suffixes,
-    told_bits,
 )
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.models import FEW
-from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
-from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import pdfa_of_arrays
-from pdfalearn.typing import Integers
+from pdfalearn.observations import UNDEFINED, ObservationTree
+from pdfalearn.pdfa import PDFA, pdfa_of_arrays
+from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, visited_states
 
+# New states wait where their transitions would make the front larger than this.
 _LARGEST_FRONT = 2**18
-"""New states wait where their transitions would make the front larger than this."""
+# At most this many transitions are looked up at once.
 _AT_ONCE = 2**20
-"""At most this many transitions are looked up at once."""
+# Where likely words come first, at least and at most this many are sifted at once; more where
+# asking is free.
 _FEWEST, _MOST, _MOST_FREE = 32, 2**10, 2**16
-"""Where likely words come first, at least and at most this many are sifted at once; more where
-asking is free."""
+# From more symbols than this on, memory counts for more than time.
 _WIDE = 4096
-"""From more symbols than this on, memory counts for more than time."""
+_NOTHING = np.empty(0, dtype=np.int64)
 
 
 class QuaNT:
@@ -73,25 +72,24 @@ class QuaNT:
         self._symbols = len(observations.alphabet)
         self._tree = ClassificationTree()
         cost, budget = observations.query_cost, observations.budget
-        bits = told_bits(cost)
+        bits = choose_bits(cost)
+        # Whether arcs are labelled with traces, or with classes.
         self._are_traces = bits > 0 or cost.prefix == 0 if traces is None else traces
-        """Whether arcs are labelled with traces, or with classes."""
         self._labels, self._known_label = observations.classes, observations.known_class
         if self._are_traces:
             self._labels, self._known_label = observations.traces, observations.known_trace
         are_scarce = budget.max_symbols is not None or budget.max_word_length is not None
+        # If suffixes are lengthened, they could tell 2 to this many states apart.
         self._told_bits = bits if self._are_traces and not are_scarce else 0
-        """If suffixes are lengthened, they could tell 2 to this many states apart."""
         self._random = np.random.default_rng(0) if self._told_bits else None
         self._at_once = max(1, _LARGEST_FRONT // self._symbols)
         self._likely = LikelyFirst(observations) if budget.bounds_questions else None
         self.size = self._complete = 0
         """How many states there are, and how many the last hypothesis had that was complete."""
-        self._access = np.empty(0, dtype=np.int64)
-        self._leaves = np.empty(0, dtype=np.int64)
+        self._access = self._leaves = np.empty(0, dtype=np.int64)
+        # The leaf that each transition leads to, at state * symbols + symbol; an inner node as long
+        # as its word has not been sifted further.
         self._targets = np.empty(0, dtype=np.int32 if self._symbols > _WIDE else np.int64)
-        """The leaf that each transition leads to, at state * symbols + symbol; an inner node as
-        long as its word has not been sifted further."""
 
     def start(self) -> None:
         """Sift the empty word, then the successors of every new state."""
@@ -100,12 +98,13 @@ class QuaNT:
             leaf = self._tree.children_of_root(class_)
             self._add_states(1)  # its access word is node 0
             self._leaves[:1], self._tree.states[leaf] = leaf, 0
-        self._sift(EMPTY_FRONT, first_new=0)
+        self._sift(_NOTHING, first_new=0)
 
     def hypothesis(self) -> PDFA:
         """Return the current hypothesis; its states are numbered as they were discovered."""
-        table = self._table()
-        unresolved = self.unresolved()
+        if not self.size:
+            raise InputError("QuaNT has no hypothesis yet; call start, then hypothesis")
+        table, unresolved = self._table(), self.unresolved()
         access, observations = self._access[: self.size], self.observations
         if len(unresolved):
             at, leaves = self._targets[unresolved], self._leaves[: self.size]
@@ -117,14 +116,9 @@ class QuaNT:
 
     def unresolved(self) -> Integers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
-        is_state = self._tree.states[: self._tree.size] >= 0
-        is_state[UNDEFINED_LEAF] = True
-        size = self.size * self._symbols
-        lost = [
-            begin + np.flatnonzero(~is_state[self._targets[begin : min(begin + _AT_ONCE, size)]])
-            for begin in range(0, size, _AT_ONCE)
-        ]
-        return np.concatenate(lost)
+        targets = self._targets[: self.size * self._symbols]
+        is_lost = (self._table()[:-1].reshape(-1) < 0) & (targets != UNDEFINED_LEAF)
+        return np.flatnonzero(is_lost)
 
     def findings(self, states: int = 0) -> Findings:
         """Return access words and the tree, without the distributions of its first states.
@@ -138,7 +132,7 @@ class QuaNT:
         return Findings(
             access_words=observations.word_tree(self._access[: self.size]),
             structure_size=inner + self.size,
-            tree=kept_tree(tree, observations, rows, are_traces=self._are_traces),
+            tree=keep_tree(tree, observations, rows, are_traces=self._are_traces),
             tree_depth=int(tree.depths[self._leaves[: self.size]].max()),
             inner_nodes=inner,
         )
@@ -146,19 +140,17 @@ class QuaNT:
     def refine(self, counterexamples: Words) -> None:
         """Split leaves until the hypothesis agrees with every counterexample."""
         given = Counterexamples(self.observations, counterexamples)
-        wrong = np.arange(len(given))
+        wrong = np.arange(len(counterexamples))
         is_first = True
         while len(wrong):
-            words = given.at(wrong)
-            runs = Runs.of(visited_states(self._table(), 0, words), words)
-            states = runs.states[runs.ends]
+            words = counterexamples.take(wrong)
+            runs = visited_states(self._table(), 0, words)
+            states = runs[words.ends]
             classes = self.observations.nodes.classes[self._access[states]]
             is_wrong = np.where(states < 0, UNDEFINED, classes) != given.truths[wrong]
             if not is_wrong.all():
                 if is_first:
-                    first = int(np.argmin(is_wrong))
-                    codes = words.symbols[words.offsets[first] : words.offsets[first + 1]]
-                    word = self.observations.alphabet.decode(codes.tolist())
+                    word = self.observations.alphabet.decode(words[int(np.argmin(is_wrong))])
                     raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
                 wrong = wrong[is_wrong]
                 continue
@@ -168,7 +160,7 @@ class QuaNT:
                 return
             self._split(given, given.breaks(wrong, runs, self._access))
 
-    def _table(self) -> NDArray[np.int32]:
+    def _table(self) -> Codes:
         """Return the hypothesis's transitions, and a last row that is undefined."""
         table = np.full((self.size + 1, self._symbols), -1, dtype=np.int32)
         states, flat = self._tree.states[: self._tree.size].astype(np.int32), table.reshape(-1)
@@ -179,108 +171,84 @@ class QuaNT:
 
     def _split(self, given: Counterexamples, found: Breaks) -> None:
         """Split the leaf of every state that breaks come after, once each, and sift on."""
-        wanted = len(np.unique(found.afters))
-        granted = self.observations.meter.grant_states(self.size, wanted)
-        splits = found.first_of_each_after(granted)
+        firsts = np.unique(found.afters, return_index=True)[1]
+        granted = self.observations.meter.grant_states(self.size, len(firsts))
+        chosen = np.sort(firsts)[:granted]
+        splits = Breaks(*(part[chosen] for part in found))
         first = self._add_states(granted)
-        observations = self.observations
-        words = observations.nodes.step(self._access[splits.befores], splits.symbols)
-        self._access[first : self.size] = words
+        places = splits.befores * self._symbols + splits.symbols
+        self._access[first : self.size] = self._words_at(places)
         if self._likely is not None:
-            places = splits.befores * self._symbols + splits.symbols
             self._likely.note_states(first, places, self._access)
         try:
-            self._sift(EMPTY_FRONT, first_new=first, stop=first + granted)
+            self._sift(_NOTHING, first_new=first, stop=first + granted)
         except BaseException:  # also where nothing may be asked any more, new states have leaves
             self._split_leaves(given, splits, first, may_ask=False)
             raise
         self._split_leaves(given, splits, first, may_ask=True)
         targets = self._targets[: (first + granted) * self._symbols]
         moved = (self._tree.suffixes[targets] != LEAF).nonzero()[0]
-        states, symbols = np.divmod(moved, self._symbols)
-        words = observations.nodes.step(self._access[states], symbols)
-        self._sift(Front(moved, words, targets[moved].astype(np.int64)), first_new=first + granted)
+        self._sift(moved, first_new=first + granted)
 
     def _split_leaves(
         self, given: Counterexamples, splits: Breaks, first: int, *, may_ask: bool
     ) -> None:
-        """Make old states' leaves inner nodes, each with a leaf for it and one for a new state.
-
-        Labels by the suffixes are known; only where these are lengthened they have to be asked.
-        """
+        """Make old states' leaves inner nodes, each with a leaf for it and one for a new state."""
         olds = splits.afters
-        news = np.arange(first, first + len(olds))
-        both = np.concatenate((olds, news))
-        words, known = self._access[both], self._distinguishing(olds, news, given, splits)
-        suffixes = self._lengthened(known) if may_ask else known
+        both = np.concatenate((olds, np.arange(first, first + len(olds))))
+        words, suffixes = (
+            self._access[both],
+            self._distinguishing(both.reshape(2, -1), given, splits),
+        )
+        labels = None
         try:
-            labels = self._labels(words, np.tile(suffixes, 2))
-        except BaseException:
-            suffixes, labels = known, self._labels(words, np.tile(known, 2))
-            raise
+            if may_ask:
+                longer = self._lengthen(suffixes)
+                labels = self._labels(words, np.tile(longer, 2))
+                suffixes = longer
         finally:
+            if labels is None:
+                labels = self.observations.known_labels(words, suffixes, traces=self._are_traces)
             self._leaves[both] = self._tree.split(self._leaves[olds], suffixes, labels, both)
 
-    def _distinguishing(
-        self, olds: Integers, news: Integers, given: Counterexamples, splits: Breaks
-    ) -> Integers:
+    def _distinguishing(self, pairs: Integers, given: Counterexamples, splits: Breaks) -> Integers:
         """Return for each two states of one leaf a suffix that tells them apart."""
         every = np.arange(self._symbols)
-        lefts, rights = (
-            self._targets[states[:, None] * self._symbols + every] for states in (olds, news)
-        )
+        lefts, rights = self._targets[pairs[:, :, None] * self._symbols + every]
         suffixes = parting_suffixes(self._tree, self.observations.suffixes, lefts, rights)
         for place in (suffixes == NONE).nonzero()[0].tolist():
             suffixes[place] = given.suffix(int(splits.words[place]), int(splits.places[place]))
         return suffixes
 
-    def _lengthened(self, suffixes: Integers) -> Integers:
+    def _lengthen(self, suffixes: Integers) -> Integers:
         """Lengthen short suffixes where that costs no words and may tell more states apart."""
-        targets = self._targets[: self.size * self._symbols]
-        random = self._random
+        targets, random = self._targets[: self.size * self._symbols], self._random
         if random is None or (targets == UNDEFINED_LEAF).any():
             return suffixes
-        table, classes = self.observations.suffixes, self.observations.answers.class_count
-        return lengthened(table, suffixes, self._told_bits, classes, self._symbols, random)
+        return lengthen_suffixes(suffixes, self._told_bits, self.observations, random)
 
-    def _sift(self, front: Front, first_new: int, stop: int | None = None) -> None:
-        """Sift a front of transitions, and those of all states from ``first_new`` on.
+    def _sift(self, moved: Integers, first_new: int, stop: int | None = None) -> None:
+        """Sift transitions on from where they are, and those of all states from ``first_new`` on.
 
         With ``stop``, states from there on have to wait, also those that are discovered.
         """
-        if self._likely is not None:
-            self._sift_likely(self._likely, front.places, first_new, stop)
-            return
-        while len(front.places) or first_new < (self.size if stop is None else stop):
-            known = min(self.size if stop is None else stop, first_new + self._at_once)
-            try:
-                front = self._with_new(front, first_new, known)
-                first_new = known
-                front = self._step(front)
-            except BaseException:
-                self._targets[front.places] = front.at
-                self._sink_known(front)
-                raise
-
-    def _sift_likely(
-        self, likely: LikelyFirst, moved: Integers, first_new: int, stop: int | None
-    ) -> None:
-        """Do what `_sift` does, likely words first."""
-        likely.add_transitions(moved, self._access)
         front = EMPTY_FRONT
+        if self._likely is not None:
+            self._likely.add_transitions(moved, self._access)
+        elif len(moved):
+            front = self._front_at(moved)
         try:
             while True:
                 known = self.size if stop is None else stop
-                likely.add_states(first_new, known)
-                first_new = known
-                front = self._with_likely(likely, front)
-                if not len(front.places):
+                front, first_new = self._with_waiting(front, first_new, known)
+                if not len(front.places) and first_new == known:
                     return
                 front = self._step(front)
         except BaseException:
-            self._targets[front.places] = front.at
-            self._sink_known(front)
-            self._sink_answered()
+            # Every word stays where answers have brought it, for the hypothesis of a stopped run.
+            self._sink(front)
+            if self._likely is not None:
+                self._sink_answered()
             raise
 
     def _sink_answered(self) -> None:
@@ -289,31 +257,39 @@ class QuaNT:
         while size < self.size:
             size = self.size
             access = self._access[: self.size]
-            places, words = answered_transitions(self.observations, access)
+            places, words = find_answered_transitions(self.observations, access)
             at = self._targets[places].astype(np.int64)
             is_open = (self._tree.states[at] < 0) & (at != UNDEFINED_LEAF)
-            self._sink_known(Front(places[is_open], words[is_open], at[is_open]))
+            self._sink(Front(places[is_open], words[is_open], at[is_open]))
 
-    def _with_likely(self, likely: LikelyFirst, front: Front) -> Front:
-        """Add transitions whose turn it is to a front, up to a size."""
-        most = _MOST_FREE if self.observations.query_cost.is_free else _MOST
-        most = min(max(_FEWEST, self.size // 4), most)
-        places = likely.take(most - len(front.places), self._access, self._targets)
+    def _words_at(self, places: Integers) -> Integers:
+        """Return the words of transitions: the access word of the state before, and the symbol."""
         states, symbols = np.divmod(places, self._symbols)
-        words = self.observations.nodes.step(self._access[states], symbols)
-        return front.joined(Front(places, words, self._targets[places].astype(np.int64)))
+        return self.observations.nodes.step(self._access[states], symbols)
 
-    def _with_new(self, front: Front, first_new: int, known: int) -> Front:
-        """Add the transitions of new states to a front; those that are left out are undefined."""
-        if first_new == known:
-            return front
-        new, successors = self.observations.successors(self._access[first_new:known])
-        first, count = first_new * self._symbols, (known - first_new) * self._symbols
-        if len(new) < count:
+    def _front_at(self, places: Integers) -> Front:
+        """Return a front of transitions, each at the node that it has reached."""
+        return Front(places, self._words_at(places), self._targets[places].astype(np.int64))
+
+    def _with_waiting(self, front: Front, first_new: int, known: int) -> tuple[Front, int]:
+        """Add transitions that wait to a front; return also the first state left to wait."""
+        likely = self._likely
+        if likely is not None:
+            likely.add_states(first_new, known)
+            most = _MOST_FREE if self.observations.query_cost.is_free else _MOST
+            most = min(max(_FEWEST, self.size // 4), most)
+            places = likely.take(most - len(front.places), self._access, self._targets)
+            return front.join(self._front_at(places)), known
+        until = min(known, first_new + self._at_once)
+        if first_new == until:
+            return front, until
+        new, successors = self.observations.successors(self._access[first_new:until])
+        first, count = first_new * self._symbols, (until - first_new) * self._symbols
+        if len(new) < count:  # the other successors are undefined
             left_out = np.ones(count, dtype=bool)
             left_out[new] = False
             self._targets[first + left_out.nonzero()[0]] = UNDEFINED_LEAF
-        return front.joined(Front(new + first, successors, np.full(len(new), ROOT)))
+        return front.join(Front(new + first, successors, np.full(len(new), ROOT))), until
 
     def _step(self, front: Front) -> Front:
         """Take words one arc down the tree; return those that are not at a leaf yet."""
@@ -321,23 +297,11 @@ class QuaNT:
         known = tree.size
         if not at.any():
             children = tree.children_of_root(self.observations.asked_classes(words))
-            return self._landed(places, words, known, children)
+            return self._land(places, words, known, children)
         labels = self._labels(words, tree.suffixes[at])
-        on = self._landed(places, words, known, tree.children(at, labels))
+        on = self._land(places, words, known, tree.children(at, labels))
+        # Labelled with classes, a chain of 300 states takes 4 times as long without this loop.
         return self._sink(on) if len(on.places) < FEW else on
-
-    def _sink_known(self, front: Front) -> None:
-        """Take words as far down as answers go, where nothing more may be asked."""
-        at_root = front.at == ROOT
-        known = self.observations.nodes.classes[front.words] != UNKNOWN
-        landing = (at_root & known).nonzero()[0]
-        size = self._tree.size
-        classes = self.observations.nodes.classes[front.words[landing]].astype(np.int64)
-        children = self._tree.children_of_root(classes)
-        on = self._landed(front.places[landing], front.words[landing], size, children)
-        self._targets[on.places] = on.at
-        self._sink(on)
-        self._sink(Front(*(part[~at_root] for part in front)))
 
     def _sink(self, front: Front) -> Front:
         """Follow words down as long as their labels are known; return those not at a leaf."""
@@ -356,7 +320,7 @@ class QuaNT:
             self._target_of[place] = node
         return Front(*np.array(on, dtype=np.int64).T) if on else EMPTY_FRONT
 
-    def _landed(self, places: Integers, words: Integers, known: int, at: Integers) -> Front:
+    def _land(self, places: Integers, words: Integers, known: int, at: Integers) -> Front:
         """Make states of the leaves from a known size of the tree on; return the next front."""
         tree = self._tree
         granted = self.observations.meter.grant_states(self.size, tree.size - known)

@@ -15,6 +15,7 @@ from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations import UNDEFINED, ObservationTree, Suffixes
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import NONE, KeptTree
+from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 Codes = tuple[int, ...]
@@ -55,13 +56,13 @@ class PaperQuaNT:
         self.observations = observations
         self._symbols = range(len(observations.alphabet))
         self._root = _Inner(suffix=())
+        # Acc: the access strings, each with the node above its leaf.
         self._leaf_parents: dict[Codes, _Inner] = {}
-        """Acc: the access strings, each with the node above its leaf."""
         self._transitions: dict[Codes, list[Codes | None]] = {}
+        # Transitions whose state there was no room for: they lead to another one.
         self._guesses: set[tuple[Codes, int]] = set()
-        """Transitions whose state there was no room for: they lead to another one."""
+        # Whether all transitions come from sifting with the newest tree.
         self._is_built = False
-        """Whether all transitions come from sifting with the newest tree."""
 
     @property
     def size(self) -> int:
@@ -180,40 +181,35 @@ class PaperQuaNT:
             word = self.observations.alphabet.decode(ce)
             raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
 
-    def _node_of(self, word: Codes) -> int:
-        return self.observations.node(word)
-
     def _class_of(self, word: Codes) -> int:
         """MQ(word), quantized."""
-        return int(self.observations.asked_classes(np.array([self._node_of(word)]))[0])
+        return int(self.observations.asked_classes(np.array([self.observations.node(word)]))[0])
 
-    def _nodes(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        return np.array([self._node_of(access) for access in self._leaf_parents])
+    def _nodes(self) -> Integers:
+        return np.array([self.observations.node(access) for access in self._leaf_parents])
+
+    def _states(self) -> dict[Codes, int]:
+        return {access: state for state, access in enumerate(self._leaf_parents)}
 
     def hypothesis(self) -> PDFA:
         """Return the hypothesis: a state for each access string, in order of discovery."""
-        numbers: dict[Codes | None, int] = {
-            access: state for state, access in enumerate(self._leaf_parents)
-        }
-        numbers[None] = -1
+        numbers = self._states()
         not_sifted: list[Codes | None] = [()] * len(self._symbols)
         successors = [self._transitions.get(access, not_sifted) for access in self._leaf_parents]
         return PDFA(
             alphabet=self.observations.alphabet,
-            transitions=[[numbers[access] for access in row] for row in successors],
+            transitions=[[-1 if to is None else numbers[to] for to in row] for row in successors],
             probabilities=self.observations.rows(self._nodes()),
         )
 
-    def unresolved(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def unresolved(self) -> Integers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
         count = len(self._symbols)
         if not self._is_built:
             return np.arange(self.size * count)
-        numbers = {access: state for state, access in enumerate(self._leaf_parents)}
-        return np.array(
-            sorted(numbers[access] * count + symbol for access, symbol in self._guesses),
-            dtype=np.int64,
-        )
+        states = self._states()
+        lost = sorted(states[access] * count + symbol for access, symbol in self._guesses)
+        return np.array(lost, dtype=np.int64)
 
     def findings(self, states: int = 0) -> Findings:
         """Return the access strings and the tree, without the distributions of its first states."""
@@ -230,7 +226,7 @@ class PaperQuaNT:
     def _tree(self, states: int) -> KeptTree:
         """Return the classification tree, without the distributions of the first states."""
         suffixes = Suffixes()
-        state_of = {access: state for state, access in enumerate(self._leaf_parents)}
+        state_of = self._states()
         nodes: list[tuple[int, int, _Inner | Codes]] = [(NONE, UNDEFINED, self._root)]
         for number, (_, _, node) in enumerate(nodes):  # the list grows in front of the loop
             if isinstance(node, _Inner):

@@ -5,24 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shortened
-from pdfalearn.arrays import numbered_rows
+from pdfalearn.arrays import grown, numbered_rows
 from pdfalearn.equivalence import check_tolerance
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations import EMPTY, UNDEFINED, Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Word
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words, visited_states
 
-UNDEFINED_CELL = -2.0
-"""Stands where a word is undefined: farther from any probability than the largest tolerance."""
+# Stands where a word is undefined: farther from any probability than the largest tolerance.
+UNDEFINED_CELL = -2
 
 _UNKNOWN = -2
 
@@ -47,10 +46,10 @@ class ObservationTable:
         self._last_symbols = np.arange(self._symbols + 1)
         self._size = 0
         self._nodes = np.empty(0, dtype=np.int64)
-        self._cells = np.full((1, self._symbols + 1), UNDEFINED_CELL)
-        """With room to grow; what is not in use holds undefined cells, its last row always."""
+        # With room to grow; what is not in use holds undefined cells, its last row always.
+        self._cells = np.full((1, self._symbols + 1), UNDEFINED_CELL, dtype=np.float64)
+        # The place of every node that is a prefix.
         self._place_of = np.empty(0, dtype=np.int64)
-        """The place of every node that is a prefix."""
 
     def __len__(self) -> int:
         return self._size
@@ -59,11 +58,6 @@ class ObservationTable:
     def width(self) -> int:
         """The number of suffixes."""
         return len(self._stems)
-
-    @property
-    def cell_count(self) -> int:
-        """The number of cells."""
-        return self._size * self.width
 
     @property
     def nodes(self) -> Nodes:
@@ -96,7 +90,7 @@ class ObservationTable:
             stem, last = self._parts(number)
             nodes += accumulate([symbol, *stem], step, initial=start)
             columns += [symbol + 1, *(code + 1 for code in stem), last]
-        rows = self.observations.distributions(np.array(nodes), np.full(len(nodes), EMPTY))
+        rows = self.observations.distributions(np.array(nodes))
         factors = rows[np.arange(len(nodes)), columns]
         # What comes after an undefined word has come by a symbol of probability 0.
         return np.multiply.reduceat(np.nan_to_num(factors, nan=0.0), begins)
@@ -129,58 +123,49 @@ class ObservationTable:
         stems = self._stems
         longer = [self.observations.suffixes.add(symbol, int(stems[old])) for symbol, old in new]
         last_symbols = self._last_symbols[[old for _, old in new]]
-        cells = self._asked(self.nodes, np.array(longer), last_symbols)
+        cells = self._ask_cells(self.nodes, np.array(longer), last_symbols)
         first, width = self.width, self.width + len(new)
         if width > self._cells.shape[1]:
-            self._cells = _larger(self._cells, (len(self._cells), 2 * width), UNDEFINED_CELL)
+            more = (0, 0), (0, width)
+            self._cells = np.pad(self._cells, more, constant_values=UNDEFINED_CELL)
         self._cells[: self._size, first:width] = cells
         self._stems = np.append(stems, longer)
         self._last_symbols = np.append(self._last_symbols, last_symbols)
 
     def _add(self, nodes: Nodes) -> None:
-        cells = self._asked(nodes, self._stems, self._last_symbols)
+        cells = self._ask_cells(nodes, self._stems, self._last_symbols)
         defined = cells[:, 0] != UNDEFINED_CELL
         self._reserve_nodes()
         self._place_of[nodes[~defined]] = UNDEFINED
         nodes = nodes[defined]
         first = self._size
         self._size += len(nodes)
-        if self._size >= len(self._cells):
-            rows = max(256, 2 * self._size)
-            self._cells = _larger(self._cells, (rows, self._cells.shape[1]), UNDEFINED_CELL)
-            self._nodes = _larger(self._nodes, (rows,), 0)
+        self._cells = grown(self._cells, self._size + 1, UNDEFINED_CELL)
+        self._nodes = grown(self._nodes, self._size)
         self._nodes[first : self._size] = nodes
         self._place_of[nodes] = np.arange(first, self._size)
         self._cells[first : self._size, : self.width] = cells[defined]
 
-    def _asked(self, nodes: Nodes, stems: Nodes, last_symbols: Nodes) -> Floats:
+    def _ask_cells(self, nodes: Nodes, stems: Nodes, last_symbols: Nodes) -> Floats:
         """Ask for the cells of prefixes; each stem once, whatever its last symbols."""
         different, stem_of = np.unique(stems, return_inverse=True)
-        rows = self.observations.distributions(
-            np.repeat(nodes, len(different)), np.tile(different, len(nodes))
-        ).reshape(len(nodes), len(different), self._symbols + 1)
+        words = np.repeat(nodes, len(different)), np.tile(different, len(nodes))
+        rows = self.observations.distributions(self.observations.descend(*words))
+        rows = rows.reshape(len(nodes), len(different), self._symbols + 1)
         cells = rows[:, stem_of, last_symbols]
         cells[np.isnan(cells)] = UNDEFINED_CELL
         return cells + 0.0  # -0.0 becomes 0.0, so that equal rows have equal bytes
 
     def _reserve_nodes(self) -> None:
-        size = self.observations.nodes.size
-        if size > len(self._place_of):
-            self._place_of = _larger(self._place_of, (2 * size,), _UNKNOWN)
-
-
-def _larger(old: NDArray[Any], shape: tuple[int, ...], fill: float) -> NDArray[Any]:
-    new = np.full(shape, fill, dtype=old.dtype)
-    new[tuple(slice(length) for length in old.shape)] = old
-    return new
+        self._place_of = grown(self._place_of, self.observations.nodes.size, _UNKNOWN)
 
 
 class _Proposal(NamedTuple):
     """A hypothesis."""
 
     pdfa: PDFA
+    # The node of every state's access word.
     access: Nodes
-    """The node of every state's access word."""
     unresolved: Integers
 
 
@@ -199,30 +184,31 @@ class TableLearner(ABC):
         self.observations = observations
         self.equivalence = check_tolerance(observations.equivalence)
         self.table = ObservationTable(observations)
-        self._newest: _Proposal | None = None
-        self._given: _Proposal | None = None
+        self._proposal: _Proposal | None = None
 
     @property
     def size(self) -> int:
         """How many states the newest hypothesis has."""
-        return 0 if self._newest is None else len(self._newest.pdfa)
+        return 0 if self._proposal is None else len(self._proposal.pdfa)
+
+    @property
+    def _newest(self) -> _Proposal:
+        if self._proposal is None:
+            raise InputError(f"{self.name} has no hypothesis yet; call start, then hypothesis")
+        return self._proposal
 
     def hypothesis(self) -> PDFA:
         """Return the newest hypothesis; its states are numbered as they were discovered."""
-        self._given = self._newest
-        return self._started(self._given).pdfa
+        return self._newest.pdfa
 
     def findings(self, states: int = 0) -> Findings:
-        """Return the access words of the last hypothesis, and how many cells the table has."""
-        words = self.observations.word_tree(self._started(self._given).access)
-        return Findings(words, structure_size=self.table.cell_count)
+        """Return the access words of the hypothesis, and how many cells the table has."""
+        words = self.observations.word_tree(self._newest.access)
+        return Findings(words, structure_size=len(self.table) * self.table.width)
 
     def unresolved(self) -> Integers:
-        """Return the transitions that lead to the best match because their own state is missing.
-
-        A transition is state * symbols + symbol.
-        """
-        return self._started(self._given).unresolved
+        """Return the transitions, as state * symbols + symbol, that lead to the best match only."""
+        return self._newest.unresolved
 
     def start(self) -> None:
         """Ask for the empty word, then for what a first hypothesis needs."""
@@ -239,11 +225,7 @@ class TableLearner(ABC):
         """Complete the table, which holds the empty word, and propose a first hypothesis."""
 
     def _propose(
-        self,
-        transitions: Integers,
-        probabilities: NDArray[np.float64],
-        access: Nodes,
-        unresolved: Integers,
+        self, transitions: Integers, probabilities: Floats, access: Nodes, unresolved: Integers
     ) -> None:
         """Put forward a hypothesis, unless it has more states than there may be."""
         states = len(probabilities)
@@ -251,24 +233,19 @@ class TableLearner(ABC):
             return
         alphabet = self.observations.alphabet
         pdfa = PDFA(alphabet=alphabet, transitions=transitions, probabilities=probabilities)
-        self._newest = _Proposal(pdfa, access, unresolved)
+        self._proposal = _Proposal(pdfa, access, unresolved)
 
-    def _started(self, proposal: _Proposal | None) -> _Proposal:
-        if proposal is None:
-            raise InputError(f"{self.name} has no hypothesis yet; call start, then hypothesis")
-        return proposal
-
-    def _are_wrong(self, words: Words, ends: Nodes) -> NDArray[np.bool_]:
+    def _are_wrong(self, words: Words, ends: Nodes) -> Flags:
         """Return for each word and its node whether the newest hypothesis is wrong after it."""
-        hypothesis = self._started(self._newest).pdfa
+        hypothesis = self._newest.pdfa
         states = visited_states(hypothesis.table, hypothesis.initial, words)[words.ends]
         said = hypothesis.probabilities[states]
         said[states < 0] = np.nan
-        truth = self.observations.distributions(ends, np.full(len(ends), EMPTY))
+        truth = self.observations.distributions(ends)
         both_undefined = np.isnan(said[:, 0]) & np.isnan(truth[:, 0])
         return ~(both_undefined | self.equivalence.similar(said, truth))
 
-    def _checked(self, words: Words) -> Nodes:
+    def _check_counterexamples(self, words: Words) -> Nodes:
         """Return the nodes of words; refuse words that are not counterexamples."""
         ends = self.observations.path(words)[words.ends]
         wrong = self._are_wrong(words, ends)

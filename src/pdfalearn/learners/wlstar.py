@@ -7,20 +7,18 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pdfalearn.arrays import numbered_rows
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import NOT_IN_P, WeissClusters, cluster_means
 from pdfalearn.learners.table_learner import TableLearner
 from pdfalearn.observations import UNDEFINED, ObservationTree
-from pdfalearn.typing import Integers
+from pdfalearn.typing import Flags, Integers
 from pdfalearn.words import Words
 
+# At most this many counterexamples in a row may add neither a new row nor a suffix.
 _PATIENCE = 50
-"""At most this many counterexamples in a row may add neither a new row nor a suffix."""
 
 
 class WLStar(TableLearner):
@@ -73,23 +71,23 @@ class WLStar(TableLearner):
         suffix_threshold: float = 0.0,
     ) -> None:
         super().__init__(observations)
-        self._max_prefixes = _checked_limit(max_prefixes, "max_prefixes")
-        self._max_suffixes = _checked_limit(max_suffixes, "max_suffixes")
-        self._max_states = _checked_limit(max_states, "max_states")
+        self._max_prefixes = _check_limit(max_prefixes, "max_prefixes")
+        self._max_suffixes = _check_limit(max_suffixes, "max_suffixes")
+        self._max_states = _check_limit(max_states, "max_states")
         seconds = np.inf if max_seconds is None else max_seconds
         self._max_seconds = checked_number(seconds, "max_seconds", 0, np.inf)
         self._prefix_threshold = checked_number(prefix_threshold, "prefix_threshold", 0, 1)
         self._suffix_threshold = checked_number(suffix_threshold, "suffix_threshold", 0, 1)
         self._begun = time.monotonic()
+        # P, as places in the table.
         self._p = np.empty(0, dtype=np.int64)
-        """P, as places in the table."""
+        # The probability of every prefix in P or queued, by its place.
         self._weights = {0: 1.0}
-        """The probability of every prefix in P or queued, by its place."""
+        # Up to which suffix two prefixes need not be compared any more.
         self._ignored: dict[tuple[int, int], int] = {}
-        """Up to which suffix two prefixes need not be compared any more."""
         self._progress = 0, 0
+        # How many counterexamples in a row have added neither a new row nor a suffix.
         self._fruitless = 0
-        """How many counterexamples in a row have added neither a new row nor a suffix."""
 
     def _begin(self) -> None:
         self._begun = time.monotonic()
@@ -99,7 +97,7 @@ class WLStar(TableLearner):
 
     def refine(self, counterexamples: Words) -> None:
         """Let the first counterexample and all its prefixes join P, and expand again."""
-        end = int(self._checked(counterexamples)[0])
+        end = int(self._check_counterexamples(counterexamples)[0])
         self._check_limits()
         path = self._add_path(end)
         for parent, child in pairwise(path.tolist()):
@@ -111,8 +109,7 @@ class WLStar(TableLearner):
 
     def _check_progress(self) -> None:
         """Raise an error if learning makes no progress."""
-        different_rows = len(np.unique(numbered_rows(self.table.rows[self._p])))
-        progress = different_rows, self.table.width
+        progress = len(np.unique(self.table.numbers()[self._p])), self.table.width
         self._fruitless = self._fruitless + 1 if progress == self._progress else 0
         self._progress = progress
         if self._fruitless >= _PATIENCE:
@@ -129,30 +126,32 @@ class WLStar(TableLearner):
             ("max_prefixes", len(self._p), self._max_prefixes),
             ("max_suffixes", self.table.width, self._max_suffixes),
             ("max_states", self.size, self._max_states),
-            ("max_seconds", time.monotonic() - self._begun, self._max_seconds),
+            ("max_seconds", self._seconds(), self._max_seconds),
         ):
             if have >= limit:
                 raise BudgetReached(name, limit)
 
     def _expand(self) -> None:
         """Look at prefixes until there is no new one and no new suffix, or a limit is reached."""
-        while (suffix := self._expanded_until()) is not None:
+        while (suffix := self._expand_until_apart()) is not None:
             self.table.add_suffixes([suffix])
 
-    def _expanded_until(self) -> tuple[int, int] | None:
+    def _expand_until_apart(self) -> tuple[int, int] | None:
         """Let prefixes join P, the most probable first, until a suffix is found to be missing."""
         queue = [(-self._weights[place], place) for place in self._p.tolist()]
         heapify(queue)
         queued = set(self._p.tolist())
         is_in_p = set(queued)
-        while queue and len(self._p) < self._max_prefixes and self._is_in_time():
+        while queue and len(self._p) < self._max_prefixes and self._seconds() < self._max_seconds:
             _, place = heappop(queue)
             if place not in is_in_p:
-                if not self._is_wanted(place):
+                # A prefix joins P if its row is its own and it is probable enough after its parent.
+                is_likely = self._last_probability(place) >= self._prefix_threshold
+                if len(self._similar_to(place)) or not is_likely:
                     continue
                 self._p = np.append(self._p, place)
                 is_in_p.add(place)
-            for child in self._successors(place).tolist():
+            for child in self.table.successors(np.array([place]))[0].tolist():
                 if child != UNDEFINED and child not in queued:
                     self._weights[child] = self._weights[place] * self._last_probability(child)
                     heappush(queue, (-self._weights[child], child))
@@ -163,14 +162,8 @@ class WLStar(TableLearner):
                     return suffix
         return None
 
-    def _is_in_time(self) -> bool:
-        return time.monotonic() - self._begun < self._max_seconds
-
-    def _is_wanted(self, place: int) -> bool:
-        """Return whether a prefix has a row of its own and is probable enough after its parent."""
-        if len(self._similar_to(place)):
-            return False
-        return self._last_probability(place) >= self._prefix_threshold
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begun
 
     def _last_probability(self, place: int) -> float:
         """Return the probability of a prefix's last symbol, after the rest of it."""
@@ -184,10 +177,6 @@ class WLStar(TableLearner):
         found: Integers = self._p[self.equivalence.similar(rows[self._p], rows[place])]
         return found
 
-    def _successors(self, place: int) -> Integers:
-        successors: Integers = self.table.successors(np.array([place]))[0]
-        return successors
-
     def _separating_suffix(self, place: int) -> tuple[int, int] | None:
         """Find a suffix that tells a prefix from one with a similar row and other successors.
 
@@ -198,18 +187,15 @@ class WLStar(TableLearner):
         similar = similar[similar != place]
         weights = np.array([self._weights[other] for other in similar.tolist()])
         similar = similar[np.argsort(-weights, kind="stable")]
-        successors, others = self._successors(place), self.table.successors(similar)
-        rows = self.table.rows
-        apart = np.abs(rows[others] - rows[successors]) > self.equivalence.limit
+        successors, rows = self.table.successors(np.append(place, similar)), self.table.rows
+        apart = np.abs(rows[successors[1:]] - rows[successors[0]]) > self.equivalence.limit
         for other in np.flatnonzero(apart.any(axis=(1, 2))).tolist():
             suffix = self._best_suffix((place, int(similar[other])), apart[other])
             if suffix is not None:
                 return suffix
         return None
 
-    def _best_suffix(
-        self, pair: tuple[int, int], apart: NDArray[np.bool_]
-    ) -> tuple[int, int] | None:
+    def _best_suffix(self, pair: tuple[int, int], apart: Flags) -> tuple[int, int] | None:
         """Choose a symbol and a suffix after which two prefixes differ, unless it is improbable."""
         pair = min(pair), max(pair)
         seen = self._ignored.get(pair, 0)
@@ -243,5 +229,5 @@ class WLStar(TableLearner):
         )
 
 
-def _checked_limit(limit: int | None, name: str) -> float:
+def _check_limit(limit: int | None, name: str) -> float:
     return np.inf if limit is None else checked_integer(limit, name, 1)

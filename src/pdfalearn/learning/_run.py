@@ -14,10 +14,10 @@ import numpy as np
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import InputError, OracleError, StoreError
 from pdfalearn.learners import Learner, PlainLearner, ThreeVerbs
-from pdfalearn.learning.agreeing import agreeing
+from pdfalearn.learning.agreeing import unfold_hypothesis
 from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UNBOUNDED, ObservationTree, UnsteadyModelError
-from pdfalearn.oracles import NOTHING_KNOWN, EquivalenceOracle
+from pdfalearn.oracles import NOTHING_KNOWN, EquivalenceOracle, check_codes
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import (
     WARN_STATES,
@@ -38,25 +38,15 @@ from pdfalearn.words import Words
 if TYPE_CHECKING:
     from pdfalearn.stores import AnswerStore
 
+# What makes a learner that asks an observation tree; three verbs are enough for one.
 Maker = Callable[[ObservationTree], ThreeVerbs]
-"""What makes a learner that asks an observation tree; three verbs are enough for one."""
 
 
 class Run:
     """One run of the loop, with its clocks and its history.
 
-    Parameters
-    ----------
-    observations : ObservationTree
-        The observation tree to ask.
-    oracle : EquivalenceOracle
-        The oracle that tries to break hypotheses.
-    progress : callable, optional
-        Called with a `Progress` after every batch of questions and every equivalence query.
-    interrupts : Interrupts
-        What holds back a Ctrl-C.
-    is_endless : bool
-        Whether states may keep growing with the questions for ever.
+    ``progress`` is called after every batch of questions and every equivalence query, and
+    ``is_endless`` says whether states may keep growing with the questions for ever.
     """
 
     def __init__(
@@ -73,20 +63,18 @@ class Run:
         self._progress = progress
         self._interrupts = interrupts
         self._learner: Learner
-        self._seconds = {"learning": [0.0, 0.0], "equivalence": [0.0, 0.0]}
-        """What each part has taken, by the clock and of the processor."""
+        # What each part has taken, by the clock and of the processor.
+        self._seconds = {"learning": np.zeros(2), "equivalence": np.zeros(2)}
         self._running: str | None = None
-        self._since = 0.0, 0.0
-        self._equivalence_queries = 0
+        self._since = np.zeros(2)
         self._history: list[Progress] = []
+        # How many counterexamples each query found, and the symbols of the longest.
         self._found: list[tuple[int, int]] = []
-        """How many counterexamples each query found, and the symbols of the longest."""
         self._notes: list[str] = []
         self._result: Result | None = None
+        # What is unresolved of the last hypothesis, and the words of states added to agree.
         self._unresolved = self._added = np.empty(0, dtype=np.int64)
-        """What is unresolved of the last hypothesis, and the words of states added to agree."""
-        self.hypothesis: PDFA | None = None
-        """The newest one."""
+        self._hypothesis: PDFA | None = None
         self._may_warn = observations.budget == UNBOUNDED  # who gives a bound knows
         self._growth = StateGrowth() if is_endless else None
 
@@ -124,7 +112,7 @@ class Run:
                     certificate = found.certify(certificate)
                 except Exception as error:  # all has been learnt
                     self._notes.append(f"the last audit failed with {error_text(error)}")
-                self._result = self.result(certificate)
+                self._result = self._make_result(certificate)
         except (StoreError, OSError) as error:
             if self._result is None:
                 raise
@@ -140,10 +128,10 @@ class Run:
         if self._result is None:
             # Half-made states, where a second Ctrl-C came in between, leave the newest one.
             with suppress(Exception):
-                self.hypothesis = self._learner.hypothesis()
-            if self.hypothesis is None:
+                self._hypothesis = self._learner.hypothesis()
+            if self._hypothesis is None:
                 return None
-            self._result = self.result(certify_interrupt(is_growing=self._is_growing))
+            self._result = self._make_result(certify_interrupt(is_growing=self._is_growing))
         return replace(self._result, notes=tuple(self._notes))
 
     def _stop(self, end: BudgetReached | UnsteadyModelError) -> Certificate:
@@ -157,12 +145,12 @@ class Run:
 
     def _agree(self) -> None:
         """Make a hypothesis that agrees with every answer, though nothing more may be asked."""
-        self.hypothesis = None
-        self.hypothesis = self._learner.hypothesis()
+        self._hypothesis = None
+        self._hypothesis = self._learner.hypothesis()
         self._unresolved = self._learner.unresolved()
-        found = agreeing(self.hypothesis, self._unresolved, self._observations)
+        found = unfold_hypothesis(self._hypothesis, self._unresolved, self._observations)
         if found is not None:
-            self.hypothesis, self._added, self._unresolved = found
+            self._hypothesis, self._added, self._unresolved = found
 
     def _learn(self) -> None:
         """Refine the hypothesis until the oracle finds no counterexample."""
@@ -170,16 +158,15 @@ class Run:
         self._time("learning")
         self._learner.start()
         while True:
-            self.hypothesis = None  # two of them may be large
-            self.hypothesis = self._learner.hypothesis()
+            self._hypothesis = None  # two of them may be large
+            self._hypothesis = self._learner.hypothesis()
             self._history.append(self._snapshot())
-            meter.check_query(self._equivalence_queries)
+            meter.check_query(len(self._found))
             self._time("equivalence")
-            counterexamples = self._oracle.counterexamples(self.hypothesis, self._observations)
+            counterexamples = self._oracle.counterexamples(self._hypothesis, self._observations)
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle returned {counterexamples!r}, not Words")
             self._time(None)
-            self._equivalence_queries += 1
             longest = int(counterexamples.lengths.max(initial=0))
             self._found.append((len(counterexamples), longest))
             if self._progress is not None:
@@ -188,25 +175,16 @@ class Run:
                 return
             self._interrupts.check()
             self._time("learning")
-            self._learner.refine(self._checked(counterexamples))
+            symbols = len(self._observations.alphabet)
+            check_codes(counterexamples, symbols, "the oracle gave words with")
+            self._learner.refine(counterexamples)
             self._interrupts.check()
-
-    def _checked(self, words: Words) -> Words:
-        symbols, count = words.symbols, len(self._observations.alphabet)
-        if len(symbols) and not 0 <= symbols.min() <= symbols.max() < count:
-            raise OracleError(
-                f"the oracle gave words with the codes {symbols.min()} to {symbols.max()}, but "
-                f"there are {count} symbols"
-            )
-        return words
 
     def _time(self, part: str | None) -> None:
         """Count the time since the last call for the part that was running; begin another one."""
-        now = time.perf_counter(), time.process_time()
+        now = np.array([time.perf_counter(), time.process_time()])
         if self._running is not None:
-            seconds = self._seconds[self._running]
-            seconds[0] += now[0] - self._since[0]
-            seconds[1] += now[1] - self._since[1]
+            self._seconds[self._running] += now - self._since
         self._running, self._since = part, now
 
     def _after_batch(self) -> None:
@@ -241,16 +219,16 @@ class Run:
             states=self._learner.size,
             words=counts.words,
             distributions=counts.distributions,
-            symbols=self._observations.counts.symbols,
+            symbols=counts.symbols,
             cost=self._observations.meter.spent,
-            equivalence_queries=self._equivalence_queries,
-            learning_seconds=self._seconds["learning"][0],
-            equivalence_seconds=self._seconds["equivalence"][0],
+            equivalence_queries=len(self._found),
+            learning_seconds=float(self._seconds["learning"][0]),
+            equivalence_seconds=float(self._seconds["equivalence"][0]),
         )
 
-    def result(self, certificate: Certificate) -> Result:
+    def _make_result(self, certificate: Certificate) -> Result:
         """Put together what has been learnt."""
-        pdfa = self.hypothesis
+        pdfa = self._hypothesis
         if pdfa is None:
             raise RuntimeError("there is no hypothesis yet")
         observations, equivalence = self._observations, self._observations.equivalence
@@ -266,8 +244,8 @@ class Run:
             stored_words=counts.stored,
             audited_words=counts.audited,
             largest_difference=counts.largest_difference,
-            learning_process_seconds=self._seconds["learning"][1],
-            equivalence_process_seconds=self._seconds["equivalence"][1],
+            learning_process_seconds=float(self._seconds["learning"][1]),
+            equivalence_process_seconds=float(self._seconds["equivalence"][1]),
             tree_depth=findings.tree_depth,
             inner_nodes=findings.inner_nodes,
             structure_size=findings.structure_size,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 
+import pdfalearn.learners as learners
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
@@ -18,7 +19,6 @@ from pdfalearn.equivalence import (
     check_tolerance,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.learners import Learner, PaperQuaNT, QuaNT
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.models import (
     AutomatonModel,
@@ -41,36 +41,26 @@ from pdfalearn.results import LearningInterrupted, Progress, Result
 from pdfalearn.samplers import HypothesisWords, UniformWords
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
+# Where learning may never end, it stops here unless a budget is given.
 DEFAULT_LIMITS = Budget(max_words=10**6, max_bytes=2**30)
-"""Where learning may never end, it stops here unless a budget is given."""
 EPSILON = DELTA = 0.01
 """The promise of the default oracle for black boxes."""
 MAX_LENGTH = 20
 """The length of the words that it samples."""
 _UNIFORM, _WALKS = UniformWords(MAX_LENGTH), HypothesisWords(MAX_LENGTH)
 
-OurMaker = Callable[[ObservationTree], Learner]
-
-
-def _make_lpstar(observations: ObservationTree) -> Learner:
-    from pdfalearn.learners import LPStar  # with SciPy's trees, which few runs need
-
-    return LPStar(observations)
-
-
-def _make_wlstar(observations: ObservationTree) -> Learner:
-    from pdfalearn.learners import WLStar
-
-    return WLStar(observations)
-
+OurMaker = Callable[[ObservationTree], learners.Learner]
 
 LEARNERS: dict[str, OurMaker] = {
-    "quant": QuaNT,
-    "quant-classes": partial(QuaNT, traces=False),
-    "quant-paper": PaperQuaNT,
+    "quant": learners.QuaNT,
+    "quant-classes": partial(learners.QuaNT, traces=False),
+    "quant-paper": learners.PaperQuaNT,
 }
 """The learners by name."""
-SIMILARITY_LEARNERS: dict[str, OurMaker] = {"lpstar": _make_lpstar, "wlstar": _make_wlstar}
+SIMILARITY_LEARNERS: dict[str, OurMaker] = {  # which few runs need, so they are loaded when used
+    "lpstar": lambda observations: learners.LPStar(observations),
+    "wlstar": lambda observations: learners.WLStar(observations),
+}
 """Those that compare by a tolerance instead of an equivalence."""
 
 
@@ -121,14 +111,15 @@ def learn(
         fingerprint, such as a function. Another model, or the same with other settings, needs
         another name.
     progress : bool, "log" or callable, optional
-        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere, and
-        for "log", a line is written to the standard error every ten seconds. A function is called
-        with a `Progress` after every batch of questions and every equivalence query.
+        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere it is
+        written to the standard error every ten seconds. "log" logs it, to ``pdfalearn`` at the
+        level INFO. A function is called with a `Progress` after every batch of questions
+        and every equivalence query.
     audit : int
         In the end, and now and then on the way, this many words are asked again, to catch a model
         that does not always give the same answer; they are counted apart.
     seed : int
-        Seed of the audit's sample.
+        Seed of the audit's sample and, where no oracle is given, of the words that are sampled.
 
     Returns
     -------

@@ -7,19 +7,40 @@ are undefined they agree; where only one is, they are as far apart as can be.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
 from pdfalearn.checks import checked_integer, row_fault, wrong_rows
-from pdfalearn.equivalence import Equivalence, Tolerance, check_equivalence, checked_keys
+from pdfalearn.equivalence import Equivalence, Tolerance, check_relation, different_rows
 from pdfalearn.errors import InputError
 from pdfalearn.results import Agreement
 from pdfalearn.typing import Floats
 
 _ROUNDING = 2.0**-49
 """Probabilities that differ by no more are equal, as in `Tolerance`."""
+_NUMBERS_AT_ONCE = 2**20
+"""About this many numbers are compared at once."""
+
+
+class _Measure(NamedTuple):
+    """A figure of pairs of defined rows, and what it is if both are undefined, or only one is."""
+
+    compute: Callable[[Floats, Floats], Floats]
+    agreed: float = 0.0
+    apart: float = 1.0
+
+    def __call__(self, rows: Floats, others: Floats) -> Floats:
+        lacking, others_lacking = np.isnan(rows[:, 0]), np.isnan(others[:, 0])
+        both = ~(lacking | others_lacking)
+        if both.all():
+            return self.compute(rows, others)
+        figures = np.where(lacking == others_lacking, self.agreed, self.apart)
+        if both.any():
+            figures[both] = self.compute(rows[both], others[both])
+        return figures
 
 
 def word_errors(target: ArrayLike, candidate: ArrayLike) -> Floats:
@@ -44,13 +65,13 @@ def word_errors(target: ArrayLike, candidate: ArrayLike) -> Floats:
     >>> word_errors([[0.5, 0.3, 0.2]], [[0.4, 0.4, 0.2]])
     array([0.5])
     """
+    return _measure_checked(target, candidate, _ERROR)
 
-    def errors(rows: Floats, others: Floats) -> Floats:
-        likeliest = others >= others.max(axis=1, keepdims=True) - _ROUNDING
-        right = likeliest & (rows >= rows.max(axis=1, keepdims=True) - _ROUNDING)
-        return np.asarray(1 - right.sum(axis=1) / likeliest.sum(axis=1))
 
-    return _measure_pairs(target, candidate, errors, agreed=0, apart=1)
+def _word_errors(rows: Floats, others: Floats) -> Floats:
+    likeliest = others >= others.max(axis=1, keepdims=True) - _ROUNDING
+    right = likeliest & (rows >= rows.max(axis=1, keepdims=True) - _ROUNDING)
+    return np.asarray(1 - right.sum(axis=1) / likeliest.sum(axis=1))
 
 
 def ndcg_scores(target: ArrayLike, candidate: ArrayLike, k: int | None = None) -> Floats:
@@ -76,19 +97,23 @@ def ndcg_scores(target: ArrayLike, candidate: ArrayLike, k: int | None = None) -
     >>> ndcg_scores([[0.5, 0.25, 0.25]] * 2, [[0.9, 0.1, 0.0], [0.1, 0.9, 0.0]], k=1)
     array([1. , 0.5])
     """
+    return _measure_checked(target, candidate, _ndcg(k))
 
+
+def _ndcg(k: int | None) -> _Measure:
     def scores(rows: Floats, others: Floats) -> Floats:
         width = rows.shape[1]
-        places = checked_places(k, width - 1)
+        places = check_places(k, width - 1)
+        # Places after the first k count nothing.
         discounts = np.zeros(width)
         discounts[:places] = 1 / np.log2(np.arange(2, places + 2))
         best = np.sort(rows, axis=1)[:, ::-1] @ discounts
         return np.minimum((_gains(rows, others) @ discounts) / best, 1.0)
 
-    return _measure_pairs(target, candidate, scores, agreed=1, apart=0)
+    return _Measure(scores, agreed=1.0, apart=0.0)
 
 
-def checked_places(k: int | None, symbols: int) -> int:
+def check_places(k: int | None, symbols: int) -> int:
     """Return the k of NDCG@k: half the symbols, rounded up, if it is not given."""
     return (symbols + 1) // 2 if k is None else checked_integer(k, "k", 1, symbols + 1)
 
@@ -98,6 +123,7 @@ def _gains(rows: Floats, others: Floats) -> Floats:
     order = np.argsort(-others, axis=1, kind="stable")
     gains = np.take_along_axis(rows, order, axis=1)
     ordered = np.take_along_axis(others, order, axis=1)
+    # Where a run of tied symbols begins; runs never go on into the next row.
     opens = np.ones(rows.shape, dtype=bool)
     opens[:, 1:] = ordered[:, :-1] - ordered[:, 1:] > _ROUNDING
     begins = opens.ravel().nonzero()[0]
@@ -117,11 +143,7 @@ def l1_distances(target: ArrayLike, candidate: ArrayLike) -> Floats:
     >>> l1_distances([[0.5, 0.5], [0.5, 0.5]], [[0.25, 0.75], [np.nan, np.nan]])
     array([0.5, 2. ])
     """
-    return _measure_pairs(target, candidate, _l1, agreed=0, apart=2)
-
-
-def _l1(rows: Floats, others: Floats) -> Floats:
-    return np.asarray(np.abs(rows - others).sum(axis=1))
+    return _measure_checked(target, candidate, _L1)
 
 
 def kl_divergences(target: ArrayLike, candidate: ArrayLike) -> Floats:
@@ -135,11 +157,7 @@ def kl_divergences(target: ArrayLike, candidate: ArrayLike) -> Floats:
     >>> kl_divergences([[0.0, 1.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]).round(4)
     array([0.6931,    inf])
     """
-    return _measure_pairs(target, candidate, _kl, agreed=0, apart=np.inf)
-
-
-def _kl(rows: Floats, others: Floats) -> Floats:
-    return np.asarray(np.maximum(rel_entr(rows, others).sum(axis=1), 0.0))
+    return _measure_checked(target, candidate, _KL)
 
 
 def distribution_differences(
@@ -166,43 +184,25 @@ def distribution_differences(
     >>> distribution_differences([[0.5, 0.5]] * 2, candidate, equivalence=Quantization(5))
     array([0., 1.])
     """
-
-    def differ(rows: Floats, others: Floats) -> Floats:
-        if isinstance(equivalence, Tolerance):
-            return (~equivalence.similar(rows, others)).astype(np.float64)
-        relation = check_equivalence(equivalence)
-        unequal = checked_keys(relation, rows) != checked_keys(relation, others)
-        return np.asarray(unequal.any(axis=1), dtype=np.float64)
-
-    return _measure_pairs(target, candidate, differ, agreed=0, apart=1)
+    return _measure_checked(target, candidate, _difference(equivalence))
 
 
-def _measure_pairs(
-    target: ArrayLike,
-    candidate: ArrayLike,
-    measure: Callable[[Floats, Floats], Floats],
-    *,
-    agreed: float,
-    apart: float,
-) -> Floats:
-    """Measure the pairs of which both are defined, and fill in the others."""
-    rows, others = _checked_rows(target, "target"), _checked_rows(candidate, "candidate")
+def _difference(equivalence: Equivalence | Tolerance) -> _Measure:
+    relation = check_relation(equivalence)
+    return _Measure(lambda rows, others: different_rows(relation, rows, others).astype(np.float64))
+
+
+def _measure_checked(target: ArrayLike, candidate: ArrayLike, measure: _Measure) -> Floats:
+    rows, others = _check_rows(target, "target"), _check_rows(candidate, "candidate")
     if rows.shape != others.shape:
         raise InputError(
             f"the target's rows have shape {rows.shape} and the candidate's {others.shape}; "
             "both need a row for each word, in it the terminal and every symbol"
         )
-    lacking, others_lacking = np.isnan(rows[:, 0]), np.isnan(others[:, 0])
-    figures = np.where(lacking == others_lacking, float(agreed), float(apart))
-    both = ~(lacking | others_lacking)
-    if both.all():
-        return measure(rows, others)
-    if both.any():
-        figures[both] = measure(rows[both], others[both])
-    return figures
+    return measure(rows, others)
 
 
-def _checked_rows(given: ArrayLike, name: str) -> Floats:
+def _check_rows(given: ArrayLike, name: str) -> Floats:
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "iuf" or array.shape[1] < 2:
         raise InputError(
@@ -222,37 +222,29 @@ def _checked_rows(given: ArrayLike, name: str) -> Floats:
     return rows
 
 
-_MOST_CELLS = 2**20
-"""About this many numbers are compared at once."""
-
-
-def rows_at_once(width: int) -> int:
-    """Return how many distributions are compared at once."""
-    return max(1, _MOST_CELLS // width)
-
-
 def figures_of(
-    target: Floats, candidate: Floats, equivalence: Equivalence | Tolerance, k: int
+    target: tuple[Floats, NDArray[np.integer]],
+    candidate: tuple[Floats, NDArray[np.integer]],
+    equivalence: Equivalence | Tolerance,
+    k: int,
 ) -> Floats:
     """Measure pairs of distributions: one column for each field of an `Agreement`, in order.
 
-    NDCG stands there as what it lacks to 1: so a perfect candidate's mean is 1 without rounding.
+    Target and candidate are tables of distributions that were checked, and the number of one of
+    them for each pair, -1 where it is undefined. NDCG stands there as what it lacks to 1: so a
+    perfect candidate's mean is 1 without rounding.
     """
-    figures = np.empty((len(target), 6))
-    part = rows_at_once(target.shape[1])
-    for begin in range(0, len(target), part):
-        rows, others = target[begin : begin + part], candidate[begin : begin + part]
-        divergences = kl_divergences(rows, others)
-        figures[begin : begin + part] = np.column_stack(
-            (
-                word_errors(rows, others),
-                1 - ndcg_scores(rows, others, k),
-                distribution_differences(rows, others, equivalence=equivalence),
-                l1_distances(rows, others),
-                divergences,
-                np.isinf(divergences),
-            )
-        )
+    measures = (_ERROR, _ndcg(k), _difference(equivalence), _L1, _KL)
+    count, part = len(target[1]), max(1, _NUMBERS_AT_ONCE // target[0].shape[1])
+    figures = np.empty((count, 6))
+    for begin in range(0, count, part):
+        here = slice(begin, begin + part)
+        rows, others = (table.take(numbers[here], axis=0) for table, numbers in (target, candidate))
+        rows[target[1][here] < 0] = np.nan
+        others[candidate[1][here] < 0] = np.nan
+        figures[here, :5] = np.column_stack([measure(rows, others) for measure in measures])
+    figures[:, 1] = 1 - figures[:, 1]
+    figures[:, 5] = np.isinf(figures[:, 4])
     return figures
 
 
@@ -262,3 +254,10 @@ def average_figures(figures: Floats, weights: Floats) -> Agreement:
     means = np.average(figures[counted], axis=0, weights=weights[counted])
     error, lack, *others = means.tolist()
     return Agreement(error, 1 - lack, *others)
+
+
+_ERROR = _Measure(_word_errors)
+_L1 = _Measure(lambda rows, others: np.abs(rows - others).sum(axis=1), apart=2.0)
+_KL = _Measure(
+    lambda rows, others: np.maximum(rel_entr(rows, others).sum(axis=1), 0.0), apart=np.inf
+)

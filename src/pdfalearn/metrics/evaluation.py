@@ -2,23 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
 
-from pdfalearn.alphabet import Alphabet, Word, shortened
-from pdfalearn.chains import Chain, expected_visits
+from pdfalearn.alphabet import Word, shortened
+from pdfalearn.arrays import IntMap
+from pdfalearn.chains import Pairs, minus_logs
 from pdfalearn.checks import checked_generator, checked_integer
-from pdfalearn.equivalence import Equivalence, Exact, Tolerance
+from pdfalearn.equivalence import Equivalence, Exact, Tolerance, over_union
 from pdfalearn.errors import InputError
-from pdfalearn.metrics._along_words import Asked, Rows, Run, Tally, asking, check_model
-from pdfalearn.metrics.distributions import average_figures, checked_places, figures_of
-from pdfalearn.models import LanguageModel
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.metrics.distributions import average_figures, check_places, figures_of
+from pdfalearn.models import AutomatonModel, LanguageModel
+from pdfalearn.observations import ObservationTree
+from pdfalearn.pdfa import PDFA, checked_pdfa, pdfa_remedy
 from pdfalearn.results import Evaluation
-from pdfalearn.typing import Floats
-from pdfalearn.words import Words
+from pdfalearn.samplers import model_words
+from pdfalearn.text import described
+from pdfalearn.typing import Codes, Floats, Integers
+from pdfalearn.words import Words, sampled_words, visited_states
+
+_MOST_PREFIXES = 2**20
+"""At most this many prefixes of words are asked for at once."""
+_PART = 2**15
+"""At most this many prefixes are counted together."""
+
+
+class Run:
+    """A PDFA: the number of a distribution is that of a state."""
+
+    def __init__(self, pdfa: PDFA) -> None:
+        self._pdfa = pdfa
+        self.rows = pdfa.probabilities
+        """The distributions, by their numbers."""
+
+    def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
+        """Draw words; those that do not end are cut at the length."""
+        table, start = self._pdfa.table, self._pdfa.initial
+        return sampled_words(table, self.rows, start, count, max_length, random)[0]
+
+    def numbers_along(self, words: Words) -> Codes:
+        """Return the number of the distribution after every prefix of every word.
+
+        Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``; -1
+        where the prefix is undefined. Numbers are places in `rows`.
+        """
+        return visited_states(self._pdfa.table, self._pdfa.initial, words)
+
+
+class Asked:
+    """A language model and all that it has said so far.
+
+    An observation tree asks it, which checks its answers and keeps to its bounds.
+    """
+
+    def __init__(self, tree: ObservationTree) -> None:
+        self._tree = tree
+
+    @property
+    def rows(self) -> Floats:
+        """The different distributions seen so far, by their numbers."""
+        return self._tree.answers.rows(np.arange(self._tree.answers.size)).to_dense()
+
+    def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
+        """Draw words; those that do not end are cut at the length."""
+        return model_words(count, max_length, self._tree, random)
+
+    def numbers_along(self, words: Words) -> Codes:
+        """Return what `Run.numbers_along` does, after asking for what is not known yet."""
+        parts = [words.part(begin, end) for begin, end in words.parts(_MOST_PREFIXES)]
+        nodes = np.concatenate([self._tree.ask_path(part) for part in parts])
+        is_defined = self._tree.nodes.classes[nodes] >= 0
+        return np.where(is_defined, self._tree.nodes.rows[nodes], np.int32(-1))
+
+
+@contextmanager
+def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
+    """Run a PDFA, or ask a model, with which the conversation ends here."""
+    if type(model) is AutomatonModel:  # a class of its own may answer otherwise
+        model = model.pdfa
+    if isinstance(model, PDFA):
+        yield Run(model)
+        return
+    with closing(ObservationTree(model, Exact())) as tree:
+        yield Asked(tree)
+
+
+def check_model(model: object) -> None:
+    """Refuse what is not a language model."""
+    if isinstance(model, PDFA | LanguageModel):
+        return
+    remedy = "a function becomes one by FunctionModel(function, alphabet)"
+    if not callable(model) or isinstance(model, type):
+        remedy = pdfa_remedy(model)
+    raise InputError(f"{described(model)} is neither a PDFA nor a LanguageModel; {remedy}")
+
+
+class Tally(NamedTuple):
+    """The different pairs of distributions along words, and how often each has come."""
+
+    numbers: Integers
+    others: Integers
+    """The numbers of the two distributions of every pair; -1 for undefined."""
+    over_prefixes: Floats
+    """How often each pair came after a prefix."""
+    over_words: Floats
+    """How often each pair came after a whole word."""
+
+
+def tally_pairs(words: Words, numbers: Codes, others: Codes) -> Tally:
+    """Count the pairs of distributions after all prefixes of words, given the numbers of both."""
+    base, seen = int(others.max()) + 2, IntMap()
+    codes_of: Integers = np.empty(0, dtype=np.int64)
+    counts: Floats = np.zeros((2, 0))
+    for begin, end, here in _parts_of(words):
+        # A pair of numbers, each -1 at least, is one key.
+        codes = (numbers[here].astype(np.int64) + 1) * base + others[here] + 1
+        places = seen.get_or_add(codes)
+        new = len(seen) - len(codes_of)
+        codes_of = np.append(codes_of, np.empty(new, dtype=np.int64))
+        codes_of[places] = codes
+        ends = places[words.part(begin, end).ends]
+        counts = np.pad(counts, ((0, 0), (0, new)))
+        counts += [np.bincount(part, minlength=len(seen)) for part in (places, ends)]
+    return Tally(codes_of // base - 1, codes_of % base - 1, *counts)
+
+
+def sum_logs(words: Words, rows: Floats, numbers: Codes) -> Floats:
+    """Return the logarithms of the probabilities of whole words; -inf where one is undefined."""
+    logs = np.empty(len(words))
+    for begin, end, here in _parts_of(words):
+        part = words.part(begin, end)
+        values = np.where(numbers[here] < 0, 0.0, rows[numbers[here], part.next_columns()])
+        begins = part.offsets[:-1] + np.arange(len(part))
+        logs[begin:end] = -np.add.reduceat(minus_logs(values), begins)
+    return logs
+
+
+def _parts_of(words: Words) -> Iterator[tuple[int, int, slice]]:
+    """Return from which word to which parts are, and where the numbers of their prefixes stand."""
+    for begin, end in words.parts(_PART):
+        yield begin, end, slice(int(words.offsets[begin]) + begin, int(words.offsets[end]) + end)
+
 
 EXACT = Exact()
 
@@ -74,18 +202,26 @@ def evaluate(
     for model in (target, candidate):
         check_model(model)
     codes = target.alphabet.positions_in(candidate.alphabet)
-    places = checked_places(k, len(codes))
+    places, cut = check_places(k, len(codes)), 0
     with asking(target) as asked:
         if words is None:
-            batch, cut = _draw_words(asked, count, seed, max_length)
+            most = checked_integer(max_length, "max_length", 0)
+            count = checked_integer(count, "count", 1)
+            batch = asked.draw_words(count, most, checked_generator(seed))
+            cut = int((batch.lengths == most).sum())
         else:
-            batch, cut = _encode_given(target.alphabet, words), 0
+            batch = target.alphabet.encode_words(words)
+            if not len(batch):
+                raise InputError("there are no words to evaluate on; give one or more")
         numbers = asked.numbers_along(batch)
     with asking(candidate) as other:
         others = other.numbers_along(Words(codes[batch.symbols], batch.offsets))
-    tally = Tally(Rows(asked.rows), Rows(other.rows, codes))
-    logs, other_logs = tally.add_all(batch, numbers, others)
-    figures = tally.figures(equivalence, places)
+    rows, other_rows = asked.rows, other.rows
+    if (codes != np.arange(len(codes))).any():
+        other_rows = other_rows.take([0, *codes + 1], axis=1)
+    tally = tally_pairs(batch, numbers, others)
+    figures = figures_of((rows, tally.numbers), (other_rows, tally.others), equivalence, places)
+    logs, other_logs = sum_logs(batch, rows, numbers), sum_logs(batch, other_rows, others)
     return Evaluation(
         words=len(batch),
         cut_words=cut,
@@ -99,20 +235,6 @@ def evaluate(
         target_perplexity=_perplexity(logs, len(numbers)),
         perplexity=_perplexity(other_logs, len(numbers)),
     )
-
-
-def _draw_words(asked: Run | Asked, count: int, seed: int, max_length: int) -> tuple[Words, int]:
-    count = checked_integer(count, "count", 1)
-    max_length = checked_integer(max_length, "max_length", 0)
-    words = asked.draw_words(count, max_length, checked_generator(seed))
-    return words, int((words.lengths == max_length).sum())
-
-
-def _encode_given(alphabet: Alphabet, words: Iterable[Word]) -> Words:
-    batch = alphabet.encode_words(words)
-    if not len(batch):
-        raise InputError("there are no words to evaluate on; give one or more")
-    return batch
 
 
 def _log_errors(logs: Floats, others: Floats) -> Floats:
@@ -164,50 +286,49 @@ def evaluate_exactly(
     (2.0, 0.3333333333333333, 0.5)
     """
     target, candidate = checked_pdfa(target, "target"), checked_pdfa(candidate, "candidate")
-    places = checked_places(k, len(target.alphabet))
-    chain = Chain.of(target, candidate)
-    _check_ends(target, chain)
-    visits = expected_visits(chain.moves, chain.start)
-    rows, others = chain.target_rows, chain.candidate_rows
-    ends = visits * chain.shares[:, 0]
-    figures = figures_of(rows, others, equivalence, places)
-    prefixes = float(visits.sum())
-    return Evaluation(
-        words=None,
-        cut_words=0,
-        mean_length=prefixes - 1,
-        equivalence=equivalence,
-        k=places,
-        over_prefixes=average_figures(figures, visits),
-        over_words=average_figures(figures, ends),
-        log_probability_error=None,
-        one_sided_words=_impossible(chain),
-        target_perplexity=_expected_perplexity(chain.shares, rows, visits),
-        perplexity=_expected_perplexity(chain.shares, others, visits),
-    )
-
-
-def _check_ends(target: PDFA, chain: Chain) -> None:
-    """Refuse a target whose words may never end, with a word that leads there."""
-    endless = chain.first_endless()
-    if endless is not None:
-        word = shortened(target.alphabet.decode(chain.word(endless)))
+    places = check_places(k, len(target.alphabet))
+    target.alphabet.positions_in(candidate.alphabet)  # refuses other symbols
+    target, candidate = over_union(target, candidate)
+    pairs = Pairs.visited(target, candidate)
+    flow = pairs.flow
+    if flow.endless.any():
+        word = shortened(target.alphabet.decode(pairs.word(int(flow.endless.argmax()))))
         raise InputError(
             f"after the word {word} the target never ends; draw words of a maximal length instead"
         )
+    visits = flow.visits(flow.start)
+    # Rows as they are in the automata: dividing them by their sums could change their classes.
+    rows, others = target.probabilities, candidate.probabilities
+    figures = figures_of((rows, pairs.lefts), (others, pairs.rights), equivalence, places)
+    padded = np.concatenate((others, np.zeros((1, others.shape[1]))))  # undefined is impossible
+    return Evaluation(
+        words=None,
+        cut_words=0,
+        mean_length=float(visits.sum()) - 1,
+        equivalence=equivalence,
+        k=places,
+        over_prefixes=average_figures(figures, visits),
+        over_words=average_figures(figures, visits * pairs.endings()[0]),
+        log_probability_error=None,
+        one_sided_words=_impossible_share(pairs),
+        target_perplexity=_mean_perplexity(pairs, rows, pairs.lefts, visits),
+        perplexity=_mean_perplexity(pairs, padded, pairs.rights, visits),
+    )
 
 
-def _impossible(chain: Chain) -> float:
+def _impossible_share(pairs: Pairs) -> float:
     """Return the probability that a word drawn from the target is impossible in the candidate."""
-    possible = chain.candidate_rows > 0  # NaN is not
-    lost = np.where(possible, 0.0, chain.shares).sum(axis=1)
+    shares, possible = pairs.first.rows, pairs.second.rows > 0
+    lost = pairs.measure(lambda p, q: np.where(possible[q], 0.0, shares[p]).sum(axis=1))
     if not lost.any():
         return 0.0
-    return float(expected_visits(chain.moves_where(possible), chain.start) @ lost)
+    flow = pairs.flow.keep_edges(possible[pairs.rights[pairs.sources], pairs.symbols + 1])
+    return float(flow.visits(flow.start) @ lost)
 
 
-def _expected_perplexity(shares: Floats, rows: Floats, visits: Floats) -> float:
-    """Return exp of the mean cross entropy of visited pairs; undefined is impossible."""
+def _mean_perplexity(pairs: Pairs, rows: Floats, numbers: Integers, visits: Floats) -> float:
+    """Return exp of the mean cross entropy of the rows that visited pairs have by their numbers."""
+    shares = pairs.first.rows
+    crossed = pairs.measure(lambda p, q: xlogy(shares[p], rows[q]).sum(axis=1), others=numbers)
     visited = visits > 0
-    crossed = xlogy(shares[visited], np.nan_to_num(rows[visited])).sum(axis=1)
-    return float(np.exp(-(crossed @ visits[visited]) / visits.sum()))
+    return float(np.exp(-(crossed[visited] @ visits[visited]) / visits.sum()))

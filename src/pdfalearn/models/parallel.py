@@ -12,19 +12,17 @@ from pdfalearn.alphabet import shortened
 from pdfalearn.checks import checked_integer, checked_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
-from pdfalearn.models.copies import Request
+from pdfalearn.models.copies import Copies, Outcomes, Request
 from pdfalearn.models.opened import CheckedModel, ask_batch, error_text
-from pdfalearn.models.process_copies import Copies, Outcomes, ProcessCopies
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
+from pdfalearn.models.workers import ClusterCopies, ProcessCopies
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
-_LEAST_CALLS = 4.0
-"""A part costs at least this many times what its call costs."""
-_REMEMBERED = 2**20
-"""Of about this many words it is known which copy answered them last."""
+_LEAST_CALLS = 4.0  # a part costs at least this many times what its call costs
+_REMEMBERED = 2**20  # of about this many words it is known which copy answered them last
 
 
 class Replicas(LanguageModel):
@@ -86,16 +84,14 @@ class Replicas(LanguageModel):
             count = checked_integer(count, "count", 1, 4096)
         if timeout is not None:
             timeout = checked_number(timeout, "timeout", 1e-3, 1e9)
-        self.copies: Copies[Any]
+        self.copies: Copies
         if scheduler is not None:
-            from pdfalearn.models.cluster_copies import ClusterCopies
-
             self.copies = ClusterCopies(make_model, count, scheduler, timeout)
         elif count is not None:
             self.copies = ProcessCopies(make_model, count, timeout)
         else:
             raise InputError("say how many replicas to make, or give a scheduler")
-        vars(self).update(self.copies.traits.members)
+        vars(self).update(self.copies.members)
         self._numbers = counting()
         self._live: set[int] = set()
         self._asked = np.zeros(_REMEMBERED, dtype=np.int16)
@@ -138,7 +134,9 @@ class Replicas(LanguageModel):
     def assign(self, batch: Batch) -> Integers:
         """Return the copy to ask for each word: another one than answered it before."""
         words, copies = batch.words, self.count
-        costs = word_costs(self.cost, words.lengths)
+        # What words cost a copy that knows nothing of them; one each if nothing costs.
+        costs = self.cost.word + self.cost.symbol * words.lengths.astype(np.float64)
+        costs = costs if costs.any() else np.ones(len(words))
         chosen = split_evenly(costs, part_count(costs, self.cost, copies))
         if copies == 1:
             return chosen
@@ -163,7 +161,7 @@ class OpenedReplicas(CheckedModel):
     """
 
     def __init__(self, model: Replicas) -> None:
-        vars(self).update(model.copies.traits.members)
+        vars(self).update(model.copies.members)
         self.model = model
         self.answers_by_copy = model.answers_by_copy  # type: ignore[method-assign]
         self._run = next(model._numbers)
@@ -223,12 +221,6 @@ def _format_answer(outcome: Rows | Exception) -> str:
     if outcome.undefined is not None and outcome.undefined[0]:
         return "undefined"
     return shortened(outcome.to_dense()[0].round(9).tolist())
-
-
-def word_costs(cost: QueryCost, lengths: Integers) -> Floats:
-    """Return what words cost a copy that holds nothing of them; one each if nothing costs."""
-    costs = cost.word + cost.symbol * lengths.astype(np.float64)
-    return costs if costs.any() else np.ones(len(lengths))
 
 
 def part_count(costs: Floats, cost: QueryCost, copies: int) -> int:

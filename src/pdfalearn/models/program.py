@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import shlex
 import shutil
-import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from threading import Lock
-from typing import TypeVar
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
 from pdfalearn.checks import checked_integer, checked_number
-from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models._processes import Exchange, FaultError, Process, excerpt, started
+from pdfalearn.errors import InputError
+from pdfalearn.models._processes import FaultError, Program, excerpt
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import BadAnswerError
 from pdfalearn.models.protocol import EVERY_WORD, LanguageModel, QueryCost, attach_answers
 from pdfalearn.row_checks import BadRowError
 from pdfalearn.rows import Rows
-from pdfalearn.text import described, escaped
-from pdfalearn.text import shortened as shortened_text
+from pdfalearn.text import described
 from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
 _DAY = 86400.0
-_NUMBER = 64
-"""No number takes more bytes than this in an answer, with what stands between numbers."""
-_BESIDE = 2**16
-"""No answer has more bytes than this beside its numbers."""
-_MOST_NUMBERS = 2**20
-"""An answer has at most this many numbers, so that its text is of bounded length."""
-Answer = TypeVar("Answer")
+_NUMBER = 64  # no number takes more bytes than this in an answer, with what stands around it
+_BESIDE = 2**16  # no answer has more bytes than this beside its numbers
+_MOST_NUMBERS = 2**20  # an answer has at most this many numbers, so that its length is bounded
 
 
 class ProgramModel(LanguageModel):
@@ -100,7 +91,7 @@ class ProgramModel(LanguageModel):
         self.cost = cost
         self._width = len(alphabet) + 1
         self._batch = min(batch, max(1, _MOST_NUMBERS // self._width))
-        self._program = Program(checked_command(command), timeout, tries)
+        self._program = Program(parse_command(command), timeout, tries)
 
     def __repr__(self) -> str:
         return f"ProgramModel({list(self._program.command)!r}, {self.alphabet!r})"
@@ -138,7 +129,7 @@ class ProgramModel(LanguageModel):
         count, width = len(words), self._width
         most = _NUMBER * count * width + _BESIDE
         try:
-            return self._program.ask(line, most, lambda answer: read_rows(answer, count, width))
+            return self._program.ask(line, most, lambda answer: parse_rows(answer, count, width))
         except BadRowError as error:
             (codes,) = words.part(error.place, error.place + 1)
             word = shortened(self.alphabet.decode(codes))
@@ -162,7 +153,7 @@ def _check_texts(alphabet: Alphabet) -> None:
             ) from error
 
 
-def read_rows(line: bytes, count: int, width: int) -> Rows:
+def parse_rows(line: bytes, count: int, width: int) -> Rows:
     """Read the answer to a number of words.
 
     Raises
@@ -174,7 +165,7 @@ def read_rows(line: bytes, count: int, width: int) -> Rows:
 
     Examples
     --------
-    >>> rows = read_rows(b'{"rows": [[0.5, 0.5], null]}', 2, 2)
+    >>> rows = parse_rows(b'{"rows": [[0.5, 0.5], null]}', 2, 2)
     >>> rows.undefined.tolist()
     [False, True]
     """
@@ -190,21 +181,20 @@ def read_rows(line: bytes, count: int, width: int) -> Rows:
         )
     if len(given) != count:
         raise FaultError(f"it answered {count} words with {len(given)} rows; each word needs one")
-    has_flags = b"true" in line or b"false" in line  # NumPy would take them for numbers
-    if has_flags and not all(_is_row(row, width) for row in given):
-        raise _bad_row(given, width)
-    return _rows(given, width)
-
-
-def _rows(given: list[object], width: int) -> Rows:
-    nothing = [0.0] * width
     try:
-        table = np.asarray([nothing if row is None else row for row in given])
+        table = np.asarray([[0.0] * width if row is None else row for row in given])
     except ValueError:  # rows of different lengths
         table = np.empty(0)
-    is_table = table.shape == (len(given), width) and table.dtype.kind in "iuf"
-    if not is_table or not np.isfinite(table).all():
-        raise _bad_row(given, width)
+    is_table = table.shape == (count, width) and table.dtype.kind in "iuf"
+    has_flags = b"true" in line or b"false" in line  # NumPy would take them for numbers
+    if has_flags or not is_table or not np.isfinite(table).all():
+        for place, row in enumerate(given):
+            if not _is_row(row, width):
+                raise BadRowError(
+                    f"the program wrote {described(row)}, but a row is a list of {width} numbers, "
+                    "the terminal's and then each symbol's, or null where the word is undefined",
+                    place,
+                )
     values = table.astype(np.float64, copy=False)
     undefined = np.array([row is None for row in given])
     if not undefined.any():
@@ -213,139 +203,30 @@ def _rows(given: list[object], width: int) -> Rows:
     return Rows(width, values, undefined=undefined)
 
 
-def _bad_row(given: list[object], width: int) -> BadRowError:
-    place = next(place for place, row in enumerate(given) if not _is_row(row, width))
-    return BadRowError(
-        f"the program wrote {described(given[place])}, but a row is a list of {width} numbers, the "
-        "terminal's and then each symbol's, or null where the word is undefined",
-        place,
-    )
-
-
 def _is_row(row: object, width: int) -> bool:
-    if row is None:
-        return True
-    return isinstance(row, list) and len(row) == width and all(map(_is_number, row))
+    if not isinstance(row, list) or len(row) != width or not set(map(type, row)) <= {int, float}:
+        return row is None
+    numbers = np.asarray(row)  # of objects, if an integer is too large
+    return numbers.dtype.kind in "iuf" and bool(np.isfinite(numbers).all())
 
 
-def _is_number(value: object) -> bool:
-    if isinstance(value, int):
-        return not isinstance(value, bool) and abs(value) < 2**63
-    return isinstance(value, float) and math.isfinite(value)
-
-
-class Program:
-    """A program that is started when it is first asked, and kept running.
-
-    Threads may ask at once: one waits for the other.
-
-    Parameters
-    ----------
-    command : tuple of str
-        The program and its arguments.
-    timeout : float
-        The seconds that an answer may take.
-    tries : int
-        How often a line is asked before the program is given up on.
-    """
-
-    def __init__(self, command: tuple[str, ...], timeout: float, tries: int) -> None:
-        self.command = command
-        self._timeout = timeout
-        self._tries = tries
-        self._process: Process | None = None
-        self._lock = Lock()
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle without the process: who gets the copy starts one."""
-        return Program, (self.command, self._timeout, self._tries)
-
-    def __str__(self) -> str:
-        return shortened_text(escaped(shlex.join(self.command)), 200)
-
-    def ask(self, line: bytes, most: int, read: Callable[[bytes], Answer]) -> Answer:
-        """Write a line, and return what ``read`` makes of the line that answers it.
-
-        Where that is a fault, the program is started again and asked the same. An answer to
-        another question cannot come, as each process has pipes of its own.
-        """
-        with self._lock:
-            told = ""
-            for _ in range(self._tries):
-                try:
-                    return read(self._exchanged(line, most))
-                except FaultError as fault:
-                    told = self._told(fault)
-            times = "" if self._tries == 1 else f" {self._tries} times in a row, at last"
-            raise ModelError(
-                f"the program {self} failed{times}: {told}. Try it by hand: "
-                f"""echo '{{"words": [[]]}}' | {self}"""
-            )
-
-    def close(self) -> None:
-        """End the program; it is started again if it is asked again."""
-        with self._lock:
-            self._end(politely=True)
-
-    def _exchanged(self, line: bytes, most: int) -> bytes:
-        try:
-            return Exchange(self._running(), line, most).run(self._timeout)
-        except FaultError:
-            raise
-        except BaseException:  # Ctrl-C: what it answers later must not be taken for another answer
-            self._end(politely=False)
-            raise
-
-    def _running(self) -> Process:
-        if self._process is not None and not self._process.is_ours:
-            self._end(politely=False)
-        if self._process is None:
-            try:
-                process = started(self.command)
-            except (OSError, ValueError) as error:
-                reason = error.strerror if isinstance(error, OSError) else str(error)
-                raise InputError(
-                    f"the program {self} cannot be started ({reason}); a script has to begin with "
-                    "a line that names its interpreter, such as #!/usr/bin/env python3"
-                ) from error
-            self._process = process
-            self._finalizer = weakref.finalize(self, process.end)
-        return self._process
-
-    def _end(self, *, politely: bool) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.end(politely=politely)
-            self._finalizer.detach()
-
-    def _told(self, fault: FaultError) -> str:
-        """End the program, and word what it did with what it wrote to its standard error."""
-        process = self._process
-        self._end(politely=False)
-        errors = "" if process is None else process.last_errors()
-        if not errors:
-            return f"{fault}; it wrote nothing to its standard error"
-        lines = " | ".join(line.strip() for line in errors[-500:].splitlines() if line.strip())
-        return f"{fault}; its standard error ends with '{escaped(lines)}'"
-
-
-def checked_command(given: str | Sequence[str]) -> tuple[str, ...]:
+def parse_command(given: str | Sequence[str]) -> tuple[str, ...]:
     """Return a program and its arguments, or say that there is no such program.
 
     Examples
     --------
-    >>> checked_command("sh -c 'echo $0'")
+    >>> parse_command("sh -c 'echo $0'")
     ('sh', '-c', 'echo $0')
     """
     if not hasattr(os, "waitid"):
         raise InputError("programs as models need Linux, or another system with POSIX's waitid")
-    command = _parts(given)
+    command = _split_command(given)
     if shutil.which(command[0]) is None:
         raise InputError(_missing(command[0]))
     return command
 
 
-def _parts(given: object) -> tuple[str, ...]:
+def _split_command(given: object) -> tuple[str, ...]:
     if isinstance(given, str):
         try:
             parts = tuple(shlex.split(given))

@@ -9,44 +9,37 @@ from pdfalearn.arrays import RowNumbers, grown
 from pdfalearn.equivalence import Equivalence, Exact, Relation, checked_keys
 from pdfalearn.observations.sparse_answers import NO_CLASS, SparseAnswers
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Flags, Floats, Integers
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 
+# Rows of this many numbers and more leave no room for as many again.
 _WIDE = 2**12
-"""Rows of this many numbers and more leave no room for as many again."""
 
 
 class Answers:
     """Every different distribution that a model has given, with its class.
 
-    They are kept in a table until the first sparse row comes, and sparse from then on.
-
-    Parameters
-    ----------
-    equivalence : Equivalence or Tolerance
-        When two distributions are in one class; with a similarity, those that are equal.
-    width : int
-        The number of symbols, and one for the terminal.
+    They are kept in a table until the first sparse row comes, and sparse from then on. With a
+    similarity, those that are equal are in one class.
     """
 
     def __init__(self, equivalence: Relation, width: int) -> None:
         self.width = width
+        # How many different distributions there are.
         self.size = 0
-        """How many different distributions there are."""
+        # The bytes of memory that the distributions take, about.
         self.nbytes = 0
-        """The bytes of memory that the distributions take, about."""
+        # How many classes have been seen.
         self.class_count = 0
-        """How many classes have been seen."""
+        # The class of each distribution, and room for more.
         self.classes: Integers = np.empty(64, dtype=np.int64)
-        """The class of each distribution, and room for more."""
+        # Whether some rows say with which symbols no word goes on.
         self.exclude_some = False
-        """Whether some rows say with which symbols no word goes on."""
         self._relation = equivalence
         self._equivalence = equivalence if isinstance(equivalence, Equivalence) else Exact()
         self._numbers = RowNumbers()
         self._class_numbers = RowNumbers()
+        # Where rows exclude some symbols, these have -0.0: no word goes on with them.
         self._rows = np.empty((64 if width < _WIDE else 0, width))
-        self._impossible: Flags | None = None
-        """Of every row, with which symbols no word goes on; None if no row says anything."""
         self._sparse: SparseAnswers | None = None
 
     def add(self, rows: Rows) -> Integers:
@@ -59,7 +52,9 @@ class Answers:
         """
         if self._sparse is not None or rows.is_sparse:
             return self._add_sparse(rows)
-        table = rows.values if rows.impossible is None else rows.to_signed().values
+        table = rows.values
+        if rows.impossible is not None and rows.impossible.any():
+            table, self.exclude_some = rows.to_signed().values, True
         numbers = self._numbers.get_or_add(table)
         if self._numbers.size > self.size:
             self._keep(table, numbers)
@@ -78,29 +73,14 @@ class Answers:
             rows, numbers = rows[new], numbers[new]
         self._rows[numbers] = rows
         kept = self._rows[known:size]
-        if self.exclude_some or not kept.min() > 0:
-            self._keep_signs(kept, known)
-            kept += 0.0
+        if self.exclude_some:
+            kept = kept + 0.0  # classes do not depend on signs
         self.classes = grown(self.classes, size)
         self.classes[known:size] = self._class_numbers.get_or_add(
             checked_keys(self._equivalence, kept)
         )
         self.size, self.class_count = size, self._class_numbers.size
         self.nbytes = 16 * size * self.width  # kept and hashed
-
-    def _keep_signs(self, kept: Floats, known: int) -> None:
-        """Note which symbols new rows mark as impossible."""
-        signs = np.signbit(kept[:, 1:])
-        if not self.exclude_some and not signs.any():
-            return
-        shape = len(self._rows), self.width - 1
-        if self._impossible is None or len(self._impossible) < shape[0]:
-            larger = np.zeros(shape, dtype=bool)
-            if self._impossible is not None:
-                larger[:known] = self._impossible[:known]
-            self._impossible = larger
-        self._impossible[known : known + len(kept)] = signs
-        self.exclude_some = True
 
     def _add_sparse(self, rows: Rows) -> Integers:
         if self._sparse is None:
@@ -117,33 +97,33 @@ class Answers:
 
     def dense(self, numbers: NDArray[np.integer]) -> Floats:
         """Return distributions as a table."""
-        return self._rows[numbers] if self._sparse is None else self.rows(numbers).to_dense()
+        if self._sparse is None and not self.exclude_some:
+            return np.asarray(self._rows[numbers])
+        return self.rows(numbers).to_dense()
 
     def rows(self, numbers: NDArray[np.integer]) -> Rows:
         """Return distributions as they are kept."""
         if self._sparse is not None:
             return self._sparse.rows(numbers)
-        impossible = None if self._impossible is None else self._impossible[numbers]
-        return Rows.dense(self._rows[numbers], impossible=impossible)
+        table = Rows.dense(self._rows[numbers])
+        return table.from_signed() if self.exclude_some else table
 
     def excludes(self, numbers: Integers, symbols: NDArray[np.integer]) -> Flags:
         """Return for each row whether it says that no word goes on with a symbol."""
         if self._sparse is not None:
             return self._sparse.excludes(numbers, symbols)
-        if self._impossible is None:
-            return np.zeros(len(numbers), dtype=bool)
-        return np.asarray(self._impossible[numbers, symbols])
+        return np.asarray(np.signbit(self._rows[numbers, symbols + 1]))
 
     def possible_symbols(self, numbers: Integers) -> tuple[Integers, Integers] | None:
         """Return what may follow rows, as pairs of a place and a symbol; None if all may."""
         if self._sparse is not None:
             return self._sparse.possible_symbols(numbers)
-        if self._impossible is None:
+        if not self.exclude_some:
             return None
-        places, symbols = (~self._impossible[numbers]).nonzero()
+        places, symbols = (~np.signbit(self._rows[numbers, 1:])).nonzero()
         return places, symbols
 
-    def classes_of(self, table: Floats) -> NDArray[np.int32]:
+    def classes_of(self, table: Floats) -> Codes:
         """Return the classes that distributions are in, below `UNKNOWN` where there is none yet."""
         if self._sparse is not None:
             return self._sparse.classes_of(table)

@@ -32,42 +32,26 @@ from pdfalearn.typing import Floats
 if TYPE_CHECKING:
     from pdfalearn.stores import ModelAnswers
 
+# Batches have at most this many words.
 _LARGEST_BATCH = 2**16
-"""Batches have at most this many words."""
+# Where a budget or a store counts words that cost something, batches have at most this many.
 _LOST_AT_MOST = 1024
-"""Where a budget or a store counts words that cost something, batches have at most this many."""
+# Where moreover every distribution is a question of its own, as to a server.
 _SENT_AT_MOST = 256
-"""Where moreover every distribution is a question of its own, as to a server."""
+# Where seconds are bounded, batches have this many words for each, so that they end in time.
 _WORDS_A_SECOND = 16
-"""Where seconds are bounded, batches have this many words for each, so that they end in time."""
+# The rows of a batch take at most this many bytes.
 _MOST_BYTES = 2**26
-"""The rows of a batch take at most this many bytes."""
+# The words of a batch, written out, have at most about this many symbols together.
 _MOST_SYMBOLS = 2**20
-"""The words of a batch, written out, have at most about this many symbols together."""
+# When a store is opened, this many of its words are asked again.
 _ASKED_AGAIN = 4
-"""When a store is opened, this many of its words are asked again."""
+# Two answers to one word that differ by more than this are not those of one model.
 _SAME = 1e-3
-"""Two answers to one word that differ by more than this are not those of one model."""
 
 
 class Asker:
-    """Asks a model for words; only audits ask it besides.
-
-    Parameters
-    ----------
-    model : LanguageModel
-        The model.
-    nodes : NodeTable
-        The words.
-    answers : Answers
-        The distributions.
-    meter : Meter
-        What has been asked, and what the budget allows.
-    audits : Audits
-        What asks again now and then.
-    interrupts : Interrupts
-        What holds a Ctrl-C back while nothing may be left half done.
-    """
+    """Asks a model for words; only audits ask it besides."""
 
     def __init__(
         self,
@@ -86,20 +70,19 @@ class Asker:
         self._counts = meter.counts
         self._interrupts = interrupts
         self._prefixes_free = model.cost.prefix == 0
+        # Whether the row before an undefined word, or a guide, says so for nothing.
         self._undefined_free = self._prefixes_free or model.is_constrained
-        """Whether the row before an undefined word, or a guide, says so for nothing."""
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         # What a server has answered is noted soon, as it may fail for good in the next batch.
         self._in_parts = meter.budget.bounds_words or model.cost.cached_symbol > 0
         self._stored: ModelAnswers | None = None
+        # The table of shared rows whose numbers among the answers are known.
         self._table: Floats | None = None
-        """The table of shared rows whose numbers among the answers are known."""
+        # The number of each of its rows; negative where it is not known.
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
-        """The number of each of its rows; negative where it is not known."""
-        self._undefined: UndefinedWords | None = None
-        """Made when a word is undefined, or a row says that some are."""
+        self._undefined: UndefinedWords | None = None  # as long as no word is known to be
+        # Called after every batch of answers.
         self.on_batch: Callable[[], None] | None = None
-        """Called after every batch of answers."""
         self._opened: LanguageModel | None = None
         self._open()
 
@@ -122,11 +105,7 @@ class Asker:
     def ask(self, nodes: Nodes) -> None:
         """Ask for those of the nodes that are not known, in batches."""
         table = self._nodes
-        if len(nodes) < FEW:
-            class_at, different = table.class_at, dict.fromkeys(nodes.tolist())
-            nodes = np.array([node for node in different if class_at[node] == UNKNOWN], np.int64)
-        else:
-            nodes = table.different(nodes[table.classes[nodes] == UNKNOWN])
+        nodes = table.different(nodes[table.classes[nodes] == UNKNOWN])
         if not len(nodes):
             return
         if self._meter.guard is not None:
@@ -233,16 +212,9 @@ class Asker:
     ) -> None:
         """Count and keep answers.
 
-        Parameters
-        ----------
-        ids, answered : array of int
-            The words of a batch, and those of them that have an answer.
-        rows : Rows
-            The answers.
-        asked : array of int
-            The words that were asked for by themselves.
-        is_part : bool
-            Whether other parts of the batch answer some of these.
+        ``ids`` are the words of a batch, ``answered`` those of them that have an answer, and
+        ``asked`` the words that were asked for by themselves. Other parts of the batch may answer
+        some of these.
         """
         table, counts = self._nodes, self._counts
         if rows.is_sparse:
@@ -278,9 +250,7 @@ class Asker:
             self._counts.note_outside(rows.outside)
         lost = 0
         if rows.undefined is not None and rows.undefined.any():
-            if self._undefined is None:
-                self._undefined = UndefinedWords(self._model.alphabet, self._nodes, self._answers)
-            self._undefined.note(nodes[rows.undefined])
+            self._note_undefined().note(nodes[rows.undefined])
             defined = (~rows.undefined).nonzero()[0]
             lost = len(nodes) - len(defined)
             nodes, rows = nodes[defined], rows.take(defined)
@@ -298,10 +268,14 @@ class Asker:
         table.rows[nodes] = numbers
         table.classes[nodes] = answers.classes[numbers]
         if self._undefined is not None or answers.exclude_some:
-            if self._undefined is None:
-                self._undefined = UndefinedWords(self._model.alphabet, self._nodes, self._answers)
-            self._undefined.check_defined(nodes)
+            self._note_undefined().check_defined(nodes)
         return lost
+
+    def _note_undefined(self) -> UndefinedWords:
+        """Return what notes undefined words, made when it is needed first."""
+        if self._undefined is None:
+            self._undefined = UndefinedWords(self._model.alphabet, self._nodes, self._answers)
+        return self._undefined
 
     def _number_shared(self, rows: SharedRows) -> Nodes:
         """Return the numbers of shared rows among the answers, each looked up once."""
@@ -312,7 +286,7 @@ class Asker:
         unread = (numbers < 0).nonzero()[0]
         if len(unread):
             new = unread
-            if len(unread) >= FEW:
+            if len(unread) > 1:
                 new = unread[firsts(self._number_of, rows.numbers[unread])]
             self._number_of[rows.numbers[new]] = self._answers.add(rows.take(new))
             numbers[unread] = self._number_of[rows.numbers[unread]]
@@ -345,7 +319,7 @@ class Asker:
 
     def _look_up(self, nodes: Nodes) -> Nodes:
         """Take the answers that are stored; return the nodes that are still unknown."""
-        if self._stored is None or not len(nodes) or not len(self._stored):
+        if not len(nodes) or self._stored is None or not len(self._stored):
             return nodes
         table, wanted = self._nodes, nodes
         if self._prefixes_free:
@@ -363,17 +337,11 @@ class Asker:
 
 
 def plan_batch(table: NodeTable, nodes: Nodes, *, prefixes_free: bool) -> Batch:
-    """Make the batch that asks for nodes: with them go the words that lead there.
+    """Make the batch that asks for different nodes: with them go the words that lead there.
 
-    Parameters
-    ----------
-    table : NodeTable
-        The words.
-    nodes : array of int
-        What to ask for: different, and none of them known.
-    prefixes_free : bool
-        Whether rows on the way cost nothing, and are wanted, too.
+    Where rows on the way cost nothing, they are wanted, too.
     """
+    # Without a loop over few nodes a combination lock takes 5 times as long.
     is_narrow = len(nodes) < FEW
     ids = _with_few_ways(table, nodes.tolist()) if is_narrow else _with_ways(table, nodes)
     if len(ids) == len(nodes):

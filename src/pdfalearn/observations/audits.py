@@ -20,23 +20,23 @@ from pdfalearn.models import (
 )
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.metering import Meter
-from pdfalearn.observations.nodes import NodeTable
+from pdfalearn.observations.nodes import Nodes, NodeTable
 from pdfalearn.results import Certificate, certificate_document
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 
+# The first audit comes after this many words, the next ones at four times as many.
 _FIRST = 4096
-"""The first audit comes after this many words, the next ones at four times as many."""
+# An audit on the way looks at one word in this many, or more.
 _SHARE = 1024
-"""An audit on the way looks at one word in this many, or more."""
+# But it looks at no more probabilities than this.
 _MOST = 2**26
-"""But it looks at no more probabilities than this."""
+# At most this many probabilities are compared at once.
 _NUMBERS_AT_ONCE = 2**22
-"""At most this many probabilities are compared at once."""
+# Copies with the same answer are named up to this many.
 _MOST_NAMES = 3
-"""Copies with the same answer are named up to this many."""
 
 _REMEDY = (
     "is anything in it random, such as dropout in a network that is not in .eval()? If it only "
@@ -100,18 +100,7 @@ class UnsteadyModelError(ModelError):
 class Audits:
     """Asks for samples of words again, each time of a freshly opened model.
 
-    Parameters
-    ----------
-    model : LanguageModel
-        The model.
-    equivalence : Equivalence or Tolerance
-        When two answers are the same.
-    nodes : NodeTable
-        The words.
-    answers : Answers
-        The first answers.
-    meter : Meter
-        What the budget allows; it counts audits apart from the rest.
+    They are counted apart from all else that is asked.
     """
 
     def __init__(
@@ -130,8 +119,8 @@ class Audits:
         self._counts = meter.counts
         self._width = len(model.alphabet) + 1
         self._count = self._seed = 0
+        # How many words are asked before the next audit on the way.
         self.due_at = math.inf
-        """How many words are asked before the next audit on the way."""
 
     def plan(self, count: int, seed: int) -> None:
         """Audit on the way too, with samples of at least this many words, if there are any.
@@ -148,20 +137,7 @@ class Audits:
         self.audit(max(self._count, share), self._seed)
 
     def audit(self, count: int, seed: int) -> None:
-        """Ask for a sample of words again.
-
-        Parameters
-        ----------
-        count : int
-            How many words, at most; they are counted apart. Undefined words are left alone.
-        seed : int
-            Seed of the sample.
-
-        Raises
-        ------
-        UnsteadyModelError
-            If an answer is not the same.
-        """
+        """Ask for a sample of words again, drawn by a seed; undefined words are left alone."""
         nodes, known = self._nodes, slice(0, self._nodes.size)
         asked = ((nodes.classes[known] >= 0) & (nodes.rows[known] >= 0)).nonzero()[0]
         random = np.random.default_rng(seed)
@@ -174,24 +150,17 @@ class Audits:
             symbols = int(nodes.lengths[part].sum())
             self._compare(part, nodes.lineage, symbols, before, 1.0)
 
-    def compare(self, words: Words, before: Rows, most: float) -> Rows | None:
+    def compare(self, words: Words, before: Rows, most: float) -> None:
         """Ask for different words again as far as the budget goes; refuse what differs too much.
 
-        Parameters
-        ----------
-        words : Words
-            The words.
-        before : Rows
-            The first answers.
-        most : float
-            The largest difference of a probability that is not refused even within a class.
+        A probability may not differ by more than ``most``, even within a class.
         """
         places = self._meter.affordable(words.lengths)
         asked = words.take(places)
         batch, rows = number_words(asked)
         ids = batch.wanted_ids[rows]
         order, symbols = np.argsort(ids), len(asked.symbols)
-        return self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
+        self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
 
     def is_restless(self, words: Words, most: float) -> bool:
         """Return whether a model that is asked twice for words, now, differs from itself."""
@@ -200,16 +169,11 @@ class Audits:
         return _find_change(self._equivalence, first, second, most)[0] is not None
 
     def _compare(
-        self,
-        ids: np.ndarray[tuple[int], np.dtype[np.int64]],
-        lineage: Lineage,
-        symbols: int,
-        before: Rows,
-        most: float,
-    ) -> Rows | None:
+        self, ids: Nodes, lineage: Lineage, symbols: int, before: Rows, most: float
+    ) -> None:
         """Ask for words that have some symbols together, and compare the answers."""
         if not len(ids):
-            return None
+            return
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
         try:
@@ -226,7 +190,6 @@ class Audits:
         counts.largest_difference = max(counts.largest_difference, difference)
         if place is not None:
             raise self._unsteady(batch, before, again, place, difference)
-        return again
 
     def _unsteady(
         self, batch: Batch, before: Rows, again: Rows, place: int, difference: float
@@ -260,21 +223,15 @@ def _find_change(
     """Return the place of an answer that is not the same, if any, and the largest difference."""
     if again.undefined is not None and again.undefined.any():
         return int(again.undefined.argmax()), 1.0
-    size, largest = max(1, _NUMBERS_AT_ONCE // before.width), 0.0
-    for begin in range(0, len(before), size):
-        places = np.arange(begin, min(begin + size, len(before)))
-        first, second = before.take(places), again.take(places)
-        differences: Floats = np.abs(second.to_dense() - first.to_dense()).max(axis=1)
-        largest = max(largest, float(differences.max()))
-        if not differences.any() and not (first.is_sparse or second.is_sparse):
-            continue
-        try:
-            moved = different_rows(equivalence, first, second) | (differences > most)
-        except UndecidedError as error:
-            return begin + error.place, largest
-        if moved.any():
-            return begin + int(moved.argmax()), largest
-    return None, largest
+    differences: Floats = np.abs(again.to_dense() - before.to_dense()).max(axis=1)
+    largest = float(differences.max(initial=0.0))
+    if not differences.any() and not (before.is_sparse or again.is_sparse):
+        return None, largest
+    try:
+        moved = different_rows(equivalence, before, again) | (differences > most)
+    except UndecidedError as error:
+        return error.place, largest
+    return int(moved.argmax()) if moved.any() else None, largest
 
 
 def _list_names(names: list[str]) -> str:

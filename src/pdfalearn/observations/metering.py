@@ -14,44 +14,44 @@ from pdfalearn.models import QueryCost
 from pdfalearn.observations.nodes import Nodes, NodeTable
 from pdfalearn.typing import Floats
 
+# What it takes to make an automaton of what is known, about, for each word.
 _SECONDS_PER_NODE = 4e-7
-"""What it takes to make an automaton of what is known, about, for each word."""
+# Answers to fewer words than this are never waited for by themselves.
 _FEW_WORDS = 64
-"""Answers to fewer words than this are never waited for by themselves."""
+# Without a budget, this many words may be asked before their answers are used.
 _MANY_WORDS = 2**31
-"""Without a budget, this many words may be asked before their answers are used."""
 
 
 @dataclass
 class Counts:
     """What the model has been asked so far."""
 
+    # Words that were asked for.
     words: int = 0
-    """Words that were asked for."""
+    # Symbols that the model was led through.
     symbols: int = 0
-    """Symbols that the model was led through."""
+    # Distributions that were answered: with a word's own may come those of its prefixes.
     distributions: int = 0
-    """Distributions that were answered: with a word's own may come those of its prefixes."""
+    # How many distributions were answered at once, each time.
     batches: list[int] = field(default_factory=list)
-    """How many distributions were answered at once, each time."""
+    # Symbols of words that the model had been led through before.
     cached_symbols: int = 0
-    """Symbols of words that the model had been led through before."""
+    # Words that were not asked for, as a store had their answers.
     stored: int = 0
-    """Words that were not asked for, as a store had their answers."""
+    # Words that an audit asked for a second time.
     audited: int = 0
-    """Words that an audit asked for a second time."""
+    # The symbols of these words.
     audited_symbols: int = 0
-    """The symbols of these words."""
+    # How many audits there were.
     audits: int = 0
-    """How many audits there were."""
+    # By how much a probability differed at most the second time.
     largest_difference: float = 0.0
-    """By how much a probability differed at most the second time."""
+    # The sum of the mass outside of the alphabet over all distributions where it is known.
     outside: float = 0.0
-    """The sum of the mass outside of the alphabet over all distributions where it is known."""
+    # The number of these.
     outside_known: int = 0
-    """The number of these."""
+    # The largest mass outside of the alphabet.
     largest_outside: float = 0.0
-    """The largest mass outside of the alphabet."""
 
     @property
     def outside_details(self) -> dict[str, object]:
@@ -74,35 +74,24 @@ class Counts:
 
 
 class Meter:
-    """Counts what is asked, and decides which words may still be asked.
-
-    Parameters
-    ----------
-    budget : Budget
-        The bounds.
-    cost : QueryCost
-        What asking the model costs.
-    nodes : NodeTable
-        The words.
-    """
+    """Counts what is asked, and decides which words may still be asked."""
 
     def __init__(self, budget: Budget, cost: QueryCost, nodes: NodeTable) -> None:
         self.budget = budget
         self.counts = Counts()
         self._nodes = nodes
         self._cost = cost
-        bounds = (budget.max_words, budget.max_symbols, budget.max_cost, budget.max_word_length)
-        self._most_words, self._most_symbols, self._most_cost, self._longest = (
+        bounds = (budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
+        self._most_words, self._most_symbols, self._most_cost, seconds = (
             math.inf if bound is None else bound for bound in bounds
         )
-        seconds = math.inf if budget.max_seconds is None else budget.max_seconds
         self._ends_at = time.monotonic() + seconds
+        # Whether a state was found that there was no room for.
         self.states_reached = False
-        """Whether a state was found that there was no room for."""
+        # Whether nothing may be asked any more.
         self.is_closed = False
-        """Whether nothing may be asked any more."""
+        # Limits of words and bytes, which unlike a budget do not change how words are asked.
         self.guard = None if budget.max_bytes is None else Budget(max_bytes=budget.max_bytes)
-        """Limits of words and bytes, which unlike a budget do not change how words are asked."""
 
     @property
     def is_late(self) -> bool:
@@ -116,12 +105,9 @@ class Meter:
             raise BudgetReached("max_seconds", limit)
 
     def check_guard(self, guard: Budget, nbytes: int) -> None:
-        """Stop if a limit is reached, given the bytes that the observations take.
-
-        The empty word is always asked.
-        """
+        """Stop if a limit is reached, given the bytes that the observations take."""
         if not self.counts.words + self.counts.stored:
-            return
+            return  # the empty word is always asked
         is_default = self.budget.max_bytes is None
         if guard.max_words is not None and self.counts.words >= guard.max_words:
             raise BudgetReached("max_words", guard.max_words, is_default=is_default)
@@ -157,18 +143,23 @@ class Meter:
             cached_symbols=counts.cached_symbols,
         )
 
-    def affordable(self, lengths: NDArray[np.integer]) -> NDArray[np.int64]:
+    def _count_left(self) -> tuple[float, float, float]:
+        """Return how many words and symbols may still be asked, and at what cost."""
+        counts = self.counts
+        words = self._most_words - counts.words - counts.audited
+        symbols = self._most_symbols - counts.symbols - counts.audited_symbols
+        return words, symbols, self._most_cost - self.spent
+
+    def affordable(self, lengths: NDArray[np.integer]) -> Nodes:
         """Return the places of words that may be asked outside of learning, from the start."""
         if self.is_closed or self.is_late:
             return np.empty(0, dtype=np.int64)
-        counts, unit = self.counts, self._cost
-        words = self._most_words - counts.words - counts.audited
-        symbols = self._most_symbols - counts.symbols - counts.audited_symbols
-        cost = self._most_cost - self.spent
+        unit, (words, symbols, cost) = self._cost, self._count_left()
+        longest = math.inf if self.budget.max_word_length is None else self.budget.max_word_length
         places = []
         for place, length in enumerate(lengths.tolist()):
             costs = unit.call + unit.word + length * unit.symbol
-            if words >= 1 and length <= min(symbols, self._longest) and costs <= cost:
+            if words >= 1 and length <= min(symbols, longest) and costs <= cost:
                 places.append(place)
                 words, symbols, cost = words - 1, symbols - length, cost - costs
         return np.array(places, dtype=np.int64)
@@ -179,12 +170,9 @@ class Meter:
         Answers to this many words are used before more are asked, so that something is left to go
         on with.
         """
-        counts, unit = self.counts, self._cost.word + self._cost.symbol
-        left = min(
-            self._most_words - counts.words - counts.audited,
-            self._most_symbols - counts.symbols - counts.audited_symbols,
-            (self._most_cost - self.spent) / unit if unit else math.inf,
-        )
+        words, symbols, cost = self._count_left()
+        unit = self._cost.word + self._cost.symbol
+        left = min(words, symbols, cost / unit if unit else math.inf)
         return int(min(max(left / 2, _FEW_WORDS), _MANY_WORDS))
 
     def allowed(self, nodes: Nodes) -> Nodes:
@@ -197,24 +185,21 @@ class Meter:
             return nodes[:1]
         budget, table = self.budget, self._nodes
         self.check_seconds()
+        words, symbols, cost = self._count_left()
         bound = ""  # the last one that was looked at: it is reached if it leaves no node
         if budget.max_word_length is not None:
             bound, nodes = "max_word_length", nodes[table.lengths[nodes] <= budget.max_word_length]
         if budget.max_words is not None and len(nodes):
-            left = budget.max_words - self.counts.words - self.counts.audited
-            bound, nodes = "max_words", nodes[: max(left, 0)]
+            bound, nodes = "max_words", nodes[: max(int(words), 0)]
         if (budget.max_symbols is not None or budget.max_cost is not None) and len(nodes):
-            ways = _count_new_symbols(table, nodes)
+            new = _count_new_symbols(table, nodes)
             if budget.max_symbols is not None:
-                left = budget.max_symbols - self.counts.symbols - self.counts.audited_symbols
-                bound, nodes = "max_symbols", nodes[np.cumsum(ways) <= left]
+                bound, nodes = "max_symbols", nodes[np.cumsum(new) <= symbols]
             if budget.max_cost is not None and len(nodes):
-                new = ways[: len(nodes)]
-                costs = self._cost.word + new * self._cost.symbol
-                if self._cost.cached_symbol:
-                    costs = costs + (table.lengths[nodes] - new) * self._cost.cached_symbol
-                cost_left = budget.max_cost - self.spent - self._cost.call
-                bound, nodes = "max_cost", nodes[np.cumsum(costs) <= cost_left]
+                new, unit = new[: len(nodes)], self._cost
+                costs = unit.word + new * unit.symbol
+                costs += (table.lengths[nodes] - new) * unit.cached_symbol
+                bound, nodes = "max_cost", nodes[np.cumsum(costs) <= cost - unit.call]
         if not len(nodes):
             raise BudgetReached(bound, getattr(budget, bound))
         return nodes

@@ -23,18 +23,18 @@ UNKNOWN = -2
 EMPTY = 0
 """The empty suffix."""
 
+# Up to this many symbols a node's children stand in an array; beyond, in a hash map.
 _DENSE = 32
-"""Up to this many symbols a node's children stand in an array; beyond, in a hash map."""
+# What the columns of a node take, and four bytes more for each symbol of a small alphabet.
 _NODE_BYTES = 21
-"""What the columns of a node take, and four bytes more for each symbol of a small alphabet."""
+# Suffixes are kept written out until they have this many symbols; then all are forgotten.
 _MOST_WRITTEN = 2**16
-"""Suffixes are kept written out until they have this many symbols; then all are forgotten."""
+# There is room for twice as many nodes from the start.
 _LEAST = 512
-"""There is room for twice as many nodes from the start."""
+# The way down suffixes of this length and more is remembered.
 _LONG = 8
-"""The way down suffixes of this length and more is remembered."""
+# At most this many ways are remembered; then all are forgotten.
 _MOST_ENDS = 4_000_000
-"""At most this many ways are remembered; then all are forgotten."""
 
 
 class Suffixes:
@@ -57,7 +57,7 @@ class Suffixes:
         self.lengths = [0]
         self._words: dict[int, list[int]] = {}
         self._written = 0
-        self._arrays = np.empty((3, 0), dtype=np.int64)
+        self._arrays = np.empty((0, 3), dtype=np.int64)
         self._in_arrays = 0
 
     def add(self, symbol: int, rest: int) -> int:
@@ -80,13 +80,6 @@ class Suffixes:
             number = self.add(symbol, number)
         return number
 
-    def add_all(self, codes: list[int]) -> list[int]:
-        """Return the numbers of all suffixes of a word, from the whole word to the empty one."""
-        numbers = [EMPTY]
-        for symbol in reversed(codes):
-            numbers.append(self.add(symbol, numbers[-1]))
-        return numbers[::-1]
-
     def word(self, number: int) -> list[int]:
         """Return the symbols of a suffix, in a list that is not to be changed."""
         codes = self._words.get(number)
@@ -105,14 +98,11 @@ class Suffixes:
         """Return the first symbols, the rests and the lengths as arrays."""
         known, size = self._in_arrays, len(self.firsts)
         if size > known:
-            if size > self._arrays.shape[1]:
-                larger = np.empty((3, 2 * size), dtype=np.int64)
-                larger[:, :known] = self._arrays[:, :known]
-                self._arrays = larger
-            for row, column in enumerate((self.firsts, self.rests, self.lengths)):
-                self._arrays[row, known:size] = column[known:]
+            self._arrays = grown(self._arrays, size)
+            for column, new in enumerate((self.firsts, self.rests, self.lengths)):
+                self._arrays[known:size, column] = new[known:]
             self._in_arrays = size
-        firsts, rests, lengths = self._arrays
+        firsts, rests, lengths = self._arrays.T
         return firsts, rests, lengths
 
 
@@ -121,35 +111,27 @@ class NodeTable:
 
     Every column is there twice: as an array for passes over many nodes, and as a view of the same
     memory (``parent``, ``last_symbol``, ``class_at``, ``is_seen``) for a few nodes at a time.
-
-    Parameters
-    ----------
-    symbols : int
-        The size of the alphabet.
     """
 
     def __init__(self, symbols: int) -> None:
         self.symbols = symbols
         self.size = 0
-        self.parents: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self.last_symbols: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self.classes: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self.rows: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self.lengths: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self.seen: NDArray[np.bool_] = np.empty(0, dtype=bool)
-        """Whether a word was in a batch that the model has answered."""
+        self.parents = self.last_symbols = self.lengths = np.empty(0, dtype=np.int32)
+        self.classes = self.rows = np.empty(0, dtype=np.int32)
+        # Whether a word was in a batch that the model has answered.
+        self.seen = np.empty(0, dtype=bool)
         width = symbols if symbols <= _DENSE else 0
+        # The bytes of memory that a node takes, but for room to grow and large alphabets.
         self.node_bytes = _NODE_BYTES + 4 * width
-        """The bytes of memory that a node takes, but for room to grow and large alphabets."""
-        self._children: NDArray[np.int32] = np.empty((0, width), dtype=np.int32)
+        self._children = np.empty((0, width), dtype=np.int32)
         self._sparse = None if symbols <= _DENSE else SparseChildren(symbols)
         self._alphabet = np.arange(symbols)
+        # Where long suffixes lead to: node and suffix in one number.
         self._ends: dict[int, int] = {}
-        """Where long suffixes lead to: node and suffix in one number."""
-        self._added(1)
+        self._reserve(1)
         self.seen[0] = True
 
-    def _added(self, more: int) -> int:
+    def _reserve(self, more: int) -> int:
         """Make room for more nodes; return the first of them."""
         first = self.size
         self.size += more
@@ -169,6 +151,14 @@ class NodeTable:
             self._child = self._children.reshape(-1).data
         return first
 
+    def _append(self, parents: Nodes, symbols: Symbols) -> Nodes:
+        """Make a node for each parent and symbol."""
+        begin = self._reserve(len(parents))
+        new = slice(begin, self.size)
+        self.parents[new], self.last_symbols[new] = parents, symbols
+        self.lengths[new] = self.lengths[parents] + 1
+        return np.arange(begin, self.size)
+
     def different(self, nodes: Nodes) -> Nodes:
         """Return the nodes without repetition, in the order of their first appearance."""
         if (nodes[1:] > nodes[:-1]).all():  # as new ones do
@@ -182,31 +172,13 @@ class NodeTable:
         """Return every node's successors: all of the first, then all of the second, and so on."""
         if self._sparse is not None:
             return self._sparse_successors(self._sparse, nodes)
-        children = self._children[nodes]
-        is_missing = children < 0
-        if is_missing.all():
-            new = self._make_all(nodes)
-            self._children[nodes] = new.reshape(len(nodes), self.symbols)
-            return new
-        if is_missing.any():
-            places, symbols = is_missing.nonzero()
-            children[is_missing] = self._made(nodes[places], symbols)
-        return children.reshape(-1).astype(np.int64)
-
-    def _make_all(self, nodes: Nodes) -> Nodes:
-        """Make all successors of nodes that have none."""
-        count, width = len(nodes), self.symbols
-        begin = self._added(count * width)
-        self.parents[begin : self.size].reshape(count, width)[:] = nodes[:, None]
-        self.last_symbols[begin : self.size].reshape(count, width)[:] = self._alphabet
-        self.lengths[begin : self.size].reshape(count, width)[:] = self.lengths[nodes, None] + 1
-        return np.arange(begin, self.size)
+        return self.step(np.repeat(nodes, self.symbols), np.tile(self._alphabet, len(nodes)))
 
     def _sparse_successors(self, sparse: SparseChildren, nodes: Nodes) -> Nodes:
+        parents, symbols = np.repeat(nodes, self.symbols), np.tile(self._alphabet, len(nodes))
         if not sparse.are_childless(nodes):
-            symbols = np.tile(self._alphabet, len(nodes))
-            return self._sparse_step(sparse, np.repeat(nodes, self.symbols), symbols)
-        new = self._make_all(nodes)
+            return self._sparse_step(sparse, parents, symbols)
+        new = self._append(parents, symbols)
         sparse.add_all(nodes, new[:: self.symbols])
         return new
 
@@ -217,19 +189,16 @@ class NodeTable:
         children = self._children[nodes, symbols].astype(np.int64)
         missing = (children < 0).nonzero()[0]
         if len(missing):
-            children[missing] = self._made(nodes[missing], symbols[missing])
+            children[missing] = self._make_children(nodes[missing], symbols[missing])
         return children
 
-    def _made(self, parents: Nodes, symbols: Symbols) -> Nodes:
+    def _make_children(self, parents: Nodes, symbols: Symbols) -> Nodes:
         """Make children that are missing; the same one may be asked for twice."""
         places = np.arange(len(parents), dtype=np.int32)
         self._children[parents[::-1], symbols[::-1]] = places[::-1]
         first = self._children[parents, symbols] == places
-        begin = self._added(int(np.count_nonzero(first)))
-        self.parents[begin : self.size] = parents[first]
-        self.last_symbols[begin : self.size] = symbols[first]
-        self.lengths[begin : self.size] = self.lengths[parents[first]] + 1
-        self._children[parents[first], symbols[first]] = np.arange(begin, self.size)
+        new = self._append(parents[first], symbols[first])
+        self._children[parents[first], symbols[first]] = new
         return self._children[parents, symbols].astype(np.int64)
 
     def _sparse_step(self, sparse: SparseChildren, nodes: Nodes, symbols: Symbols) -> Nodes:
@@ -241,10 +210,7 @@ class NodeTable:
         if len(missing):
             parents, symbols = parents[missing], symbols[missing]
             numbers, new = sparse.add(parents, symbols, self.size)
-            begin = self._added(len(new))
-            self.parents[begin : self.size] = parents[new]
-            self.last_symbols[begin : self.size] = symbols[new]
-            self.lengths[begin : self.size] = self.lengths[parents[new]] + 1
+            self._append(parents[new], symbols[new])
             below[missing] = numbers
         children[live] = below
         return children
@@ -253,7 +219,7 @@ class NodeTable:
         """Return the node one symbol further."""
         child = self._known_child(node, symbol)
         if child < 0:
-            child = self._added(1)
+            child = self._reserve(1)
             self.parent[child] = node
             self.last_symbol[child] = symbol
             self._length_at[child] = self._length_at[node] + 1
@@ -315,6 +281,7 @@ class NodeTable:
 
     def _walk(self, node: int, suffix: int, table: Suffixes, shortest: int) -> int:
         """Go down a suffix; if the rest of it is long enough, the way may be known."""
+        # A chain that is learnt by classes takes 8 times as long without these ways.
         firsts, rests, lengths = table.firsts, table.rests, table.lengths
         while suffix:
             node = self.step_one(node, firsts[suffix])
@@ -339,9 +306,9 @@ class NodeTable:
 
     def _new_way(self, node: int, codes: list[int]) -> Iterable[int]:
         """Make nodes one below the other, from a node that has no such child yet."""
-        if len(codes) < _LONG:
+        if len(codes) < _LONG:  # which is a fifth faster where counterexamples are short
             return list(accumulate(codes, self.step_one, initial=node))[1:]
-        begin = self._added(len(codes))
+        begin = self._reserve(len(codes))
         nodes, symbols = np.arange(begin, self.size), np.array(codes)
         parents = nodes - 1
         parents[0] = node
@@ -354,7 +321,9 @@ class NodeTable:
     def known_classes(self, node: int, suffix: int, table: Suffixes) -> list[int] | None:
         """Return the classes along a suffix, or the node's own if it is empty; None if unknown."""
         child, width, class_at = self._child, self.symbols, self.class_at
-        codes, classes = table.word(suffix), [] if suffix else [class_at[node]]
+        if not suffix:
+            return None if class_at[node] == UNKNOWN else [class_at[node]]
+        codes, classes = table.word(suffix), list[int]()
         for part in (codes[:_LONG], codes[_LONG:]):  # what is not known mostly shows soon
             if self._sparse is None:  # behind the first -1 there is anything, as in `walk`
                 way = [node := child[node * width + symbol] for symbol in part]
@@ -371,6 +340,13 @@ class NodeTable:
         self.classes[nodes] = UNDEFINED
         if self._sparse is None:
             self._children[nodes] = nodes[:, None]
+
+    def levels(self) -> list[Nodes]:
+        """Return all nodes by the length of their words, the shortest first."""
+        lengths = self.lengths[: self.size]
+        # Small integers are sorted by counting.
+        order = np.argsort(lengths.astype(np.min_scalar_type(lengths.max())), kind="stable")
+        return np.split(order, np.cumsum(np.bincount(lengths))[:-1])
 
     def words(self, nodes: Nodes) -> Words:
         """Return the words of nodes."""

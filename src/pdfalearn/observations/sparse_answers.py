@@ -11,24 +11,16 @@ from pdfalearn.arrays import grown
 from pdfalearn.equivalence import Equivalence, Relation
 from pdfalearn.packed_rows import pack_rows, unpack_rows
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Flags, Floats, Integers
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 
+# This many dense rows are made sparse at once.
 _AT_ONCE = 64
-"""This many dense rows are made sparse at once."""
+# Stands where no answer is in the class of a distribution.
 NO_CLASS = -3
-"""Stands where no answer is in the class of a distribution."""
 
 
 class SparseAnswers:
-    """Keeps every row as bytes.
-
-    Parameters
-    ----------
-    equivalence : Equivalence or Tolerance
-        When two distributions are in one class; with a similarity, those that are equal.
-    width : int
-        The number of symbols, and one for the terminal.
-    """
+    """Keeps every row as bytes; for the rest, see `Answers`."""
 
     def __init__(self, equivalence: Relation, width: int) -> None:
         self._equivalence = equivalence
@@ -36,12 +28,12 @@ class SparseAnswers:
         self._number_of: dict[bytes, int] = {}
         self._rows: list[bytes] = []
         self._class_of: dict[bytes, int] = {}
+        # The class of each distribution, and room for more.
         self.classes: Integers = np.empty(0, dtype=np.int64)
-        """The class of each distribution, and room for more."""
+        # How many classes have been seen.
         self.class_count = 0
-        """How many classes have been seen."""
+        # The bytes of memory that the rows take.
         self.nbytes = 0
-        """The bytes of memory that the rows take."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -90,7 +82,7 @@ class SparseAnswers:
 
     def _keep(self, rows: Rows, given: list[bytes]) -> None:
         try:
-            classes = self._classified(rows)
+            classes = self._classify(rows)
         except ValueError:
             for row in given:
                 del self._number_of[row]
@@ -102,13 +94,13 @@ class SparseAnswers:
         self.classes[first : len(self._rows)] = classes
         self.class_count = max(self.class_count, max(classes) + 1)
 
-    def _classified(self, rows: Rows) -> list[int]:
+    def _classify(self, rows: Rows) -> list[int]:
         if not isinstance(self._equivalence, Equivalence):
             return list(range(len(self._rows), len(self._rows) + len(rows)))
         class_of = self._class_of
         return [class_of.setdefault(key, len(class_of)) for key in _keys(self._equivalence, rows)]
 
-    def classes_of(self, table: Floats) -> NDArray[np.int32]:
+    def classes_of(self, table: Floats) -> Codes:
         """Return the classes of distributions, -3 where no answer is in the class."""
         if not isinstance(self._equivalence, Equivalence):
             raise TypeError("a similarity has no classes")

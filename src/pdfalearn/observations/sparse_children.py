@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.arrays import IntMap, grown
+from pdfalearn.typing import Codes
 
 Nodes = NDArray[np.int64]
 Symbols = NDArray[np.integer]
@@ -18,21 +19,16 @@ class SparseChildren:
     """Finds children by parent and symbol.
 
     A node whose children were all made at once has them one after the other, so that only the first
-    is noted. Others are held by a map.
-
-    Parameters
-    ----------
-    symbols : int
-        The size of the alphabet.
+    is noted. Others are in a map.
     """
 
     def __init__(self, symbols: int) -> None:
         self._symbols = symbols
         self._singles = IntMap()
+        # The node of every key of the map.
         self._single_nodes: Nodes = np.empty(0, dtype=np.int64)
-        """The node of every key of the map."""
-        self._firsts: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        """The first child of nodes that have all; otherwise whether there are some, or none."""
+        # The first child of nodes that have all; otherwise whether there are some, or none.
+        self._firsts: Codes = np.empty(0, dtype=np.int32)
 
     def are_childless(self, nodes: Nodes) -> bool:
         """Return whether none of the nodes has a child."""
@@ -73,19 +69,9 @@ class SparseChildren:
         self._firsts[node] = _SOME
 
     def add(self, nodes: Nodes, symbols: Symbols, size: int) -> tuple[Nodes, Nodes]:
-        """Add missing children, the same one perhaps twice.
+        """Add missing children, the same one perhaps twice, numbered from ``size`` on.
 
-        Parameters
-        ----------
-        nodes, symbols : array of int
-            The children's parents and last symbols.
-        size : int
-            The number of the first node that is new.
-
-        Returns
-        -------
-        children, new : array of int
-            The children, numbered from the first new node on, and the places where each is first.
+        Return the children, and the places where each is first.
         """
         known = len(self._singles)
         numbers = self._singles.get_or_add(nodes * self._symbols + symbols)

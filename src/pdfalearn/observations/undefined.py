@@ -12,25 +12,15 @@ from pdfalearn.typing import Flags
 
 
 class UndefinedWords:
-    """Notes which words are undefined; made when the first such word, or row, is seen.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-        The symbols.
-    nodes : NodeTable
-        The words.
-    answers : Answers
-        The distributions.
-    """
+    """Notes which words are undefined."""
 
     def __init__(self, alphabet: Alphabet, nodes: NodeTable, answers: Answers) -> None:
         self._alphabet = alphabet
         self._nodes = nodes
         self._answers = answers
+        # Of nodes without an answer: symbols after which words are known to be undefined, or
+        # defined, which the answer has to agree with.
         self._unchecked: dict[int, list[tuple[int, bool]]] = {}
-        """Of nodes without an answer: symbols after which words are known to be undefined, or
-        defined, which the answer has to agree with."""
 
     def rule_out(self, nodes: Nodes) -> Nodes:
         """Note which words are undefined as what is known says so; return the others.
@@ -83,9 +73,7 @@ class UndefinedWords:
             if wrong.any():
                 node = int(nodes[known[wrong.argmax()]])
                 self._check_agrees(table.parent[node], table.last_symbol[node], is_defined=False)
-        for node in nodes[table.classes[parents] == UNKNOWN].tolist():
-            later = self._unchecked.setdefault(table.parent[node], [])
-            later.append((table.last_symbol[node], False))
+        self._check_later(nodes[table.classes[parents] == UNKNOWN], is_defined=False)
 
     def check_defined(self, nodes: Nodes) -> None:
         """Refuse defined words that their parents, or the rows of these, exclude."""
@@ -99,17 +87,17 @@ class UndefinedWords:
         wrong = self._excluded(parents[known], nodes[known])
         for node in nodes[known[wrong]].tolist():
             self._check_agrees(table.parent[node], table.last_symbol[node], is_defined=True)
-        for node in nodes[classes == UNKNOWN].tolist():
-            later = self._unchecked.setdefault(table.parent[node], [])
-            later.append((table.last_symbol[node], True))
-        if self._unchecked:
-            self._check_late(given)
+        self._check_later(nodes[classes == UNKNOWN], is_defined=True)
+        if self._unchecked:  # what had to wait for these answers
+            for node in self._unchecked.keys() & set(given.tolist()):
+                for symbol, is_defined in self._unchecked.pop(node):
+                    self._check_agrees(node, symbol, is_defined=is_defined)
 
-    def _check_late(self, nodes: Nodes) -> None:
-        """Do the checks that had to wait for the answers of nodes."""
-        for node in self._unchecked.keys() & set(nodes.tolist()):
-            for symbol, is_defined in self._unchecked.pop(node):
-                self._check_agrees(node, symbol, is_defined=is_defined)
+    def _check_later(self, nodes: Nodes, *, is_defined: bool) -> None:
+        """Check words against the rows of their parents when these are answered."""
+        parent, last_symbol = self._nodes.parent, self._nodes.last_symbol
+        for node in nodes.tolist():
+            self._unchecked.setdefault(parent[node], []).append((last_symbol[node], is_defined))
 
     def _check_agrees(self, node: int, symbol: int, *, is_defined: bool) -> None:
         """Refuse a word that is defined, or not, against the distribution before its end."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pdfalearn.oracles.random_words import WeissOracle as WeissOracle
 
 if TYPE_CHECKING:  # for other rooms of the package
-    from pdfalearn.oracles.comparison import levels as levels
     from pdfalearn.oracles.comparison import make_comparison as make_comparison
     from pdfalearn.oracles.protocol import NOTHING_KNOWN as NOTHING_KNOWN
+    from pdfalearn.oracles.protocol import check_codes as check_codes
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

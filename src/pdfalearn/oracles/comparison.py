@@ -17,17 +17,17 @@ from pdfalearn.oracles.protocol import NOTHING_KNOWN
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Flags, Integers
+from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import NO_WORDS, Words, prefixes_of, visited_states
 
+# An oracle returns at most this many counterexamples at a time.
 _MOST = 64
-"""An oracle returns at most this many counterexamples at a time."""
+# At most this many probabilities are compared at once.
 _NUMBERS_AT_ONCE = 2**22
-"""At most this many probabilities are compared at once."""
+# A query ends after the length of words at which it has found this many differences.
 _ENOUGH = 32
-"""A query ends after the length of words at which it has found this many differences."""
+# Words are asked for and compared in parts of this size.
 _PART = 4096
-"""Words are asked for and compared in parts of this size."""
 _MOST_WORDS = 10_000_000
 
 Comparison = Callable[[Nodes, NDArray[np.integer]], Flags]
@@ -45,22 +45,26 @@ def first_differences(words: Words, hypothesis: PDFA, observations: ObservationT
     while len(words):
         part, words = words.split(observations.meter.half_left())
         path = observations.ask_path(part)
-        states = visited_states(hypothesis.table, hypothesis.initial, part)
-        places = differing(path, states, hypothesis, observations).nonzero()[0]
-        if len(places):
-            return _chosen_prefixes(part, places, states)
+        owners, lengths, before = shortest_wrong_prefixes(part, path, hypothesis, observations)
+        if len(owners):
+            chosen = one_for_each(before, lengths)
+            return prefixes_of(part, owners[chosen], lengths[chosen])
     return NO_WORDS
 
 
-def _chosen_prefixes(words: Words, places: Integers, states: NDArray[np.int32]) -> Words:
-    """Return the shortest prefix of each word that ends at one of the places, if it is chosen."""
-    begins = words.offsets[:-1] + np.arange(len(words))
-    owners, firsts = np.unique(np.searchsorted(begins, places, side="right") - 1, return_index=True)
+def shortest_wrong_prefixes(
+    words: Words, path: Nodes, hypothesis: PDFA, observations: ObservationTree
+) -> tuple[Integers, Integers, Codes]:
+    """Return words with a difference on their paths, and how long the first such prefix is.
+
+    With them comes the hypothesis's state before the last symbol of that prefix, -1 if it is empty.
+    """
+    states = visited_states(hypothesis.table, hypothesis.initial, words)
+    places = differing(path, states, hypothesis, observations).nonzero()[0]
+    owners, firsts = np.unique(np.searchsorted(words.ends, places), return_index=True)
     places = places[firsts]
-    lengths = places - begins[owners]
-    before = np.where(lengths > 0, states[places - 1], -1)
-    chosen = one_for_each(before, lengths)
-    return prefixes_of(words, owners[chosen], lengths[chosen])
+    lengths = places - words.offsets[owners] - owners
+    return owners, lengths, np.where(lengths > 0, states[places - 1], -1)
 
 
 def differing(
@@ -116,20 +120,6 @@ def words_of(nodes: Nodes, before: NDArray[np.integer], observations: Observatio
     return observations.nodes.words(chosen)
 
 
-def levels(parents: Nodes) -> list[Nodes]:
-    """Return all nodes of a tree by the length of their words, the shortest first."""
-    lengths = np.ones(len(parents), dtype=np.int32)
-    lengths[0] = 0
-    above = parents
-    while above.any():
-        # Twice as far up at every step: above[n] is lengths[n] symbols shorter than n, or empty.
-        lengths += lengths.take(above)
-        above = above.take(above)
-    # Small integers are sorted by counting.
-    order = np.argsort(lengths.astype(np.min_scalar_type(lengths.max())), kind="stable")
-    return np.split(order, np.cumsum(np.bincount(lengths))[:-1])
-
-
 class StoredAnswersOracle:
     """Compares the hypothesis with every answer that the model has ever given, and asks nothing.
 
@@ -164,18 +154,11 @@ class StoredAnswersOracle:
         return NO_WORDS
 
 
-def _contradictions(
-    hypothesis: PDFA, observations: ObservationTree
-) -> tuple[Nodes, NDArray[np.int32]]:
+def _contradictions(hypothesis: PDFA, observations: ObservationTree) -> tuple[Nodes, Codes]:
     """Walk down the tree, level by level, until there are enough differences.
 
-    What comes after a difference is not looked at.
-
-    Returns
-    -------
-    nodes, before : array of int
-        The words that differ, the shortest first, and the hypothesis's states before the last
-        symbol of each.
+    What comes after a difference is not looked at. With the words that differ, the shortest first,
+    come the hypothesis's states before the last symbol of each.
     """
     table, size = observations.nodes, observations.nodes.size
     above = table.parents[:size].astype(np.int64)
@@ -185,7 +168,7 @@ def _contradictions(
     is_open = np.ones(size, dtype=bool)
     found = [np.empty(0, dtype=np.int64)]
     count = 0
-    for level in levels(above):
+    for level in table.levels():
         if level[0]:
             parents, symbols = above.take(level), last.take(level)
             states[level] = hypothesis.table[states.take(parents), symbols]
@@ -258,15 +241,14 @@ class AllWordsOracle:
     def _check_count(self, symbols: int) -> None:
         """Refuse lengths with too many words to ask."""
         digits = self._max_length * math.log10(symbols)
-        if digits > 18:
-            raise InputError(self._too_many(f"about 10^{digits:.0f}", symbols))
-        count = sum(symbols**length for length in range(self._max_length + 1))
-        if count > _MOST_WORDS:
-            raise InputError(self._too_many(f"{count:,}", symbols))
-
-    def _too_many(self, count: str, symbols: int) -> str:
-        return (
-            f"there are {count} words of up to {self._max_length} symbols over an alphabet of "
+        shown = f"about 10^{digits:.0f}"
+        if digits <= 18:
+            count = sum(symbols**length for length in range(self._max_length + 1))
+            if count <= _MOST_WORDS:
+                return
+            shown = f"{count:,}"
+        raise InputError(
+            f"there are {shown} words of up to {self._max_length} symbols over an alphabet of "
             f"{symbols}, and {_MOST_WORDS:,} at most can be compared; choose a smaller max_length"
         )
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from pdfalearn.arrays import RowNumbers
 from pdfalearn.equivalence import (
-    Equivalence,
     Judge,
     Merging,
     Relation,
@@ -21,13 +20,13 @@ from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Certificate
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.words import Words
+from pdfalearn.words import NO_WORDS, Words
 
 _ENOUGH = 10
+# The walk ends with the level on which it has found this many counterexamples.
 _SHARE = 32
-"""The walk ends with the level on which it has found this many counterexamples."""
+# Stands where there is no code of a word.
 _NONE = -2
-"""Stands where there is no code of a word."""
 
 
 class ExactOracle:
@@ -56,16 +55,16 @@ class ExactOracle:
 
     def __init__(self, target: PDFA, *, equivalence: Relation) -> None:
         self._target = target = checked_pdfa(target, "target")
-        equivalence = check_relation(equivalence)
-        rows = target.probabilities
-        self._judges = (
-            _Similarity(equivalence, rows)
-            if isinstance(equivalence, Tolerance)
-            else _Classes(equivalence, rows)
-        )
-        self.certificate = Certificate(
-            "exact", self._judges.statement, {"equivalence": repr(equivalence)}
-        )
+        self._equivalence = check_relation(equivalence)
+        statement = "equivalent to the target"
+        if isinstance(equivalence, Tolerance):
+            statement = f"within {equivalence.tolerance:g} of the target after every word"
+        self.certificate = Certificate("exact", statement, {"equivalence": repr(equivalence)})
+        # The classes of the states of target and hypothesis, -1 for undefined, and the rows of the
+        # last hypothesis.
+        self._numbers = RowNumbers()
+        self._lefts = self._rights = np.array([-1])
+        self._rows = target.probabilities[:0]
 
     def counterexamples(
         self, hypothesis: PDFA, observations: ObservationTree | None = None
@@ -75,69 +74,42 @@ class ExactOracle:
         Nothing is asked, so the observations are not needed.
         """
         table, rows = in_order_of(self._target.alphabet, hypothesis)
-        walk = Walk(self._target.table, table, self._judges.judge(rows))
-        states = _FirstOfEach(len(hypothesis))
+        walk = Walk(self._target.table, table, self._judge(rows))
+        first_of = np.full(len(hypothesis) + 1, _NONE)
         found: list[Integers] = []
         count = 0
         for codes in walk.differences(self._target.initial, hypothesis.initial):
-            found.append(states.chosen(codes, walk.rights_before(codes)))
+            found.append(_first_of_each(first_of, codes, walk.rights_before(codes)))
             count += len(found[-1])
             if count >= max(_ENOUGH, len(hypothesis) // _SHARE):
                 break
         if not found:
-            return Words.of([])
+            return NO_WORDS
         words = walk.words(np.concatenate(found))
         columns = self._target.alphabet.positions_in(hypothesis.alphabet)
         return Words(columns[words.symbols], words.offsets)
 
-
-class _Similarity:
-    """Judges pairs of states by a similarity."""
-
-    def __init__(self, equivalence: Tolerance, target: Floats) -> None:
-        self._equivalence = equivalence
-        self._target = target
-        self.statement = f"within {equivalence.tolerance:g} of the target after every word"
-
-    def judge(self, rows: Floats) -> Judge:
-        return Visiting(self._target, rows, self._equivalence)
-
-
-class _Classes:
-    """Judges pairs of states by an equivalence; keeps the classes of the states."""
-
-    statement = "equivalent to the target"
-
-    def __init__(self, equivalence: Equivalence, target: Floats) -> None:
-        self._equivalence = equivalence
-        self._numbers = RowNumbers()
-        self._lefts = np.append(self._numbered(target), -1)
-        self._rows = target[:0]
-        self._rights = np.array([-1])
-
-    def judge(self, rows: Floats) -> Judge:
+    def _judge(self, rows: Floats) -> Judge:
+        """Return what decides for pairs of states whether they differ."""
+        equivalence, target = self._equivalence, self._target.probabilities
+        if isinstance(equivalence, Tolerance):
+            return Visiting(target, rows, equivalence)
+        if len(self._lefts) == 1:
+            keys = checked_keys(equivalence, target)
+            self._lefts = np.append(self._numbers.get_or_add(keys), -1)
         # A hypothesis mostly begins with the states of the one before.
         known = min(len(rows), len(self._rows))
         if not np.array_equal(rows[:known], self._rows[:known]):
             known = 0
-        new = self._numbered(rows[known:])
+        new = self._numbers.get_or_add(checked_keys(equivalence, rows[known:]))
         self._rows = rows
         self._rights = np.concatenate((self._rights[:known], new, [-1]))
         return Merging(self._lefts, self._rights)
 
-    def _numbered(self, rows: Floats) -> Integers:
-        return self._numbers.get_or_add(checked_keys(self._equivalence, rows))
 
-
-class _FirstOfEach:
-    """Chooses the first code that comes with each state; -1 counts as a state."""
-
-    def __init__(self, states: int) -> None:
-        self._first = np.full(states + 1, _NONE)
-
-    def chosen(self, codes: Integers, states: Integers) -> Integers:
-        """Return the codes whose states have not come before, each once."""
-        new = (self._first[states] == _NONE).nonzero()[0]
-        codes, states = codes[new], states[new]
-        self._first[states[::-1]] = codes[::-1]
-        return np.asarray(codes[self._first[states] == codes])
+def _first_of_each(first_of: Integers, codes: Integers, states: Integers) -> Integers:
+    """Return the codes whose states have not come before, each once; -1 counts as a state."""
+    new = (first_of[states] == _NONE).nonzero()[0]
+    codes, states = codes[new], states[new]
+    first_of[states[::-1]] = codes[::-1]
+    return np.asarray(codes[first_of[states] == codes])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pdfalearn.errors import InputError
+from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate, Kind
@@ -66,6 +66,15 @@ class EquivalenceOracle(Protocol):
             The codes of the symbols are positions in the hypothesis's alphabet.
         """
         ...
+
+
+def check_codes(words: Words, symbols: int, who: str) -> None:
+    """Refuse words with codes that are not those of symbols; say who gave them."""
+    codes = words.symbols
+    if len(codes) and not 0 <= codes.min() <= codes.max() < symbols:
+        raise OracleError(
+            f"{who} the codes {codes.min()} to {codes.max()}, but there are {symbols} symbols"
+        )
 
 
 class ChainOracle:

@@ -6,32 +6,23 @@ import math
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol, shortened
 from pdfalearn.checks import checked_generator, checked_integer, checked_share
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations import ObservationTree
-from pdfalearn.oracles.comparison import differing, first_differences
-from pdfalearn.oracles.protocol import NOTHING_KNOWN
+from pdfalearn.oracles.comparison import first_differences, shortest_wrong_prefixes
+from pdfalearn.oracles.protocol import NOTHING_KNOWN, check_codes
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.results import Certificate
 from pdfalearn.samplers import ModelWords, Sampler
-from pdfalearn.typing import Floats
-from pdfalearn.words import (
-    NO_WORDS,
-    Words,
-    join_words,
-    offsets_of,
-    prefixes_of,
-    sampled_words,
-    visited_states,
-)
+from pdfalearn.typing import Codes, Floats
+from pdfalearn.words import NO_WORDS, Words, draw_words, join_words, offsets_of, prefixes_of
 
 _MOST_WORDS = 10**12
+# Words are drawn, asked for and compared in parts of this size, or up to this size.
 _PART = 1024
-"""Words are drawn, asked for and compared in parts of this size, or up to this size."""
 
 
 class UnreachableSymbolWarning(UserWarning):
@@ -106,22 +97,26 @@ class PACOracle:
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the shortest prefixes of drawn words after which model and hypothesis differ."""
         self.certificate = NOTHING_KNOWN
+        sampler = self._sampler
         if not self._queries:
-            missing = self._sampler.unreachable_symbols(hypothesis.alphabet)
+            missing = sampler.unreachable_symbols(hypothesis.alphabet)
             if missing:
                 self._warn_of(missing)
         self._queries += 1
         count = math.ceil((-math.log(self._delta) + self._queries * math.log(2)) / self._epsilon)
         longest = 0
         for begin in range(0, count, _PART):
-            words = self._draw(min(_PART, count - begin), hypothesis, observations)
+            part = min(_PART, count - begin)
+            words = sampler.draw(part, hypothesis, observations, self._random)
+            if not isinstance(words, Words) or len(words) != part:  # the certificate would not hold
+                raise OracleError(f"the sampler {sampler!r} did not give the {part} words asked")
+            check_codes(words, len(hypothesis.alphabet), f"the sampler {sampler!r} gave")
             longest = max(longest, int(words.lengths.max()))
             found = first_differences(words, hypothesis, observations)
             if len(found):
                 return found
         # If more than a share ε of the model's words were cut or showed a difference, then with a
         # probability of at least 1 - δ/2ⁱ one of these words would have been cut or shown one.
-        sampler = self._sampler
         are_whole = isinstance(sampler, ModelWords) and longest < sampler.max_length
         self.certificate = Certificate(
             "pac",
@@ -138,20 +133,6 @@ class PACOracle:
             },
         )
         return NO_WORDS
-
-    def _draw(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        """Draw words; refuse too few, as the certificate would not hold."""
-        words = self._sampler.draw(count, hypothesis, observations, self._random)
-        if not isinstance(words, Words) or len(words) != count:
-            raise OracleError(f"the sampler {self._sampler!r} did not give the {count} words asked")
-        if len(words.symbols):
-            least, most = int(words.symbols.min()), int(words.symbols.max())
-            if not 0 <= least <= most < len(hypothesis.alphabet):
-                raise OracleError(
-                    f"the sampler {self._sampler!r} gave the codes {least} to {most}, but there "
-                    f"are {len(hypothesis.alphabet)} symbols"
-                )
-        return words
 
     def _warn_of(self, missing: list[Symbol]) -> None:
         warnings.warn(
@@ -206,7 +187,7 @@ class StatePrefixOracle:
         count = len(access) * self._walks
         for begin in range(0, count, _PART):
             places = np.arange(begin, min(begin + _PART, count)) // self._walks
-            walks = self._walked(hypothesis, part.states[places], rows)
+            walks = self._walk(hypothesis, part.states[places], rows)
             words = join_words(prefixes_of(access, places, access.lengths[places]), walks)
             found = first_differences(words, hypothesis, observations)
             if len(found):
@@ -215,18 +196,14 @@ class StatePrefixOracle:
             "tested",
             f"no difference on {self._walks} random walks of {self._length} symbols from each of "
             f"the {len(access)} states",
-            {
-                "walks_per_state": self._walks,
-                "walk_length": self._length,
-                "states": len(access),
-            },
+            {"walks_per_state": self._walks, "walk_length": self._length, "states": len(access)},
         )
         return NO_WORDS
 
-    def _walked(self, hypothesis: PDFA, states: NDArray[np.int32], rows: Floats) -> Words:
+    def _walk(self, hypothesis: PDFA, states: Codes, rows: Floats) -> Words:
         """Walk from states, and take one symbol more."""
         count, length = len(states), self._length - 1
-        ways, _ = sampled_words(hypothesis.table, rows, states, count, length, self._random)
+        ways, _ = draw_words(hypothesis.table, rows, states, count, length, self._random)
         last = self._random.integers(len(hypothesis.alphabet), size=count, dtype=np.int32)
         return join_words(ways, Words(last, np.arange(count + 1)))
 
@@ -281,11 +258,11 @@ class WeissOracle:
         drawn, part = 0, 2
         while drawn < self._attempts:
             part = min(part, self._attempts - drawn)
-            found = _first_difference(
-                self._words(part, hypothesis, observations), hypothesis, observations
-            )
-            if len(found):
-                return found
+            words = self._draw(part, hypothesis, observations)
+            path = observations.ask_path(words)
+            owners, lengths, _ = shortest_wrong_prefixes(words, path, hypothesis, observations)
+            if len(owners):
+                return prefixes_of(words, owners[:1], lengths[:1])
             drawn, part = drawn + part, min(2 * part, _PART)
         self.certificate = Certificate(
             "tested",
@@ -294,13 +271,13 @@ class WeissOracle:
         )
         return NO_WORDS
 
-    def _words(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
+    def _draw(self, count: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Draw words, the first from the model, the second from the hypothesis, and so on."""
         from_hypothesis = count // 2
         ours = self._model_words.draw(
             count - from_hypothesis, hypothesis, observations, self._random
         )
-        theirs, _ = sampled_words(
+        theirs, _ = draw_words(
             hypothesis.table,
             hypothesis.probabilities,
             hypothesis.initial,
@@ -312,16 +289,3 @@ class WeissOracle:
         both = Words(np.concatenate((ours.symbols, theirs.symbols)), offsets_of(lengths))
         in_turn = np.argsort(np.append(np.arange(len(ours)), np.arange(len(theirs))), kind="stable")
         return prefixes_of(both, in_turn, lengths[in_turn])
-
-
-def _first_difference(words: Words, hypothesis: PDFA, observations: ObservationTree) -> Words:
-    """Return the shortest prefix of the first word after which model and hypothesis differ."""
-    path = observations.ask_path(words)
-    states = visited_states(hypothesis.table, hypothesis.initial, words)
-    wrong = differing(path, states, hypothesis, observations)
-    if not wrong.any():
-        return NO_WORDS
-    place = int(wrong.argmax())
-    word = int(np.searchsorted(words.ends, place))
-    length = place - int(words.offsets[word]) - word
-    return prefixes_of(words, np.array([word]), np.array([length]))

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.certificates import Kind as Kind
-    from pdfalearn.results.certificates import certificate_culprit as certificate_culprit
     from pdfalearn.results.certificates import certificate_document as certificate_document
-    from pdfalearn.results.certificates import certificate_in as certificate_in
     from pdfalearn.results.certificates import certify_interrupt as certify_interrupt
     from pdfalearn.results.certificates import certify_stop as certify_stop
     from pdfalearn.results.evaluations import EVALUATION_HEADER as EVALUATION_HEADER

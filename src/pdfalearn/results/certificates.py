@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.files import check_keys, wrong
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
 
@@ -67,23 +66,6 @@ def certificate_document(certificate: Certificate) -> dict[str, object]:
     }
 
 
-def certificate_in(document: object) -> Certificate:
-    """Make a certificate of what a file says of it."""
-    given = check_keys(document, {"kind", "statement", "details"}, "certificate")
-    kind, statement, details = given["kind"], given["statement"], given["details"]
-    if not (isinstance(kind, str) and isinstance(statement, str) and isinstance(details, dict)):
-        raise wrong("certificate", given, "a kind and a statement, with an object of details")
-    return Certificate(kind, statement, details)  # type: ignore[arg-type]
-
-
-def certificate_culprit(certificate: Certificate, owner: str) -> tuple[str, str]:
-    """Return what an error names if a certificate cannot be in a file, and the remedy."""
-    return (
-        f"the {owner}'s certificate {certificate.kind!r}",
-        "its details have to be numbers, strings, lists and objects of strings",
-    )
-
-
 def certify_stop(
     reached: BudgetReached,
     alphabet: Alphabet,
@@ -92,20 +74,10 @@ def certify_stop(
     *,
     is_growing: bool,
 ) -> Certificate:
-    """Certify that a bound was reached, where, and how much could not be resolved.
+    """Certify that a bound was reached, and that ``unresolved`` transitions lead to a best match.
 
-    Parameters
-    ----------
-    reached : BudgetReached
-        The bound.
-    alphabet : Alphabet
-        The symbols.
-    unresolved : array of int
-        The transitions that lead to the best match so far, as state * symbols + symbol.
-    added : int
-        How many states were added so that the automaton agrees with every answer.
-    is_growing : bool
-        Whether states kept growing with the questions to the end.
+    They are given as state * symbols + symbol; ``added`` states were added so that the automaton
+    agrees with every answer.
     """
     default = ", the default bound, which budget=Budget() lifts" if reached.is_default else ""
     states, symbols = divmod(unresolved[:_SHOWN], len(alphabet))
@@ -133,13 +105,7 @@ def certify_stop(
 
 
 def certify_interrupt(*, is_growing: bool) -> Certificate:
-    """Certify that somebody stopped learning.
-
-    Parameters
-    ----------
-    is_growing : bool
-        Whether states kept growing with the questions until then.
-    """
+    """Certify that somebody stopped learning, while states kept growing or not."""
     endless = f"; {_ENDLESS}" if is_growing else ""
     statement = f"stopped by hand, the newest hypothesis{endless}"
     return Certificate("interrupted", statement, {"is_growing": is_growing})
@@ -180,11 +146,8 @@ class Bounds:
         text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
         if not self.blamed:
             return text
-        more = (
-            f" and {len(self.blamed) - _MOST_BLAMED} more"
-            if len(self.blamed) > _MOST_BLAMED
-            else ""
-        )
-        states = "states" if len(self.blamed) > 1 else "state"
         blamed = ", ".join(map(str, self.blamed[:_MOST_BLAMED]))
-        return f"{text}; it says so little because of the {states} {blamed}{more}"
+        if len(self.blamed) > _MOST_BLAMED:
+            blamed += f" and {len(self.blamed) - _MOST_BLAMED} more"
+        states = "states" if len(self.blamed) > 1 else "state"
+        return f"{text}; it says so little because of the {states} {blamed}"

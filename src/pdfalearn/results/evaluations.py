@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isinf
+from math import isfinite, isinf
 from typing import Any
-
-import numpy as np
 
 from pdfalearn.equivalence import Equivalence, Quantization, Tolerance
 from pdfalearn.extras import import_exchange
+from pdfalearn.text import format_table
 from pdfalearn.typing import Floats
 
 
@@ -101,20 +100,16 @@ class Evaluation:
         NDCG@1                              0.875     0.833333
         different                             0.5     0.666667
         """
-        rows, facts = [EVALUATION_HEADER, *comparison_cells(self)], fact_cells(self)
-        first = max(len(label) for label, *_ in (*rows, *facts))
-        widths = [max(len(row[column]) for row in rows) for column in (1, 2)]
-        lines = [f"{row[0]:<{first}}  {row[1]:>{widths[0]}}  {row[2]:>{widths[1]}}" for row in rows]
-        lines += [f"{label:<{first}}  {text:>{widths[0]}}" for label, text in facts]
-        return "\n".join(lines)
+        facts = [(*cells, "") for cells in fact_cells(self)]
+        return format_table([EVALUATION_HEADER, *comparison_cells(self), *facts])
 
     def to_frame(self) -> Any:
         """Make a table of pandas, a line for each measure; needs the extra ``exchange``.
 
         Its columns are ``over_prefixes`` and ``over_words``.
         """
-        over = {"over_prefixes": vars(self.over_prefixes), "over_words": vars(self.over_words)}
-        return import_exchange("pandas", "tables").DataFrame(over, index=[*labels_of(self)])
+        over = {name: vars(getattr(self, name)) for name in ("over_prefixes", "over_words")}
+        return import_exchange("pandas", "tables").DataFrame(over)
 
 
 EVALUATION_HEADER = ("", "all prefixes", "whole words")
@@ -130,34 +125,29 @@ FACTS = {
 """What the figures of whole words are called."""
 
 
-def labels_of(evaluation: Evaluation) -> dict[str, str]:
-    """Return what the fields of its comparisons are called."""
+def _labels_of(evaluation: Evaluation) -> dict[str, str]:
+    relation = evaluation.equivalence
+    difference = "different"
+    if isinstance(relation, Quantization):
+        difference = f"different at kappa {relation.kappa}"
+    elif isinstance(relation, Tolerance):
+        difference = f"out of tolerance {relation.tolerance:g}"
     return {
         "word_error_rate": "word error rate",
         "ndcg": f"NDCG@{evaluation.k}",
-        "difference": _difference_text(evaluation.equivalence),
+        "difference": difference,
         "l1": "L1",
         "kl": "KL",
         "infinite_kl": "KL is infinite",
     }
 
 
-def _difference_text(equivalence: object) -> str:
-    if isinstance(equivalence, Quantization):
-        return f"different at kappa {equivalence.kappa}"
-    return (
-        f"out of tolerance {equivalence.tolerance:g}"
-        if isinstance(equivalence, Tolerance)
-        else "different"
-    )
-
-
-def comparison_cells(evaluation: Evaluation) -> list[tuple[str, str, str]]:
+def comparison_cells(evaluation: Evaluation) -> list[tuple[str, ...]]:
     """Return a row of texts for each measure, over all prefixes and over whole words."""
-    over = vars(evaluation.over_prefixes), vars(evaluation.over_words)
+    over = evaluation.over_prefixes, evaluation.over_words
     return [
-        (label, figure(over[0][name]), figure(over[1][name]))
-        for name, label in labels_of(evaluation).items()
+        (label, *(figure(getattr(one, name)) for one in over))
+        for name, label in _labels_of(evaluation).items()
     ]
 
 
@@ -254,13 +244,9 @@ class Divergence:
         positions where it is infinite          0          0
         mean over all other positions   0.0958940  0.0747497
         """
-        rows = [("", "a ‖ b", "b ‖ a"), *self.rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        return "\n".join(
-            f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}" for row in rows
-        )
+        return format_table([("", "a ‖ b", "b ‖ a"), *self.rows()])
 
-    def rows(self) -> list[tuple[str, str, str]]:
+    def rows(self) -> list[tuple[str, ...]]:
         """Return what each figure is, and its two values, as texts."""
         labels = {
             "per_symbol": "per symbol",
@@ -269,12 +255,12 @@ class Divergence:
             "infinite_share": "positions where it is infinite",
             "finite_mean": "mean over all other positions",
         }
-        one, other = vars(self.forward), vars(self.backward)
+        ways = self.forward, self.backward
         return [
-            (text, _six_digits(one[name]), _six_digits(other[name]))
+            (text, *(_six_digits(getattr(way, name)) for way in ways))
             for name, text in labels.items()
         ]
 
 
 def _six_digits(value: float) -> str:
-    return f"{value:#.6g}" if value and np.isfinite(value) else f"{value:.6g}"
+    return f"{value:#.6g}" if value and isfinite(value) else f"{value:.6g}"

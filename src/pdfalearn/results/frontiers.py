@@ -17,7 +17,7 @@ from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.recommendations import comparable, knee, smallest_good
-from pdfalearn.text import count_text
+from pdfalearn.text import count_text, format_table
 
 EVERY = 32
 """A frontier has all sizes up to this one."""
@@ -99,7 +99,7 @@ class Frontier(ArrayValue):
         return iter(self.points)
 
     def __hash__(self) -> int:
-        return hash(self.points)
+        return hash(self.points)  # arrays have no hash, and equal frontiers have equal points
 
     def __repr__(self) -> str:
         first, last = self.points[0].states, self.points[-1].states
@@ -150,6 +150,7 @@ class Frontier(ArrayValue):
     def knee(self) -> int | None:
         """The number of states where the curve of training divergences bends most, or None."""
         smallest, answers = self.points[0].states, self.certificate.details.get("answers", 0)
+        # Sizes beyond what the answers support would show a knee of memorised words.
         largest = max(EVERY, int(str(answers)) // _ANSWERS_A_STATE)
         sizes = [size for size in self.sizes if smallest <= size <= largest]
         found = knee(sizes, [self.point(size).training_divergence for size in sizes])
@@ -157,10 +158,9 @@ class Frontier(ArrayValue):
 
     def table(self) -> str:
         """Return a table of all points as text."""
-        rows = [FRONTIER_HEADER, *frontier_cells(self)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [_line(row, widths) for row in rows]
-        return "\n".join([*lines, f"perplexity of the model itself: {self.model_perplexity:.3f}"])
+        rows = [(*row[:-1], f" {row[-1]}") for row in (FRONTIER_HEADER, *frontier_cells(self))]
+        table = format_table(rows, left=(len(FRONTIER_HEADER) - 1,), gap=" ")
+        return f"{table}\nperplexity of the model itself: {self.model_perplexity:.3f}"
 
     def plot(self, axes: Any = None) -> Any:
         """Draw states against divergence with its interval; needs the extra ``report``.
@@ -175,7 +175,32 @@ class Frontier(ArrayValue):
         Axes
             What was drawn on.
         """
-        return plot_frontier(self, axes)
+        axes = given_or_new_axes(axes)
+        states = [point.states for point in self]
+        lows, highs = [point.low for point in self], [point.high for point in self]
+        values = [point.divergence for point in self]
+        axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
+        axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
+        best = self.point(len(self.best))
+        label = f"best: {count_text(best.states, 'states')}"
+        place = [best.states], [best.divergence]
+        axes.plot(*place, "o", fillstyle="none", markersize=11, color=MARK, label=label)
+        partly = [point for point in self if point.infinite_share]
+        if partly:
+            places = [point.states for point in partly], [point.divergence for point in partly]
+            axes.plot(*places, "x", color=MARK, label="infinite at some positions")
+        if self.knee is not None:
+            label = f"knee: {count_text(self.knee, 'states')}"
+            axes.axvline(self.knee, linestyle=":", color="#555555", label=label)
+        finish(
+            axes,
+            xscale="log",
+            yscale="log" if min(values) > 0 else "linear",
+            xlabel="states",
+            ylabel="KL divergence per symbol (nats)",
+        )
+        write_numbers_in_full(axes.xaxis)
+        return axes
 
 
 class Simplified(NamedTuple):
@@ -260,7 +285,8 @@ class DistillingInterrupted(KeyboardInterrupt):
         self.frontier = frontier
 
 
-FRONTIER_HEADER = ("states", "divergence", "from", "to", "infinite", "L1", "WER", "perplexity", "")
+DIVERGENCE_HEADER = ("divergence", "from", "to", "infinite")
+FRONTIER_HEADER = ("states", *DIVERGENCE_HEADER, "L1", "WER", "perplexity", "")
 
 
 def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:
@@ -268,56 +294,13 @@ def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:
     marks = {"best": len(frontier.best), "knee": frontier.knee}
     return [
         (
-            *_figures_of(point),
+            f"{point.states:,}",
+            *(f"{value:.5f}" for value in (point.divergence, point.low, point.high)),
+            f"{point.infinite_share:.2%}",
+            f"{point.l1:.4f}",
+            f"{point.word_error_rate:.2%}",
+            f"{point.perplexity:.3f}",
             ", ".join(name for name, size in marks.items() if size == point.states),
         )
         for point in frontier
     ]
-
-
-def _figures_of(point: Point) -> tuple[str, ...]:
-    return (
-        f"{point.states:,}",
-        *(f"{value:.5f}" for value in (point.divergence, point.low, point.high)),
-        f"{point.infinite_share:.2%}",
-        f"{point.l1:.4f}",
-        f"{point.word_error_rate:.2%}",
-        f"{point.perplexity:.3f}",
-    )
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    """Align figures to the right, and the mark behind them to the left."""
-    *figures, mark = row
-    aligned = [text.rjust(width) for text, width in zip(figures, widths, strict=False)]
-    return f"{' '.join(aligned)}  {mark}".rstrip()
-
-
-def plot_frontier(frontier: Frontier, axes: Any) -> Any:
-    """Draw states against divergence with its confidence interval."""
-    axes = given_or_new_axes(axes)
-    states = [point.states for point in frontier]
-    lows, highs = [point.low for point in frontier], [point.high for point in frontier]
-    values = [point.divergence for point in frontier]
-    axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
-    axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
-    best = frontier.point(len(frontier.best))
-    label = f"best: {count_text(best.states, 'states')}"
-    place = [best.states], [best.divergence]
-    axes.plot(*place, "o", fillstyle="none", markersize=11, color=MARK, label=label)
-    partly = [point for point in frontier if point.infinite_share]
-    if partly:
-        places = [point.states for point in partly], [point.divergence for point in partly]
-        axes.plot(*places, "x", color=MARK, label="infinite at some positions")
-    if frontier.knee is not None:
-        label = f"knee: {count_text(frontier.knee, 'states')}"
-        axes.axvline(frontier.knee, linestyle=":", color="#555555", label=label)
-    finish(
-        axes,
-        xscale="log",
-        yscale="log" if min(values) > 0 else "linear",
-        xlabel="states",
-        ylabel="KL divergence per symbol (nats)",
-    )
-    write_numbers_in_full(axes.xaxis)
-    return axes

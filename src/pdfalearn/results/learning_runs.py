@@ -19,7 +19,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.signs import BoundaryDistances
 from pdfalearn.results.trees import KeptTree, TreeNode, Word
-from pdfalearn.text import LABELS
+from pdfalearn.text import LABELS, count_text
 
 
 @dataclass(frozen=True)
@@ -81,29 +81,22 @@ class Statistics(Progress):
     """How many distinguishing suffixes the tree holds; 0 for a learner with a table."""
     structure_size: int
     """Suffixes and states of the classification tree, or the cells of the table."""
-    counterexamples: tuple[int, ...] = ()
-    """How many counterexamples each equivalence query found; empty if a file of an older version
-    does not tell."""
-    longest_counterexamples: tuple[int, ...] = ()
+    counterexamples: tuple[int, ...]
+    """How many counterexamples each equivalence query found."""
+    longest_counterexamples: tuple[int, ...]
     """The symbols of the longest counterexample of each query; 0 where there was none."""
 
     def __repr__(self) -> str:
-        values = vars(self) | {
-            "batches": _format_batches(self.batches),
+        values = vars(self) | {  # there may be millions of batches
+            "batches": f"({len(self.batches)}, of at most {max(self.batches, default=0)})",
             "counterexamples": sum(self.counterexamples),
             "longest_counterexamples": max(self.longest_counterexamples, default=0),
         }
-        texts = (f"{name}={_short(value)}" for name, value in values.items())
+        texts = (
+            f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in values.items()
+        )
         return f"Statistics({', '.join(texts)})"
-
-
-def _format_batches(batches: tuple[int, ...]) -> str:
-    """Sum up the sizes of batches: there may be millions."""
-    return f"({len(batches)}, of at most {max(batches, default=0)})"
-
-
-def _short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 class History(tuple[Progress, ...]):
@@ -235,7 +228,17 @@ class Result(ArrayValue):
         Axes
             What was drawn on.
         """
-        return plot_run(self, axes)
+        axes = given_or_new_axes(axes)
+        words = [step.words for step in (*self.history, self.statistics)]
+        states = [step.states for step in (*self.history, self.statistics)]
+        axes.plot([0, *words], [0, *states], color=COLOUR, label="states discovered")
+        label = f"equivalence queries: {len(self.history):,}"
+        axes.plot(words[:-1], states[:-1], "o", markersize=4, color=COLOUR, label=label)
+        label = f"{self.certificate.kind}: {count_text(len(self.pdfa), 'states')}"
+        end = words[-1:], states[-1:]
+        axes.plot(*end, "o", fillstyle="none", markersize=11, color=MARK, label=label)
+        axes.yaxis.get_major_locator().set_params(integer=True)
+        return finish(axes, xlabel="words asked", ylabel="states")
 
 
 class LearningInterrupted(KeyboardInterrupt):
@@ -260,20 +263,20 @@ class LearningInterrupted(KeyboardInterrupt):
         self.result = result
 
 
-def plot_run(result: Result, axes: Any) -> Any:
-    """Draw the words asked against the states that were discovered, at each equivalence query."""
-    axes = given_or_new_axes(axes)
-    words = [step.words for step in (*result.history, result.statistics)]
-    states = [step.states for step in (*result.history, result.statistics)]
-    axes.plot([0, *words], [0, *states], color=COLOUR, label="states discovered")
-    label = f"equivalence queries: {len(result.history):,}"
-    axes.plot(words[:-1], states[:-1], "o", markersize=4, color=COLOUR, label=label)
-    count = len(result.pdfa)
-    label = f"{result.certificate.kind}: {count:,} state{'s' * (count != 1)}"
-    end = words[-1:], states[-1:]
-    axes.plot(*end, "o", fillstyle="none", markersize=11, color=MARK, label=label)
-    axes.yaxis.get_major_locator().set_params(integer=True)
-    return finish(axes, xlabel="words asked", ylabel="states")
+_COSTS = {
+    "words": ",",
+    "stored_words": ",",
+    "audited_words": ",",
+    "largest_difference": ".3g",
+    "distributions": ",",
+    "symbols": ",",
+    "cost": ",.10g",
+    "equivalence_queries": ",",
+    "tree_depth": ",",
+    "inner_nodes": ",",
+    "learning_seconds": ",.3f",
+    "equivalence_seconds": ",.3f",
+}
 
 
 def cost_texts(statistics: Statistics) -> dict[str, str]:
@@ -288,16 +291,7 @@ def cost_texts(statistics: Statistics) -> dict[str, str]:
     ('14', '2')
     """
     return {
-        LABELS["words"]: f"{statistics.words:,}",
-        LABELS["stored_words"]: f"{statistics.stored_words:,}",
-        LABELS["audited_words"]: f"{statistics.audited_words:,}",
-        LABELS["largest_difference"]: f"{statistics.largest_difference:.3g}",
-        LABELS["distributions"]: f"{statistics.distributions:,}",
-        LABELS["symbols"]: f"{statistics.symbols:,}",
-        **({LABELS["cost"]: f"{statistics.cost:,.10g}"} if statistics.cost else {}),
-        LABELS["equivalence_queries"]: f"{statistics.equivalence_queries:,}",
-        "tree depth": f"{statistics.tree_depth:,}",
-        "inner nodes": f"{statistics.inner_nodes:,}",
-        "seconds for learning": f"{statistics.learning_seconds:,.3f}",
-        "seconds for equivalence": f"{statistics.equivalence_seconds:,.3f}",
+        LABELS[name]: f"{getattr(statistics, name):{form}}"
+        for name, form in _COSTS.items()
+        if name != "cost" or statistics.cost
     }

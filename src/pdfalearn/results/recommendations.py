@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,13 +40,6 @@ def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
     The bend at s is [ℓ(s/1.2) - ℓ(s)] - [ℓ(s) - ℓ(1.2·s)], with steps of at least one state, where
     ℓ is the logarithm of the least loss of any automaton of at most that size.
 
-    Parameters
-    ----------
-    states : sequence of int
-        Sizes, the smallest first.
-    losses : sequence of float
-        The loss on training words at each.
-
     Examples
     --------
     >>> knee([1, 2, 3, 4, 5, 6], [1, 0.8, 0.6, 0.01, 0.0099, 0.0098])
@@ -62,6 +55,7 @@ def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
     inside = (below >= sizes[0]) & (above <= sizes[-1])
     if not inside.any():
         return None
+    # The largest automaton of at most each size, as an index.
     places = np.searchsorted(sizes, (below[inside], sizes[inside], above[inside]), "right") - 1
     before, here, after = logs[places]
     bends = before - 2 * here + after
@@ -79,6 +73,7 @@ def standard_error(losses: Floats, lengths: Floats) -> float:
     if count < 2:
         return float("inf")
     ratio = losses.sum() / lengths.sum()
+    # The delta method: a ratio of sums varies as its residuals do.
     spread = ((losses - ratio * lengths) ** 2).sum() / (count - 1)
     return float(np.sqrt(spread * count) / lengths.sum())
 
@@ -86,6 +81,12 @@ def standard_error(losses: Floats, lengths: Floats) -> float:
 def comparable(losses: Floats, infinite: Floats) -> Floats:
     """Return losses that can be compared between automata, even if some of them are infinite."""
     return np.asarray(losses + _IMPOSSIBLE * infinite)
+
+
+def is_worse(difference: Floats, lengths: Floats, errors: float) -> bool:
+    """Return whether losses are larger by more than some standard errors of their difference."""
+    allowed = errors * standard_error(difference, lengths) if errors else 0.0
+    return bool(difference.sum() / lengths.sum() > max(allowed, NOTHING))
 
 
 def not_worse(losses: Floats, lengths: Floats) -> NDArray[np.bool_]:
@@ -97,9 +98,8 @@ def not_worse(losses: Floats, lengths: Floats) -> NDArray[np.bool_]:
     best = 0
     for place in range(1, len(losses)):
         difference = losses[place] - losses[best]
-        mean = float(difference.sum() / lengths.sum())
-        kept[place] = mean <= max(2 * standard_error(difference, lengths), NOTHING)
-        if mean < 0:
+        kept[place] = not is_worse(difference, lengths, 2)
+        if difference.sum() < 0:
             best = place
     return kept
 
@@ -107,20 +107,12 @@ def not_worse(losses: Floats, lengths: Floats) -> NDArray[np.bool_]:
 def smallest_good(losses: Floats, lengths: Floats) -> int:
     """Return the first of some automata that is not worse than the best by a standard error.
 
-    Parameters
-    ----------
-    losses : array of float, shape (automata, words)
-        The sums of divergences, in the order of size.
-    lengths : array of float
-        How many positions every word has.
+    ``losses`` has the sums of divergences, a row for each automaton and a column for each word.
     """
     best = losses[int(losses.sum(axis=1).argmin())]
-    for place, these in enumerate(losses):
-        difference = these - best
-        mean = float(difference.sum() / lengths.sum())
-        if mean <= max(standard_error(difference, lengths), NOTHING):
-            return place
-    return int(losses.sum(axis=1).argmin())
+    return next(
+        place for place, these in enumerate(losses) if not is_worse(these - best, lengths, 1)
+    )
 
 
 class Recommendation(NamedTuple):
@@ -136,91 +128,77 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
     Only runs that have ended are chosen from. Where runs that a bound has stopped are nearer to the
     model, or states kept growing until a bound was reached, the model has no small automaton.
     """
-    ended = _by_size(sweep, [place for place, row in enumerate(sweep) if row.has_ended])
+    rows = sweep.rows
+    places = [place for place, row in enumerate(rows) if row.has_ended]
+    ended = sorted(places, key=lambda place: (rows[place].states, rows[place].words))
     if not ended:
-        return Recommendation(None, f"{_DISTILL}; {_explain_unended(sweep)}")
+        is_growing = any(row.result.certificate.details.get("is_growing") for row in rows)
+        what = ", and states kept growing with the questions"
+        more = what if is_growing else "; a larger budget may let one do so"
+        return Recommendation(None, f"{_DISTILL}; no run came to its end{more}")
+    stopped = [place for place, row in enumerate(rows) if not row.has_ended]
     best = min(ended, key=lambda place: _loss(sweep, place))
     chosen = next(place for place in ended if not _is_worse(sweep, place, best, errors=1))
-    stopped = [place for place in range(len(sweep)) if place not in ended]
-    return _why_not(sweep, chosen, ended, stopped) or _why(sweep, chosen, ended, stopped)
+    against = _why_not(sweep, chosen, ended, stopped)
+    if against:
+        return Recommendation(None, f"{_DISTILL}; {against}")
+    return Recommendation(rows[chosen], "; ".join(_why(sweep, chosen, ended, stopped)))
 
 
-def _explain_unended(sweep: Sweep) -> str:
-    """Return a text: no run has ended; a larger budget may help, unless states kept growing."""
-    if any(row.result.certificate.details.get("is_growing") for row in sweep):
-        return "no run came to its end, and states kept growing with the questions"
-    return "no run came to its end; a larger budget may let one do so"
-
-
-def _by_size(sweep: Sweep, places: list[int]) -> list[int]:
-    """Return rows from the smallest automaton to the largest; of equal ones the cheapest first."""
-    return sorted(places, key=lambda place: (sweep.rows[place].states, sweep.rows[place].words))
-
-
-def _why_not(
-    sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]
-) -> Recommendation | None:
-    """Return why distilling is better than the chosen row; None if it is not known to be."""
-    row = sweep.rows[chosen]
+def _why_not(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> str:
+    """Return why distilling is better than the chosen row; nothing if it is not known to be."""
+    rows, here = sweep.rows, sweep.rows[chosen]
     nearer = [place for place in stopped if _is_worse(sweep, chosen, place, errors=2)]
     if nearer:
         best = min(nearer, key=lambda place: _loss(sweep, place))
-        return Recommendation(
-            None,
-            f"{_DISTILL}; {relation_text(sweep.rows[best].equivalence)} is nearer to the model "
-            f"than {relation_text(row.equivalence)}, but learning did not end there, so that the "
-            "model may have no small automaton",
+        return (
+            f"{_name(rows[best])} is nearer to the model than {_name(here)}, but learning did not "
+            "end there, so that the model may have no small automaton"
         )
-    beyond = _of_its_kind(sweep, chosen, stopped, after=True)
-    before_it = _of_its_kind(sweep, chosen, ended, after=False)
-    is_largest = chosen == ended[-1]
-    if beyond and is_largest and before_it and _growth(sweep, max(before_it), chosen) >= _GROWTH:
-        before = sweep.rows[max(before_it)]
-        return Recommendation(
-            None,
-            f"{_DISTILL}; from {relation_text(before.equivalence)} to "
-            f"{relation_text(row.equivalence)} states grew from {before.states:,} to "
-            f"{row.states:,}, and beyond learning did not end",
-        )
-    return None
+    # Rows are ordered from coarse to fine, those of κ apart from those of tolerances.
+    kind = type(here.equivalence)
+    coarser = [row for row in rows[:chosen] if row.has_ended and isinstance(row.equivalence, kind)]
+    finer = [
+        row for row in rows[chosen:] if not row.has_ended and isinstance(row.equivalence, kind)
+    ]
+    if chosen == ended[-1] and finer and coarser:
+        before = coarser[-1]
+        if here.states >= _GROWTH * before.states:
+            return (
+                f"from {_name(before)} to {_name(here)} states grew from {before.states:,} to "
+                f"{here.states:,}, and beyond learning did not end"
+            )
+    return ""
 
 
-def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Recommendation:
-    row = sweep.rows[chosen]
-    texts = [f"{relation_text(row.equivalence)}, {count_text(row.states, 'states')}"]
-    larger = ended[ended.index(chosen) + 1 :]
-    same = [place for place in larger if _growth(sweep, chosen, place) <= _SAME]
+def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Iterator[str]:
+    """Yield what is said for the chosen row."""
+    rows, here = sweep.rows, sweep.rows[chosen]
+    yield f"{_name(here)}, {count_text(here.states, 'states')}"
+    larger = sorted(ended[ended.index(chosen) + 1 :])
+    same = [_name(rows[place]) for place in larger if rows[place].states <= _SAME * here.states]
     if same:
-        names = [relation_text(sweep.rows[place].equivalence) for place in sorted(same)]
-        texts.append(f"states stay the same at {', '.join(names)}, and divergence falls no further")
+        yield f"states stay the same at {', '.join(same)}, and divergence falls no further"
     elif larger:
-        texts.append("larger automata are not nearer to the model")
+        yield "larger automata are not nearer to the model"
     elif sweep.is_exact and _loss(sweep, chosen) <= NOTHING:
-        texts.append(f"its divergence is at most {NOTHING:g}")
+        yield f"its divergence is at most {NOTHING:g}"
     elif len(ended) > 1:
-        texts.append(
+        yield (
             "the largest automaton that was learnt is the nearest: a finer κ or tolerance may be "
             "nearer still; if states keep growing, distill"
         )
     else:
-        texts.append("the only run that came to its end")
+        yield "the only run that came to its end"
     if stopped:
-        others = ", ".join(relation_text(sweep.rows[place].equivalence) for place in stopped)
-        texts.append(f"learning did not end at {others}, and what it gave there is not nearer")
-    if row.infinite_share:
-        texts.append(f"at {row.infinite_share:.2%} of positions its divergence is infinite")
-    return Recommendation(row, "; ".join(texts))
+        others = ", ".join(_name(rows[place]) for place in stopped)
+        yield f"learning did not end at {others}, and what it gave there is not nearer"
+    if here.infinite_share:
+        yield f"at {here.infinite_share:.2%} of positions its divergence is infinite"
 
 
-def _of_its_kind(sweep: Sweep, chosen: int, places: list[int], *, after: bool) -> list[int]:
-    """Return which of some rows are finer than the chosen one, or coarser, and compare as it."""
-    kind = type(sweep.rows[chosen].equivalence)
-    alike = [place for place in places if isinstance(sweep.rows[place].equivalence, kind)]
-    return [place for place in alike if (place > chosen if after else place < chosen)]
-
-
-def _growth(sweep: Sweep, before: int, after: int) -> float:
-    return sweep.rows[after].states / sweep.rows[before].states
+def _name(row: SweepRow) -> str:
+    return relation_text(row.equivalence)
 
 
 def _loss(sweep: Sweep, place: int) -> float:
@@ -231,7 +209,6 @@ def _loss(sweep: Sweep, place: int) -> float:
 def _is_worse(sweep: Sweep, one: int, other: int, *, errors: int) -> bool:
     """Return whether a row is worse than another by more than this many standard errors."""
     losses = comparable(sweep.kept_losses, sweep.kept_infinite)
-    difference = losses[one] - losses[other]
-    mean = float(difference.sum() / sweep.kept_lengths.sum())
-    error = 0.0 if sweep.is_exact else standard_error(difference, sweep.kept_lengths)
-    return mean > max(errors * error, NOTHING)
+    return is_worse(
+        losses[one] - losses[other], sweep.kept_lengths, 0 if sweep.is_exact else errors
+    )

@@ -23,7 +23,7 @@ from pdfalearn.typing import Floats, Integers
 MOST_DISTANCES = 2**16
 """At most this many of the smallest different distances are kept."""
 LARGEST = 1.0
-"""No probability is farther from a boundary."""
+"""No probability is farther from a boundary than this, the largest of the powers of ten."""
 POWERS_OF_TEN = np.array([float(f"1e-{exponent}") for exponent in range(15, -1, -1)])
 """How many probabilities are that near is known whatever else is kept."""
 
@@ -58,13 +58,7 @@ class BoundaryDistances(ArrayValue):
     def of(cls, equivalence: Relation, tables: Iterable[Floats]) -> BoundaryDistances | None:
         """Look at the probabilities of many distributions, a part of them at a time.
 
-        Parameters
-        ----------
-        equivalence : Equivalence or Tolerance
-            When distributions are the same. Only a quantization has boundaries; for others None is
-            returned.
-        tables : iterable of array of float
-            The distributions, in tables that are not large.
+        Only a quantization has boundaries; for others None is returned.
 
         Examples
         --------
@@ -80,22 +74,17 @@ class BoundaryDistances(ArrayValue):
         complete_to = LARGEST
         for table in tables:
             part = quantization.boundary_distances(table).ravel()
-            if complete_to < LARGEST:
-                within += [np.count_nonzero(part <= power) for power in POWERS_OF_TEN]
-            part = part[part <= complete_to]
-            new, times = np.unique(part, return_counts=True)
-            if len(distances):
-                new, times = _add_counts(distances, counts, new, times)
-            distances, counts = new, times
+            # Passes over all, which take far less time than sorting what is not kept anyway.
+            within += [np.count_nonzero(part <= power) for power in POWERS_OF_TEN]
+            new, times = np.unique(part[part <= complete_to], return_counts=True)
+            every, times = np.append(distances, new), np.append(counts, times)
+            distances, places = np.unique(every, return_inverse=True)
+            counts = np.zeros(len(distances), dtype=np.int64)
+            np.add.at(counts, places, times)
             if len(distances) > MOST_DISTANCES:
-                if complete_to == LARGEST:  # until now, every distance was kept
-                    places = np.searchsorted(distances, POWERS_OF_TEN, side="right")
-                    within = np.append(0, np.cumsum(counts))[places]
                 distances, counts = distances[:MOST_DISTANCES], counts[:MOST_DISTANCES]
                 complete_to = float(distances[-1])
-        if complete_to == LARGEST:
-            return cls(distances, np.cumsum(counts), complete_to)
-        beyond = complete_to < POWERS_OF_TEN
+        beyond = complete_to < POWERS_OF_TEN  # none of them if all distances are kept
         return cls(
             np.concatenate((distances, POWERS_OF_TEN[beyond])),
             np.concatenate((np.cumsum(counts), within[beyond])),
@@ -103,13 +92,7 @@ class BoundaryDistances(ArrayValue):
         )
 
     def within(self, distance: float) -> int:
-        """Count the probabilities within a distance of a boundary.
-
-        Raises
-        ------
-        InputError
-            If not all distances up to this one are kept, and it is not a power of ten.
-        """
+        """Count the probabilities within a distance of a boundary, if all these are kept."""
         place = int(np.searchsorted(self.distances, distance, side="right"))
         nearest = float(self.distances[place - 1]) if place else -1.0
         if distance > self.complete_to and nearest != distance:
@@ -129,33 +112,13 @@ def _quantization_in(equivalence: Relation) -> tuple[Quantization | None, int]:
     return equivalence if isinstance(equivalence, Quantization) else None, decimals
 
 
-def _add_counts(
-    distances: Floats, counts: Integers, new: Floats, times: Integers
-) -> tuple[Floats, Integers]:
-    """Add distances to those that are counted already."""
-    merged, places = np.unique(np.concatenate((distances, new)), return_inverse=True)
-    summed = np.zeros(len(merged), dtype=np.int64)
-    summed[places[: len(distances)]] = counts
-    summed[places[len(distances) :]] += times
-    return merged, summed
-
-
 def coarseness_note(equivalence: Relation, count: int, tables: Iterable[Floats]) -> str | None:
-    """Return a note if no probability reaches 1/κ, though all answers are in one class.
-
-    Parameters
-    ----------
-    equivalence : Equivalence or Tolerance
-        When distributions are the same; None is returned if it is not quantization.
-    count : int
-        How many different distributions there are; None is returned if all are equal.
-    tables : iterable of array of float
-        The distributions.
-    """
+    """Return a note if no probability reaches 1/κ, though ``count`` answers are in one class."""
     quantization, decimals = _quantization_in(equivalence)
     if quantization is None or count < 2:
         return None
     kappa = quantization.kappa
+    # As in `Quantization`: a probability reaches 1/κ if κ times it is at least 1, but for rounding.
     largest = round(max(float(table.max()) for table in tables), decimals)
     if kappa * (largest + _SLACK) >= 1:
         return None
@@ -210,6 +173,7 @@ class StateGrowth:
         before = bisect_right(self._words, words / factor) - 1
         if before < 0:
             return False
+        # Growth with a power of the questions is a slope of logarithms.
         power = math.log(words / self._words[before]) * _POWER
         return math.log(states / self._states[before]) >= power
 

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
+from pdfalearn.equivalence import Relation, relation_text
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_exchange
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.frontiers import DIVERGENCE_HEADER
 from pdfalearn.results.learning_runs import Progress, Result
 from pdfalearn.results.recommendations import Recommendation, recommendation_of
+from pdfalearn.text import format_table
 
 
 @dataclass(frozen=True)
@@ -171,11 +173,10 @@ class Sweep(ArrayValue):
 
     def table(self) -> str:
         """Return a table of all rows as text, with the recommendation below."""
-        rows = [SWEEP_HEADER, *sweep_cells(self)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [_line(row, widths) for row in rows]
-        facts = [f"words asked: {questions_text(self)}", f"recommended: {self.recommendation}"]
-        return "\n".join([*lines, *facts])
+        rows = [(*row[:-1], f" {row[-1]}") for row in (SWEEP_HEADER, *sweep_cells(self))]
+        table = format_table(rows, left=(0, len(SWEEP_HEADER) - 1), gap=" ")
+        facts = f"words asked: {questions_text(self)}\nrecommended: {self.recommendation}"
+        return f"{table}\n{facts}"
 
     def to_frame(self) -> Any:
         """Make a table of pandas, a line for each row; needs the extra ``exchange``."""
@@ -194,7 +195,20 @@ class Sweep(ArrayValue):
         Axes
             What was drawn on.
         """
-        return plot_sweep(self, axes)
+        axes = given_or_new_axes(axes)
+        for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
+            rows = [row for row in self if row.has_ended == has_ended]
+            if rows:
+                values = np.array([(row.low, row.divergence, row.high) for row in rows]).T
+                look = {"fmt": style, "color": COLOUR, "capsize": 3, "label": label}
+                states = [row.states for row in rows]
+                axes.errorbar(states, values[1], yerr=np.diff(values, axis=0), **look)
+        _name_points(self, axes)
+        chosen = self.recommended
+        if chosen is not None:
+            marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
+            axes.plot([chosen.states], [chosen.divergence], "o", **marked)
+        return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
 
     def _repr_html_(self) -> str:
         from pdfalearn.viewing import sweep_html
@@ -223,39 +237,24 @@ class SweepInterrupted(KeyboardInterrupt):
         self.sweep = sweep
 
 
-SWEEP_HEADER = (
-    "learnt with",
-    "states",
-    "words",
-    "new",
-    "divergence",
-    "from",
-    "to",
-    "infinite",
-    "end",
-)
+SWEEP_HEADER = ("learnt with", "states", "words", "new", *DIVERGENCE_HEADER, "end")
 
 
 def sweep_cells(sweep: Sweep) -> list[tuple[str, ...]]:
     """Return a row of texts for each row; the last says how learning ended."""
     chosen = sweep.recommended
-    return [(*_figures_of(row), _end_text(row, is_chosen=row is chosen)) for row in sweep]
-
-
-def _figures_of(row: SweepRow) -> tuple[str, ...]:
-    return (
-        relation_text(row.equivalence),
-        f"{row.states:,}",
-        f"{row.words:,}",
-        f"{row.new_words:,}",
-        *(f"{value:.3g}" for value in (row.divergence, row.low, row.high)),
-        f"{row.infinite_share:.2%}",
-    )
-
-
-def _end_text(row: SweepRow, *, is_chosen: bool) -> str:
-    kind = row.result.certificate.kind
-    return f"{kind}, recommended" if is_chosen else kind
+    return [
+        (
+            relation_text(row.equivalence),
+            f"{row.states:,}",
+            f"{row.words:,}",
+            f"{row.new_words:,}",
+            *(f"{value:.3g}" for value in (row.divergence, row.low, row.high)),
+            f"{row.infinite_share:.2%}",
+            row.result.certificate.kind + (", recommended" if row is chosen else ""),
+        )
+        for row in sweep
+    ]
 
 
 def questions_text(sweep: Sweep) -> str:
@@ -270,29 +269,15 @@ def questions_text(sweep: Sweep) -> str:
     )
 
 
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    """Align the first column and the last to the left, and figures to the right."""
-    first, *figures, last = row
-    aligned = [text.rjust(width) for text, width in zip(figures, widths[1:-1], strict=True)]
-    return f"{first:<{widths[0]}} {' '.join(aligned)}  {last}".rstrip()
-
-
 def sweep_records(sweep: Sweep) -> list[dict[str, object]]:
     """Return the figures of each row by name."""
     chosen = sweep.recommended
+    names = ["states", "words", "new_words", "divergence", "low", "high", "infinite_share"]
     return [
         {
-            "kappa": row.equivalence.kappa if isinstance(row.equivalence, Quantization) else None,
-            "tolerance": row.equivalence.tolerance
-            if isinstance(row.equivalence, Tolerance)
-            else None,
-            "states": row.states,
-            "words": row.words,
-            "new_words": row.new_words,
-            "divergence": row.divergence,
-            "low": row.low,
-            "high": row.high,
-            "infinite_share": row.infinite_share,
+            "kappa": getattr(row.equivalence, "kappa", None),
+            "tolerance": getattr(row.equivalence, "tolerance", None),
+            **{name: getattr(row, name) for name in names},
             "certificate": row.result.certificate.kind,
             "recommended": row is chosen,
         }
@@ -304,25 +289,15 @@ _PLACES = 20
 """An axis has this many parts; points in the same part share their name."""
 
 
-def plot_sweep(sweep: Sweep, axes: Any) -> Any:
-    """Draw states against divergence with its interval, each point with its κ or tolerance."""
-    axes = given_or_new_axes(axes)
-    for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
-        rows = [row for row in sweep if row.has_ended == has_ended]
-        if rows:
-            _draw_points(rows, axes, fmt=style, label=label)
-    _name_points(sweep, axes)
-    chosen = sweep.recommended
-    if chosen is not None:
-        marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
-        axes.plot([chosen.states], [chosen.divergence], "o", **marked)
-    return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
-
-
 def _name_points(sweep: Sweep, axes: Any) -> None:
     """Write at each place what was learnt with there; places too near to be told apart share it."""
-    widest = max(log(row.states) for row in sweep)
-    for rows in _group_by_place(sweep, widest):
+    widest, highest = max(log(row.states) for row in sweep), max(row.divergence for row in sweep)
+    places: dict[tuple[int, int], list[SweepRow]] = {}
+    for row in sweep:
+        across = round(_PLACES * log(row.states) / (widest or 1))
+        up = round(_PLACES * row.divergence / (highest or 1))
+        places.setdefault((across, up), []).append(row)
+    for rows in places.values():
         states, divergence = rows[0].states, rows[0].divergence
         is_right = log(states) > widest / 2
         axes.annotate(
@@ -336,23 +311,5 @@ def _name_points(sweep: Sweep, axes: Any) -> None:
 
 def _point_name(row: SweepRow) -> str:
     """Name a row; its point only shows the positions where its divergence is finite."""
-    share = row.infinite_share
-    return relation_text(row.equivalence) + (f", infinite at {share:.2%}" if share else "")
-
-
-def _group_by_place(sweep: Sweep, widest: float) -> list[list[SweepRow]]:
-    """Part the rows by where their points are."""
-    highest = max(row.divergence for row in sweep)
-    parts: dict[tuple[int, int], list[SweepRow]] = {}
-    for row in sweep:
-        across = round(_PLACES * log(row.states) / (widest or 1))
-        up = round(_PLACES * row.divergence / (highest or 1))
-        parts.setdefault((across, up), []).append(row)
-    return [*parts.values()]
-
-
-def _draw_points(rows: list[SweepRow], axes: Any, **style: Any) -> None:
-    states, values = [row.states for row in rows], [row.divergence for row in rows]
-    below = [row.divergence - row.low for row in rows]
-    above = [row.high - row.divergence for row in rows]
-    axes.errorbar(states, values, yerr=[below, above], color=COLOUR, capsize=3, **style)
+    share = f", infinite at {row.infinite_share:.2%}" if row.infinite_share else ""
+    return relation_text(row.equivalence) + share

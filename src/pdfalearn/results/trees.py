@@ -72,7 +72,7 @@ class TreeNode:
         return replace(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _linked, ([(_own(node), *place) for node, *place in numbered_nodes(self)],)
+        return _link_nodes, ([(_own(node), *place) for node, *place in numbered_nodes(self)],)
 
 
 class NumberedNode(NamedTuple):
@@ -85,7 +85,7 @@ class NumberedNode(NamedTuple):
 
 def numbered_nodes(tree: TreeNode) -> list[NumberedNode]:
     """List the nodes level by level; the place of a node is its number."""
-    nodes = [NumberedNode(checked_tree(tree, "tree"), None, None)]
+    nodes = [NumberedNode(check_tree(tree, "tree"), None, None)]
     for number, (node, _, _) in enumerate(nodes):  # the list grows in front of the loop
         nodes += (NumberedNode(child, number, arc) for arc, child in node.children.items())
     return nodes
@@ -99,7 +99,7 @@ def _own(node: TreeNode) -> _Own:
     return node.suffix, node.access_word, node.distribution
 
 
-def _linked(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
+def _link_nodes(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
     """Make a tree of nodes in the order of their numbers."""
     made: list[TreeNode] = []
     for (suffix, access_word, distribution), parent, arc in nodes:
@@ -110,12 +110,12 @@ def _linked(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
     return made[0]
 
 
-def checked_tree(given: object, name: str) -> TreeNode:
+def check_tree(given: object, name: str) -> TreeNode:
     """Return a classification tree as it is; refuse anything else.
 
     Examples
     --------
-    >>> checked_tree(None, "tree")
+    >>> check_tree(None, "tree")
     Traceback (most recent call last):
     pdfalearn.errors.InputError: tree is None, not a TreeNode; give learn(model).tree
     """
@@ -132,52 +132,32 @@ def checked_tree(given: object, name: str) -> TreeNode:
 Trace = tuple[int, ...]
 
 
-class Arc(NamedTuple):
-    """An arc of the tree that stands for the arcs of one node.
+def hang_children(
+    top: TreeNode,
+    suffix: Word,
+    children: Sequence[TreeNode],
+    traces: Sequence[Trace],
+    keys: Sequence[ArcLabel],
+) -> None:
+    """Hang children below a node, by inner nodes that tell their traces apart.
 
-    An inner node is numbered as it comes and has the length of its prefix, a child its place.
+    A trace has the classes after every prefix of the suffix, or just the class after all of it.
+    Each inner node gets the shortest prefix that tells any two of those below it apart.
     """
-
-    parent: int
-    """The inner node that it leaves; -1 for the arc to the topmost."""
-    class_: int
-    """Its label; without meaning on the arc to the topmost."""
-    inner: int | None
-    """The inner node that it leads to, if it leads to one."""
-    length: int
-    """How long the prefix of the suffix is that this inner node has."""
-    child: int
-    """The child that it leads to otherwise."""
-
-
-def branches(traces: Sequence[Trace]) -> Iterator[Arc]:
-    """Yield the arcs of a tree that tells different traces apart, those near the top first.
-
-    Examples
-    --------
-    >>> for arc in branches([(0, 1, 1), (0, 1, 2), (0, 2, 2)]):
-    ...     print(arc.parent, arc.class_, arc.inner, arc.length, arc.child)
-    -1 -1 0 2 0
-    0 1 1 3 0
-    0 2 None 0 2
-    1 1 None 0 0
-    1 2 None 0 1
-    """
-    groups = [(-1, -1, list(range(len(traces))), 0)]
-    inner = 0
-    for parent, class_, children, length in groups:  # the list grows in front of the loop
-        if len(children) == 1 and parent >= 0:
-            yield Arc(parent, class_, None, 0, children[0])
-            continue
-        first = traces[children[0]]
-        while length < len(first) - 1 and all(traces[i][length] == first[length] for i in children):
+    groups = [(top, [*range(len(children))], 0)]
+    for node, group, length in groups:  # the list grows in front of the loop
+        first = traces[group[0]]
+        while length < len(first) - 1 and all(traces[i][length] == first[length] for i in group):
             length += 1
-        yield Arc(parent, class_, inner, length + 1, children[0])
+        node.suffix = suffix[: length + 1] if len(first) > 1 else suffix
         parts: dict[int, list[int]] = {}
-        for child in children:
+        for child in group:
             parts.setdefault(traces[child][length], []).append(child)
-        groups += ((inner, next_, part, length + 1) for next_, part in parts.items())
-        inner += 1
+        for class_, part in parts.items():
+            below = children[part[0]] if len(part) == 1 else TreeNode()
+            node.children[keys[class_]] = below
+            if len(part) > 1:
+                groups.append((below, part, length + 1))
 
 
 NONE = -1
@@ -218,14 +198,8 @@ class KeptTree(ArrayValue):
     def to_nodes(self, alphabet: Alphabet, words: Sequence[Word], first_rows: Floats) -> TreeNode:
         """Make a tree with classes on its arcs; traces are spread over several inner nodes.
 
-        Parameters
-        ----------
-        alphabet : Alphabet
-            The symbols.
-        words : sequence of words
-            The access word of every state.
-        first_rows : array of float
-            The distributions of the first states, as far as they were left out here.
+        ``words`` are the access words of all states, ``first_rows`` the distributions of the first,
+        as far as they were left out here.
         """
         rows = [*first_rows.tolist(), *self.distributions.tolist()]
         states = [
@@ -236,19 +210,13 @@ class KeptTree(ArrayValue):
         keys: list[ArcLabel] = [*map(tuple, self.keys.tolist()), None]  # -1: undefined
         for node, children in self._families():
             suffix = alphabet.decode(self._suffix(node))
-            inner: list[TreeNode] = []
-            for arc in branches(self._traces(children, len(suffix))):
-                below = nodes[children[arc.child]]
-                if arc.inner is not None:
-                    below = nodes[node] if not inner else TreeNode()
-                    below.suffix = suffix[: arc.length] if self.traces is not None else suffix
-                    inner.append(below)
-                if arc.parent >= 0:
-                    inner[arc.parent].children[keys[arc.class_]] = below
+            below = [nodes[child] for child in children]
+            hang_children(nodes[node], suffix, below, self._traces(children, len(suffix)), keys)
         return nodes[0]
 
     def _families(self) -> Iterator[tuple[int, list[int]]]:
         """Go through the inner nodes with their children."""
+        # Children sorted by their parents, and cut where the parent changes.
         below = np.argsort(self.parents[1:], kind="stable") + 1
         nodes, begins = np.unique(self.parents[below], return_index=True)
         for node, children in zip(nodes.tolist(), np.split(below, begins[1:]), strict=True):

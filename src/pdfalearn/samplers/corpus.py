@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.random import Generator
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.errors import InputError
@@ -60,11 +61,7 @@ class Corpus:
         return f"words of a corpus of {len(self._words)}"
 
     def draw(
-        self,
-        count: int,
-        hypothesis: PDFA,
-        observations: ObservationTree,
-        random: np.random.Generator,
+        self, count: int, hypothesis: PDFA, observations: ObservationTree, random: Generator
     ) -> Words:
         """Draw words; nothing is asked."""
         words = self._over(hypothesis.alphabet)

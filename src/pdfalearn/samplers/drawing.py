@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from pdfalearn.alphabet import Alphabet, Symbol, shortened
-from pdfalearn.checks import checked_generator, checked_integer, checked_share
+from pdfalearn.checks import checked_generator, checked_integer, checked_number, checked_share
 from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA, Sample
-from pdfalearn.words import Words, collected_words, drawn_columns, offsets_of, prefixes_of
+from pdfalearn.typing import Codes, Integers
+from pdfalearn.words import Words, collect_words, draw_columns, offsets_of, prefixes_of
 
 
 class Sampler(Protocol):
@@ -48,11 +49,7 @@ class Sampler(Protocol):
         ...
 
     def draw(
-        self,
-        count: int,
-        hypothesis: PDFA,
-        observations: ObservationTree,
-        random: np.random.Generator,
+        self, count: int, hypothesis: PDFA, observations: ObservationTree, random: Generator
     ) -> Words:
         """Draw words.
 
@@ -110,11 +107,7 @@ class UniformWords(_WordsUpTo):
         return f"uniform words of up to {self.max_length} symbols"
 
     def draw(
-        self,
-        count: int,
-        hypothesis: PDFA,
-        observations: ObservationTree,
-        random: np.random.Generator,
+        self, count: int, hypothesis: PDFA, observations: ObservationTree, random: Generator
     ) -> Words:
         """Draw words; only the alphabet matters."""
         offsets = offsets_of(random.integers(self.max_length + 1, size=count))
@@ -146,22 +139,18 @@ class ModelWords(_WordsUpTo):
         return f"words of the model of up to {self.max_length} symbols"
 
     def draw(
-        self,
-        count: int,
-        hypothesis: PDFA,
-        observations: ObservationTree,
-        random: np.random.Generator,
+        self, count: int, hypothesis: PDFA, observations: ObservationTree, random: Generator
     ) -> Words:
         """Draw words, asking the model for the distribution after every prefix."""
         return model_words(count, self.max_length, observations, random)
 
 
 def model_words(
-    count: int, max_length: int, observations: ObservationTree, random: np.random.Generator
+    count: int, max_length: int, observations: ObservationTree, random: Generator
 ) -> Words:
     """Draw words from a model through its observations; those that do not end are cut."""
     active, nodes = np.arange(count), np.zeros(count, dtype=np.int64)
-    steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
+    steps: list[tuple[Integers, Codes]] = []
     while len(active) and len(steps) < max_length:
         observations.ask(nodes)
         columns = _draw_columns(nodes, observations, random)
@@ -169,7 +158,7 @@ def model_words(
         active, symbols = active[going], columns[going] - 1
         nodes = observations.nodes.step(nodes[going], symbols)
         steps.append((active, symbols.astype(np.int32)))
-    return collected_words(steps, count)
+    return collect_words(steps, count)
 
 
 def sample(
@@ -213,15 +202,13 @@ def sample(
     return Sample([word[:max_length] for word in decoded], words.lengths > max_length)
 
 
-def _draw_columns(
-    nodes: Nodes, observations: ObservationTree, random: np.random.Generator
-) -> NDArray[np.int32]:
+def _draw_columns(nodes: Nodes, observations: ObservationTree, random: Generator) -> Codes:
     """Draw a column after every word, from what its distribution lists."""
     numbers, places = np.unique(observations.nodes.rows[nodes], return_inverse=True)
     rows = observations.answers.rows(numbers.astype(np.int64))
     if rows.columns is None or rows.offsets is None:
         cumulative = np.cumsum(rows.values, axis=1)
-        return drawn_columns(cumulative, places.astype(np.int32), random).astype(np.int32)
+        return draw_columns(cumulative, places.astype(np.int32), random).astype(np.int32)
     if rows.rest is not None and rows.rest.any():
         word = shortened(observations.word(int(nodes[(rows.rests[places] > 0).argmax()])))
         raise ModelError(
@@ -232,10 +219,8 @@ def _draw_columns(
     table = np.zeros((len(rows), int(lengths.max())))
     within = np.arange(len(rows.values)) - np.repeat(rows.offsets[:-1], lengths)
     table[rows.row_numbers, within] = rows.values
-    listed = drawn_columns(np.cumsum(table, axis=1), places.astype(np.int32), random)
-    columns: NDArray[np.int32] = rows.columns[
-        rows.offsets[places] + np.minimum(listed, lengths[places] - 1)
-    ]
+    listed = draw_columns(np.cumsum(table, axis=1), places.astype(np.int32), random)
+    columns: Codes = rows.columns[rows.offsets[places] + np.minimum(listed, lengths[places] - 1)]
     return columns
 
 
@@ -273,11 +258,7 @@ class HypothesisWords(_WordsUpTo):
         )
 
     def draw(
-        self,
-        count: int,
-        hypothesis: PDFA,
-        observations: ObservationTree,
-        random: np.random.Generator,
+        self, count: int, hypothesis: PDFA, observations: ObservationTree, random: Generator
     ) -> Words:
         """Draw words; nothing is asked."""
         owners, support = (hypothesis.probabilities[:, 1:] > 0).nonzero()
@@ -285,7 +266,7 @@ class HypothesisWords(_WordsUpTo):
         begins, symbols = offsets_of(sizes)[:-1], support.astype(np.int32)
         active = np.arange(count)
         states = np.full(count, hypothesis.initial, dtype=np.int64)
-        steps: list[tuple[NDArray[np.intp], NDArray[np.int32]]] = []
+        steps: list[tuple[Integers, Codes]] = []
         while len(active) and len(steps) < self.max_length:
             draws = (random.random(len(active)) - self.stop) / (1 - self.stop)
             going = (draws >= 0) & (sizes[states] > 0)
@@ -294,7 +275,7 @@ class HypothesisWords(_WordsUpTo):
             drawn = symbols[begins[states] + chosen]
             steps.append((active, drawn))
             states = hypothesis.transitions[states, drawn].astype(np.int64)
-        return collected_words(steps, count)
+        return collect_words(steps, count)
 
 
 class Mixture:
@@ -332,11 +313,7 @@ class Mixture:
         return f"a mixture of {' and '.join(f'{share:g} × {part.name}' for share, part in pairs)}"
 
     def draw(
-        self,
-        count: int,
-        hypothesis: PDFA,
-        observations: ObservationTree,
-        random: np.random.Generator,
+        self, count: int, hypothesis: PDFA, observations: ObservationTree, random: Generator
     ) -> Words:
         """Draw which sampler each word comes from, then the words of each."""
         choices = random.choice(len(self._shares), size=count, p=self._shares)
@@ -359,7 +336,4 @@ class Mixture:
 def _check_weight(sampler: object, weight: object) -> None:
     if not hasattr(sampler, "draw"):
         raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
-    if isinstance(weight, bool) or not isinstance(weight, int | float | np.number):
-        raise InputError(f"weight {weight!r} is not a number")
-    if not 0 < weight < np.inf:
-        raise InputError(f"weight {weight!r} is not positive")
+    checked_number(weight, "weight", 0, np.inf, is_open=True)

@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.checks import SUM_TOLERANCE, row_fault, wrong_rows
+from pdfalearn.packed_rows import packed, unpacked
 from pdfalearn.row_checks import BadRowError, check_sparse
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words, offsets_of
 
-_DENSE, _SPARSE = b"d", b"s"
-"""The first byte of a row says of which form it is."""
-
-_ENTRY = np.dtype([("column", "<u4"), ("value", "<f8")])
-"""A probability of a sparse row. Behind its symbols come the rest, the ceiling and the outside."""
+_DENSE, _SPARSE, _SPARSE_OUTSIDE = b"d", b"s", b"o"
+"""The first byte of a row says of which form it is; a mass outside stands right behind "o"."""
 
 _TOLERANCE = 2 * SUM_TOLERANCE
 """Whoever asks a model checks its rows more strictly, and may round them afterwards."""
@@ -66,22 +63,13 @@ def _encode_dense(rows: Rows) -> list[bytes]:
 
 
 def _encode_sparse(rows: Rows) -> list[bytes]:
-    """Write the columns and values of each row; what is beside it has columns behind the last."""
-    is_open, has_outside = rows.rests != 0, np.full(len(rows), rows.outside is not None)
-    parts = [(rows.row_numbers, rows.columns, rows.values)]
-    for column, which, beside in (
-        (rows.width, is_open, rows.rests),
-        (rows.width + 1, is_open, rows.ceilings),
-        (rows.width + 2, has_outside, rows.rests if rows.outside is None else rows.outside),
-    ):
-        parts.append((which.nonzero()[0], np.full(which.sum(), column), beside[which]))
-    numbers, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-    order = np.argsort(numbers, kind="stable")
-    entries = np.empty(len(order), dtype=_ENTRY)
-    entries["column"], entries["value"] = columns[order], values[order]
-    offsets = _ENTRY.itemsize * offsets_of(np.bincount(numbers, minlength=len(rows)))
-    content = entries.tobytes()
-    return [_SPARSE + content[begin:end] for begin, end in pairwise(offsets.tolist())]
+    if rows.outside is None:
+        return [_SPARSE + content for content in packed(rows)]
+    outside = rows.outside.astype("<f8").tobytes()
+    return [
+        _SPARSE_OUTSIDE + outside[8 * place : 8 * place + 8] + content
+        for place, content in enumerate(packed(rows))
+    ]
 
 
 def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
@@ -94,15 +82,16 @@ def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
     array([[0.5  , 0.125, 0.25 , 0.125],
            [1.   , 0.   , 0.   , 0.   ]])
     """
-    groups: dict[int, list[int]] = {}  # dense rows by their sizes, and all sparse ones
+    groups: dict[bytes | int, list[int]] = {}  # dense rows by their sizes, sparse ones by form
     for place, content in enumerate(contents):
         if content is not None:
-            size = 0 if content[:1] == _SPARSE else len(content)
-            groups.setdefault(size, []).append(place)
+            form = len(content) if content[:1] == _DENSE else content[:1]
+            groups.setdefault(form, []).append(place)
     parts = []
-    for size, places in groups.items():
+    for form, places in groups.items():
         group = [contents[place] or b"" for place in places]
-        rows = _decode_dense(group, width) if size else _decode_sparse(group, width)
+        is_dense = isinstance(form, int)
+        rows = _decode_dense(group, width) if is_dense else _decode_sparse(group, width)
         try:
             check_rows(rows)
         except BadRowError as error:
@@ -112,6 +101,7 @@ def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
     if not parts:  # of a table without memory
         nothing = np.broadcast_to(np.zeros(1), (len(contents), width))
         return Rows.dense(nothing, undefined=undefined if len(contents) else None)
+    # Parts are joined in the order of groups, and then put back into the order of contents.
     rows = _join(parts)
     order = np.array([place for places in groups.values() for place in places])
     if len(parts) > 1 or len(order) < len(contents):
@@ -124,6 +114,7 @@ def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
 
 
 def _decode_dense(contents: list[bytes], width: int) -> Rows:
+    # The first byte says the form; what is behind the columns is the mass outside.
     table = np.frombuffer(b"".join(contents), np.uint8).reshape(len(contents), -1)[:, 1:]
     if table.shape[1] not in (8 * width, 8 * width + 8):
         raise ValueError(f"a row of {table.shape[1]} bytes does not have {width} columns")
@@ -134,22 +125,17 @@ def _decode_dense(contents: list[bytes], width: int) -> Rows:
 
 
 def _decode_sparse(contents: list[bytes], width: int) -> Rows:
-    entries = np.frombuffer(b"".join([content[1:] for content in contents]), _ENTRY)
-    columns, values = entries["column"].astype(np.int64), entries["value"].astype(np.float64)
-    counts = [len(content) // _ENTRY.itemsize for content in contents]
-    numbers = np.repeat(np.arange(len(contents)), counts)
-    beside: list[NDArray[np.float64] | None] = []
-    for column in range(width, width + 3):
-        which = columns == column
-        part = np.zeros(len(contents))
-        part[numbers[which]] = values[which]
-        beside.append(part if which.any() else None)
-    rest, ceiling, outside = beside
-    listed = (columns < width) | (columns > width + 2)
-    offsets = offsets_of(np.bincount(numbers[listed], minlength=len(contents)))
-    return Rows.sparse(
-        width, offsets, columns[listed], values[listed], rest=rest, ceiling=ceiling, outside=outside
-    )
+    form = contents[0][:1]
+    begin = 9 if form == _SPARSE_OUTSIDE else 1
+    texts = [content[begin:] for content in contents]
+    # A packed row has 16 bytes, and 12 more for each probability.
+    sizes = {len(text) - 16 for text in texts}
+    if form not in (_SPARSE, _SPARSE_OUTSIDE) or min(sizes) < 0 or any(size % 12 for size in sizes):
+        raise ValueError("its bytes are not those of a row")
+    rows = unpacked(texts, width)
+    if form == _SPARSE_OUTSIDE:
+        rows.outside = np.frombuffer(b"".join([content[1:9] for content in contents]), "<f8")
+    return rows
 
 
 def check_rows(rows: Rows) -> None:

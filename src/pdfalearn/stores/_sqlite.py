@@ -1,20 +1,25 @@
-"""The SQLite file of a store: open it, check its tables, write transactions, explain failures."""
+"""The SQLite file of a store: its tables, transactions, models, and what its failures mean."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import stat
 import textwrap
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
+from typing import NamedTuple
 
+from pdfalearn.alphabet import Alphabet, shortened
 from pdfalearn.errors import DamagedStoreError, InputError, StoreError
 from pdfalearn.files import show_name
+from pdfalearn.io import check_symbols
 
 APPLICATION = int.from_bytes(b"PDFA", "big")
-VERSION = 3
+VERSION = 1
 
 BUSY_SECONDS = 10.0
 """How long a connection waits for others that write."""
@@ -49,6 +54,7 @@ _TABLES = {
         checksum INTEGER NOT NULL
     )""",
 }
+_WRITE_VERSION = f"PRAGMA user_version = {VERSION}"
 _INDEX = "sqlite_autoindex_models_1"
 """What SQLite makes by itself for the keys of models."""
 
@@ -71,20 +77,9 @@ _MEANINGS = {
 }
 """What SQLite's codes mean; all others mean damage."""
 
-_CLOSED_FOLDER = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-"""The codes of a folder in which SQLite may not create the files it wants beside a store."""
-
 
 class StoreFile:
-    """One connection to the file, which a store and the answers of its models share.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    read_only : bool
-        Whether nothing is to be written.
-    """
+    """One connection to the file, which a store and the answers of its models share."""
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.path = path
@@ -102,10 +97,10 @@ class StoreFile:
         try:
             if not self._is_synced:
                 # The commits before are in the same write-ahead log: one that waits is enough.
-                with explain_failures(self.path):
+                with _explain_failures(self.path):
                     connection.execute("PRAGMA synchronous = FULL")
-                    with _transaction(connection):
-                        _write_version(connection)
+                    with transaction(connection):
+                        connection.execute(_WRITE_VERSION)
                 self._is_synced = True
         finally:
             connection.close()
@@ -115,7 +110,7 @@ class StoreFile:
         """Lend the connection."""
         if self._connection is None:
             raise InputError(f"{show_name(str(self.path))}: the store is closed; open it again")
-        with explain_failures(self.path):
+        with _explain_failures(self.path):
             yield self._connection
 
     @contextmanager
@@ -126,7 +121,7 @@ class StoreFile:
             self._check_still_there()
             is_due = monotonic() - self._last_sync >= SYNC_SECONDS
             connection.execute(f"PRAGMA synchronous = {'FULL' if is_due else 'NORMAL'}")
-            with _transaction(connection):
+            with transaction(connection):
                 yield connection
             self._is_synced = is_due
             if is_due:
@@ -139,19 +134,17 @@ class StoreFile:
 
     def _check_still_there(self) -> None:
         """Refuse to write where nobody will find it: the file was removed or replaced."""
-        try:
-            is_same = self.path.stat().st_ino == self._inode
-        except OSError:
-            is_same = False
-        if not is_same:
-            raise StoreError(
-                f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
-                "begin again with a new store"
-            )
+        with suppress(OSError):
+            if self.path.stat().st_ino == self._inode:
+                return
+        raise StoreError(
+            f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
+            "begin again with a new store"
+        )
 
 
 @contextmanager
-def explain_failures(path: Path) -> Iterator[None]:
+def _explain_failures(path: Path) -> Iterator[None]:
     """Turn what SQLite raises into an error that names the file and the remedy."""
     try:
         yield
@@ -177,9 +170,19 @@ def make_damage_error(path: Path, what: str) -> DamagedStoreError:
 def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Open a store; a file that is new or empty becomes one unless it is only to be read."""
     _check_kind(path, must_exist=read_only)
-    with explain_failures(path):
-        connection = _open_to_read(path) if read_only else _open_to_write(path)
-        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    with _explain_failures(path):
+        connection = _connect(path, "mode=rw" if read_only else "mode=rwc")
+        try:
+            if not read_only:
+                _prepare(connection, path)
+            elif not _can_be_read(connection, path):
+                connection.close()
+                connection = _connect(path, "immutable=1")
+                _check_format(connection, path)
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 
@@ -205,70 +208,53 @@ def _connect(path: Path, option: str) -> sqlite3.Connection:
     return connection
 
 
-def _open_to_write(path: Path) -> sqlite3.Connection:
-    connection = _connect(path, "mode=rwc")
-    try:
-        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-        connection.execute("PRAGMA synchronous = FULL")
-        with _transaction(connection):
-            if _is_new(connection):
-                for statement in _TABLES.values():
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                _write_version(connection)
-        with _transaction(connection, end="ROLLBACK"):
-            _check_format(connection, path)
-            _write_version(connection)  # whoever may not write must learn so now
-        connection.execute("PRAGMA journal_mode = WAL")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Make a new file a store, and see that this one can be written to."""
+    connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+    connection.execute("PRAGMA synchronous = FULL")
+    # Of two processes that open a new file at once, the second finds the tables of the first.
+    with transaction(connection):
+        if _is_new(connection):
+            for statement in (*_TABLES.values(), f"PRAGMA application_id = {APPLICATION}"):
+                connection.execute(statement)
+            connection.execute(_WRITE_VERSION)
+    with transaction(connection, end="ROLLBACK"):
+        _check_format(connection, path)
+        connection.execute(_WRITE_VERSION)  # whoever may not write must learn so now
+    connection.execute("PRAGMA journal_mode = WAL")
 
 
-def _open_to_read(path: Path) -> sqlite3.Connection:
-    """Open to read; if allowed, as a connection that could write, which leaves no files behind."""
-    connection = _connect(path, "mode=rw")
+def _can_be_read(connection: sqlite3.Connection, path: Path) -> bool:
+    """Check a store as one that could be written to, which leaves no files behind.
+
+    That is not possible in a folder without permission to write; unless somebody writes there now,
+    the file then never changes.
+    """
+    connection.execute("PRAGMA query_only = ON")
     try:
-        connection.execute("PRAGMA query_only = ON")
-        try:
-            _check_format(connection, path)
-        except sqlite3.OperationalError as error:
-            target = path.resolve()  # the last writer that closes removes the write-ahead log
-            is_in_use = target.with_name(f"{target.name}-wal").exists()
-            if is_in_use or _code_of(error) not in _CLOSED_FOLDER:
-                raise
-            connection.close()
-            connection = _connect(path, "immutable=1")
-            _check_format(connection, path)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        _check_format(connection, path)
+    except sqlite3.OperationalError as error:
+        target = path.resolve()  # the last writer that closes removes the write-ahead log
+        is_in_use = target.with_name(f"{target.name}-wal").exists()
+        if is_in_use or _code_of(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
+        return False
+    return True
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection, end: str = "COMMIT") -> Iterator[None]:
-    """Write all or nothing, while nobody else writes."""
+def transaction(
+    connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE", end: str = "COMMIT"
+) -> Iterator[None]:
+    """Write all or nothing, while nobody else writes; after "BEGIN", read one state of the file."""
     try:
-        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(begin)
         yield
         connection.execute(end)
     except BaseException:
         if connection.in_transaction:  # SQLite itself may have rolled back
             connection.execute("ROLLBACK")
         raise
-
-
-@contextmanager
-def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Read the same state of the file throughout, whatever others write."""
-    try:
-        connection.execute("BEGIN")
-        yield
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
 
 
 def _is_new(connection: sqlite3.Connection) -> bool:
@@ -291,11 +277,6 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
         )
     if version < 1:
         raise make_damage_error(path, f"format {version} does not exist")
-    if version < VERSION:
-        raise StoreError(
-            f"{name}: its format {version} is that of an older pdfalearn, which this one does not "
-            "read; use another file"
-        )
     if fault := _find_schema_fault(connection):
         raise make_damage_error(path, fault)
 
@@ -305,18 +286,16 @@ def _find_schema_fault(connection: sqlite3.Connection) -> str | None:
 
     Triggers, views and the like could run somebody else's code when answers are stored.
     """
-    missing = {("table", name) for name in _TABLES} | {("index", _INDEX)}
-    for kind, name, table, statement in connection.execute(
-        "SELECT type, name, tbl_name, sql FROM sqlite_master"
-    ):
-        if (kind, name) not in missing:
-            return f"there is the {kind} {name!r}, which no store has"
-        missing.remove((kind, name))
-        if kind == "table" and str(statement).split() != _TABLES[name].split():
-            return f"the table {name!r} is not that of a store"
-        if kind == "index" and (statement is not None or table != "models"):
-            return f"the index {name!r} is not that of a store"
-    for kind, name in sorted(missing, reverse=True):  # tables before their indices
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+    found = {(*names, " ".join(str(text).split())) for *names, text in connection.execute(query)}
+    expected = {
+        *(("table", name, name, " ".join(text.split())) for name, text in _TABLES.items()),
+        ("index", _INDEX, "models", "None"),
+    }
+    # In reverse, tables come before their indices.
+    for kind, name, *_ in sorted(found - expected, reverse=True):
+        return f"the {kind} {name!r} is not that of a store"
+    for kind, name, *_ in sorted(expected - found, reverse=True):
         return f"the {kind} {name!r} is missing"
     return None
 
@@ -325,11 +304,64 @@ def _header(connection: sqlite3.Connection, *names: str) -> tuple[int, ...]:
     return tuple(int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in names)
 
 
-def _write_version(connection: sqlite3.Connection) -> None:
-    """Write the format's version, which a store has already."""
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
 def _code_of(error: sqlite3.Error) -> int:
     """Return SQLite's primary code; that of a damaged file if the module itself complains."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+
+
+class ModelRow(NamedTuple):
+    """A model as it stands in the file."""
+
+    id: int
+    key: str
+    alphabet_text: str
+
+    @property
+    def seal(self) -> int:
+        """Where the checksums of its answers begin, so that none fits another model."""
+        return zlib.crc32(f"{self.key}\n{self.alphabet_text}".encode())
+
+    def alphabet(self, path: Path) -> Alphabet:
+        """Read the alphabet."""
+        try:
+            document = json.loads(self.alphabet_text)
+            return Alphabet(document["symbols"], document["terminal"])
+        except (ValueError, TypeError, KeyError) as error:
+            what = f"the alphabet of the model {self.key!r}: {error}"
+            raise make_damage_error(path, what) from error
+
+
+def read_models(connection: sqlite3.Connection) -> list[ModelRow]:
+    """Return all models, in the order in which they were first written."""
+    return [ModelRow(*row) for row in connection.execute("SELECT * FROM models ORDER BY id")]
+
+
+def find_model(
+    connection: sqlite3.Connection, path: Path, key: str, alphabet: Alphabet | None = None
+) -> ModelRow | None:
+    """Return the model of a key, if there is one; with another alphabet it is refused."""
+    row = connection.execute("SELECT * FROM models WHERE key = ?", (key,)).fetchone()
+    model = None if row is None else ModelRow(*row)
+    if model and alphabet is not None and (known := model.alphabet(path)) != alphabet:
+        there, given = (
+            f"{shortened(one.symbols)} and the terminal {one.terminal!r}"
+            for one in (known, alphabet)
+        )
+        raise StoreError(
+            f"{show_name(str(path))}: the model {key!r} is there with the alphabet {there}, not "
+            f"{given}; give this model a key of its own"
+        )
+    return model
+
+
+def add_model(connection: sqlite3.Connection, key: str, alphabet: Alphabet) -> ModelRow:
+    """Write a model that is not in the file."""
+    text = write_alphabet(alphabet)
+    cursor = connection.execute("INSERT INTO models (key, alphabet) VALUES (?, ?)", (key, text))
+    return ModelRow(int(cursor.lastrowid or 0), key, text)
+
+
+def write_alphabet(alphabet: Alphabet) -> str:
+    """Write an alphabet as JSON; a symbol that files cannot hold is an `InputError`."""
+    check_symbols((*alphabet.symbols, alphabet.terminal))
+    return json.dumps({"symbols": alphabet.symbols, "terminal": alphabet.terminal})

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.files import check_name, show_name
 from pdfalearn.models import LanguageModel, check_members
-from pdfalearn.stores._catalogue import check_key, find_model, read_models
-from pdfalearn.stores._sqlite import StoreFile, make_damage_error, read_snapshot
+from pdfalearn.stores._sqlite import (
+    StoreFile,
+    find_model,
+    make_damage_error,
+    read_models,
+    transaction,
+)
 from pdfalearn.stores.answers import ModelAnswers
 
 _KEY_DIGITS = 20
@@ -152,12 +156,7 @@ class AnswerStore:
     def __enter__(self) -> AnswerStore:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -180,7 +179,8 @@ class AnswerStore:
         StoreError
             If the key is known with another alphabet, or not known and no alphabet given.
         """
-        key = check_key(key)
+        if not isinstance(key, str) or not key or not key.isprintable():
+            raise InputError(f"the key {key!r} of a model is not a line of text; give one")
         if alphabet is None:
             with self._file.reading() as connection:
                 model = find_model(connection, self.path, key)
@@ -194,10 +194,14 @@ class AnswerStore:
         with self._file.reading() as connection:
             return [
                 StoredModel(
-                    model.key, model.alphabet(self.path), count, size, _show(first), _show(last)
+                    model.key,
+                    model.alphabet(self.path),
+                    count,
+                    size,
+                    *(datetime.fromtimestamp(time, UTC).isoformat() for time in times),
                 )
                 for model in read_models(connection)
-                for count, size, first, last in connection.execute(_FACTS, (model.id,))
+                for count, size, *times in connection.execute(_FACTS, (model.id,))
             ]
 
     def verify(self) -> Verified:
@@ -215,7 +219,7 @@ class AnswerStore:
             (message,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if message != "ok":
                 raise make_damage_error(self.path, f"SQLite finds {message!r}")
-            with read_snapshot(connection):
+            with transaction(connection, "BEGIN", end="ROLLBACK"):
                 models = read_models(connection)
                 answers = (
                     ModelAnswers(self._file, model.key, model.alphabet(self.path))
@@ -248,8 +252,3 @@ class AnswerStore:
             with other._file.reading() as connection:
                 connection.execute("VACUUM")
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _show(time: int) -> str:
-    """Return a time in UTC as text."""
-    return datetime.fromtimestamp(time, UTC).isoformat()

@@ -17,7 +17,6 @@ from pdfalearn.errors import DamagedStoreError, InputError, StoreError
 from pdfalearn.files import show_name
 from pdfalearn.row_checks import BadRowError, UndecidedError
 from pdfalearn.rows import Rows
-from pdfalearn.stores._catalogue import ModelRow, add_model, find_model, write_alphabet
 from pdfalearn.stores._coding import (
     check_rows,
     decode_rows,
@@ -25,7 +24,14 @@ from pdfalearn.stores._coding import (
     encode_rows,
     encode_words,
 )
-from pdfalearn.stores._sqlite import StoreFile, make_damage_error
+from pdfalearn.stores._sqlite import (
+    ModelRow,
+    StoreFile,
+    add_model,
+    find_model,
+    make_damage_error,
+    write_alphabet,
+)
 from pdfalearn.typing import Integers
 from pdfalearn.words import Words
 
@@ -59,20 +65,11 @@ class ModelAnswers:
     read when they are needed. (With an index of the words in the file, adding random words to a
     large store takes three times as long: each changes a page of its own.) Iterating yields every
     word with its distribution, in the order in which they were stored; None stands for the
-    distribution of an undefined word.
-
-    Parameters
-    ----------
-    file : StoreFile
-        The open file.
-    key : str
-        Which model.
-    alphabet : Alphabet
-        The model's alphabet; one that is not that of the file is refused.
+    distribution of an undefined word. An alphabet that is not that of the file is refused.
     """
 
     def __init__(self, file: StoreFile, key: str, alphabet: Alphabet) -> None:
-        write_alphabet(alphabet)
+        write_alphabet(alphabet)  # refuses symbols that no file can hold
         with file.reading() as connection:
             find_model(connection, file.path, key, alphabet)
         self._file = file
@@ -115,19 +112,9 @@ class ModelAnswers:
             last = found[-1][0]
 
     def find(self, words: Words) -> tuple[Integers, Rows]:
-        """Find the words that are stored.
+        """Return the places of words that are stored, ascending, and their rows.
 
-        Returns
-        -------
-        places : array of int
-            The places of these words, ascending.
-        rows : Rows
-            Their rows; undefined ones are marked.
-
-        Raises
-        ------
-        DamagedStoreError
-            If an answer is not as it was written; the message names it.
+        An answer that is not as it was written is a `DamagedStoreError` that names it.
         """
         with self._file.reading() as connection:
             self._refresh(connection)
@@ -150,13 +137,6 @@ class ModelAnswers:
     def add(self, words: Words, rows: Rows) -> None:
         """Store answers: all of them, or none and an error. Those that are stored are ignored.
 
-        Parameters
-        ----------
-        words : Words
-            The words.
-        rows : Rows
-            A row for each.
-
         Raises
         ------
         InputError
@@ -165,7 +145,6 @@ class ModelAnswers:
             If a word has another answer already. If the file is locked, may not be written, or the
             disk is full: what was added before is safe, and the same call may be tried again.
         """
-        self._file.check_writable()
         self._check_given(words, rows)
         if not len(words):
             return
@@ -180,6 +159,7 @@ class ModelAnswers:
             shared: dict[bytes, int] = {}
             records = self._make_records(model, spelled, contents, shared)
             connection.executemany(_INSERT, records)
+        # Only now, after the commit, is it known that the answers are there.
         self._model = model
         self._shared_bytes += sum(map(len, shared)) + 100 * len(shared)
         if self._shared_bytes > _SHARED_BYTES:
@@ -204,6 +184,7 @@ class ModelAnswers:
         pairs = list(zip(spelled, contents, strict=True))
         checksums = [crc(content or b"", crc(word, seal)) for word, content in pairs]
         rows: list[bytes | int | None] = [*contents]
+        # A row that is known already is not stored again, but the number of its first answer.
         for place, content in enumerate(contents):
             if content is not None:
                 at = known.get(content) or shared.setdefault(content, first + place)
@@ -280,6 +261,7 @@ class ModelAnswers:
 
     def _read_rows(self, connection: sqlite3.Connection, numbers: Integers) -> Rows:
         """Return the rows of answers, by their numbers."""
+        # In ascending order the file is read from its beginning to its end, each page once.
         if (np.diff(numbers) > 0).all():
             return self._decode_rows(self._read(connection, numbers))
         different, places = np.unique(numbers, return_inverse=True)

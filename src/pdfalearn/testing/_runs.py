@@ -34,12 +34,12 @@ _ROWS = (
 class Answer(NamedTuple):
     """The answer to one word."""
 
+    # The distribution; None if the word is undefined.
     row: Floats | None
-    """The distribution; None if the word is undefined."""
+    # Which symbols have a probability above 0 for sure.
     likely: Flags
-    """Which symbols have a probability above 0 for sure."""
+    # With which symbols no word goes on.
     impossible: Flags
-    """With which symbols no word goes on."""
 
     def difference(self, other: Answer, alphabet: Alphabet, tolerance: float) -> str | None:
         """Return how two answers differ, as in "gives …, but …"; None if they are the same."""
@@ -98,8 +98,8 @@ class Run:
         self._ids: dict[Word, int] = {(): 0}
         self._parents, self._symbols = [0], [0]
         self._number(order)
+        # The rows that were returned last, and what they were then.
         self._before: tuple[Rows, list[Answer]] | None = None
-        """The rows that were returned last, and what they were then."""
         self._opened = self._call("open", [], lambda: open_model(model))
 
     def __enter__(self) -> Run:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.random import Generator
 
 from pdfalearn.checks import checked_generator, checked_integer, checked_number
 from pdfalearn.errors import ModelError
@@ -12,14 +13,14 @@ from pdfalearn.models import LanguageModel, as_model, check_members
 from pdfalearn.pdfa import PDFA
 from pdfalearn.testing._runs import Answer, Run, Word, column_name, word_name
 
+# On average over all words and trials, a word is asked at most this many times.
 _TIMES = 7
-"""On average over all words and trials, a word is asked at most this many times."""
 _BATCH = 7
 _FEW = 3
+# How many times as long as the others one word is.
 _LONGER = 4
-"""How many times as long as the others one word is."""
+# The share of symbols that are drawn from the model; the others are any symbols.
 _LIKELY = 0.7
-"""The share of symbols that are drawn from the model; the others are any symbols."""
 _TRIES = 8
 
 _CHANCE = "an answer must not depend on chance (is there dropout in it?)"
@@ -67,7 +68,7 @@ def check_model(
     max_length : int
         The length of the words; one is four times as long.
     seed : int
-        Draws the words.
+        Seed of the words.
     tolerance : float
         By how much a probability may differ from one time to the next.
 
@@ -120,12 +121,7 @@ class _Trials:
     """A model under trial, and what it answered first."""
 
     def __init__(
-        self,
-        model: LanguageModel,
-        most: int,
-        max_length: int,
-        tolerance: float,
-        random: np.random.Generator,
+        self, model: LanguageModel, most: int, max_length: int, tolerance: float, random: Generator
     ) -> None:
         self._model = model
         self._alphabet = model.alphabet
@@ -133,14 +129,14 @@ class _Trials:
         self._max_length = max_length
         self._tolerance = tolerance
         self._random = random
+        # Whether the model must not be asked beyond what is impossible.
         self._cautious = bool(model.needs_prefixes)
-        """Whether the model must not be asked beyond what is impossible."""
+        # The words, as they were asked for first.
         self._batches: list[list[Word]] = []
-        """The words, as they were asked for first."""
+        # The words in the order of their ids at that time.
         self._order: list[Word] = []
-        """The words in the order of their ids at that time."""
+        # The first answer to each word.
         self._answers: dict[Word, Answer] = {}
-        """The first answer to each word."""
 
     def ask_first(self) -> None:
         """Ask for words that get longer by a symbol a batch, for a long one, and for some twice."""

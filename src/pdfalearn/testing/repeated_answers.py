@@ -12,11 +12,11 @@ from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import LanguageModel, as_model, ask_words
 from pdfalearn.pdfa import PDFA
-from pdfalearn.typing import Floats
+from pdfalearn.testing._runs import Answer, read_answers
 from pdfalearn.words import Words
 
+# The sizes of the batches that are compared with all words at once.
 _BATCHES = (1, 7)
-"""The sizes of the batches that are compared with all words at once."""
 
 
 @dataclass(frozen=True)
@@ -74,30 +74,25 @@ def stability(
         codes = [model.alphabet.encode(word).tolist() for word in words]
     if not codes:
         raise InputError("there are no words to ask for")
-    first = _asked(model, codes, len(codes))
+    first = _ask(model, codes, len(codes))
     largest, word = 0.0, codes[0]
     for size in _BATCHES:
-        again = _asked(model, codes, size)
-        for asked, one, other in zip(codes, first, again, strict=True):
+        again = _ask(model, codes, size)
+        for asked, (one, *_), (other, *_) in zip(codes, first, again, strict=True):
             if (one is None) != (other is None):
                 shown = model.alphabet.decode(asked)
                 raise ModelError(f"the word {shown} is undefined in one batch only")
             if one is not None and other is not None:
-                difference = float(np.nan_to_num(np.abs(one - other), nan=np.inf).max())
+                difference = float(np.abs(one - other).max())
                 if difference > largest:
                     largest, word = difference, asked
     return Stability(largest, model.alphabet.decode(word), len(codes))
 
 
-def _asked(model: LanguageModel, words: list[list[int]], size: int) -> list[Floats | None]:
-    """Ask for words in batches of a size; return None for those that are undefined."""
-    answers: list[Floats | None] = []
-    for begin in range(0, len(words), size):
-        rows = ask_words(model, Words.of(words[begin : begin + size]))
-        undefined = np.zeros(len(rows), dtype=bool) if rows.undefined is None else rows.undefined
-        table = rows.to_dense()
-        answers += [None if undefined[place] else table[place] for place in range(len(rows))]
-    return answers
+def _ask(model: LanguageModel, words: list[list[int]], size: int) -> list[Answer]:
+    """Ask for words in batches of a size."""
+    parts = [words[begin : begin + size] for begin in range(0, len(words), size)]
+    return [answer for part in parts for answer in read_answers(ask_words(model, Words.of(part)))]
 
 
 def _random_words(symbols: int, count: int, max_length: int, seed: int) -> list[list[int]]:

@@ -1,53 +1,70 @@
-"""The data of an automaton's page: its likely core, if it is large."""
+"""What pages hold of one automaton, its likely core if it is large, and of two: where they part."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.analysis import most_likely
+from pdfalearn.alphabet import Symbol
+from pdfalearn.analysis import (
+    Distances,
+    PrefixDifference,
+    WordDifference,
+    differences,
+    distances,
+    most_likely,
+)
+from pdfalearn.equivalence import in_order_of
+from pdfalearn.errors import InputError
 from pdfalearn.io import WordNotation
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
-from pdfalearn.text import are_characters, shortened, symbol_text
+from pdfalearn.text import are_characters, count_text, short_word_text, shortened, symbol_text
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.viewing.page import Part
-from pdfalearn.viewing.visits import cut_visits
+from pdfalearn.viewing.choosing import cut_visits
 
-MOST_STATES = 10_000
-MOST_TRANSITIONS = 65_000
-"""More would make a page of over two megabytes."""
+# More would make a page of over two megabytes.
+MOST_STATES, MOST_TRANSITIONS = 10_000, 65_000
+# Of each state the page has this many transitions, the likeliest ones.
 MOST_ROW = 256
-"""Of each state the page has this many transitions, the likeliest ones."""
+# At most this many transitions are looked at.
 _MOST_CELLS = 2**26
-"""At most this many transitions are looked at."""
+_LIKELY_WORDS = 20
+# Longer words are not listed.
+_LONGEST_WORD = 300
+# In automata of more transitions the likeliest words are not searched for.
+_MOST_SEARCHED = 1_000_000
+# The names of all symbols together have at most about this many characters.
+_MOST_CHARACTERS = 200_000
 
 
 class Core(NamedTuple):
     """States, the initial one first and then by visits, and their transitions."""
 
     states: Integers
-    sources: Integers
-    """Places in ``states``, in order."""
+    sources: Integers  # places in ``states``, in order
     symbols: Integers
-    left_out: Integers
-    """The number of each state's defined transitions that are not here."""
+    left_out: Integers  # the number of each state's defined transitions that are not here
 
 
-def core_of(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSITIONS) -> Core:
+def choose_core(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSITIONS) -> Core:
     """Choose the likeliest states, as many as a page has room for.
 
     Examples
     --------
     >>> from pdfalearn.datasets import figure_1
-    >>> core_of(figure_1(), np.array([1.0, 2.0])).states.tolist()
+    >>> choose_core(figure_1(), np.array([1.0, 2.0])).states.tolist()
     [0, 1]
     """
-    order = _by_visits(visits, pdfa.initial)
+    ranks = visits.copy()
+    ranks[pdfa.initial] = np.inf
+    order = np.argsort(-ranks, kind="stable")  # the initial state first
     order = order[: max(1, min(MOST_STATES, _MOST_CELLS // len(pdfa.alphabet)))]
     counts = (pdfa.transitions[order] >= 0).sum(axis=1)
     room = np.cumsum(np.minimum(counts, MOST_ROW)) <= most_transitions
@@ -55,13 +72,6 @@ def core_of(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSITIONS
     sources, symbols = _transitions(pdfa, states)
     left_out = counts[: len(states)] - np.bincount(sources, minlength=len(states))
     return Core(states, sources, symbols, left_out)
-
-
-def _by_visits(visits: Floats, initial: int) -> Integers:
-    """Return all states, the initial one first; of as many visits the lower number comes first."""
-    ranks = visits.copy()
-    ranks[initial] = np.inf
-    return np.argsort(-ranks, kind="stable")
 
 
 def _transitions(pdfa: PDFA, states: Integers) -> tuple[Integers, Integers]:
@@ -77,27 +87,10 @@ def _transitions(pdfa: PDFA, states: Integers) -> tuple[Integers, Integers]:
     return sources.astype(np.int64), symbols.astype(np.int64)
 
 
-_LIKELY_WORDS = 20
-_LONGEST_WORD = 300
-"""Longer words are not listed."""
-_MOST_SEARCHED = 1_000_000
-"""In automata of more transitions the likeliest words are not searched for."""
-_TEXTS = 200_000
-"""The names of all symbols together have at most about this many characters."""
-
-
 def automaton_title(pdfa: PDFA) -> str:
-    """Return how the page of an automaton is called if nobody says."""
-    states, symbols = len(pdfa), len(pdfa.alphabet)
-    return (
-        f"PDFA of {states:,} state{'s' * (states != 1)} "
-        f"over {symbols:,} symbol{'s' * (symbols != 1)}"
-    )
-
-
-def automaton_parts(pdfa: PDFA) -> list[Part]:
-    """Return the parts of an automaton's page."""
-    return [Part("automaton", "", automaton_data(pdfa))]
+    """Return the default title of an automaton's page."""
+    symbols = count_text(len(pdfa.alphabet), "symbols")
+    return f"PDFA of {count_text(len(pdfa), 'states')} over {symbols}"
 
 
 def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict[str, object]:
@@ -108,8 +101,9 @@ def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict
     of its transitions.
     """
     visits = cut_visits(pdfa)
-    core = core_of(pdfa, visits.states, most_transitions)
+    core = choose_core(pdfa, visits.states, most_transitions)
     words, words_note = _likely_words(pdfa)
+    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.transitions, -1)
     used = np.unique(np.concatenate((core.symbols, *map(np.array, words), [0]))).astype(np.int64)
     return {
         "states": len(pdfa),
@@ -119,18 +113,12 @@ def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict
         "allVisits": float(visits.states.sum()),
         "visitedSymbols": visits.symbols,
         "unvisited": int((visits.states == 0).sum()),
-        "unreached": len(pdfa) - _possible_states(pdfa),
+        "unreached": len(pdfa) - len(reachable_in(possible, pdfa.initial).states),
         **_rows(pdfa, core, used),
         **_texts(pdfa, used),
         "words": [np.searchsorted(used, word).tolist() for word in words],
         "wordsNote": words_note,
     }
-
-
-def _possible_states(pdfa: PDFA) -> int:
-    """Count the states that some word of positive probability reaches."""
-    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.transitions, -1)
-    return len(reachable_in(possible, pdfa.initial).states)
 
 
 def _rows(pdfa: PDFA, core: Core, used: NDArray[np.int64]) -> dict[str, str]:
@@ -152,7 +140,7 @@ def _rows(pdfa: PDFA, core: Core, used: NDArray[np.int64]) -> dict[str, str]:
 def _texts(pdfa: PDFA, used: NDArray[np.int64]) -> dict[str, object]:
     """Return how symbols are shown, as they are if that is otherwise, and how words have them."""
     symbols = [pdfa.alphabet.symbols[code] for code in used.tolist()]
-    notation, most = WordNotation(pdfa.alphabet), max(24, _TEXTS // len(symbols))
+    notation, most = WordNotation(pdfa.alphabet), max(24, _MOST_CHARACTERS // len(symbols))
     return {
         "texts": [shortened(symbol_text(symbol), most) for symbol in symbols],
         "raw": {
@@ -182,3 +170,107 @@ def _likely_words(pdfa: PDFA) -> tuple[list[list[int]], str]:
 
 def _base64(array: NDArray[np.generic], kind: str) -> str:
     return base64.b64encode(array.astype(f"<{kind}").tobytes()).decode()
+
+
+# This many words, and this many prefixes, are on a page.
+COUNT = 15
+# More pairs of states are not compared: it would take long to make the page.
+MOST_PAIRS = 300_000
+# Longer words are followed up to here.
+MOST_STEPS = 60
+# This many symbols have bars of their own; the others share one.
+_MOST_BARS = 8
+
+
+def comparison_data(a: PDFA, b: PDFA) -> dict[str, Any]:
+    """Return how far two automata are apart and where they part; refuse other symbols."""
+    sides = _Side(a, a), _Side(b, a)
+    try:
+        parted = differences(a, b, COUNT, most_pairs=MOST_PAIRS)
+        apart = distances(a, b, most_pairs=MOST_PAIRS)
+    except InputError as error:  # too many pairs of states
+        return {"distances": [], "words": [], "prefixes": [], "reason": str(error)}
+    prefixes = [
+        _difference_data(one, one.prefix, sides) | {"next": symbol_text(one.symbol)}
+        for one in parted.prefixes
+    ]
+    return {
+        "distances": _distance_rows(apart),
+        "columns": [symbol_text(symbol) for symbol in (a.alphabet.terminal, *a.alphabet)],
+        "words": [_difference_data(one, one.word, sides) for one in parted.words],
+        "prefixes": prefixes,
+        "reason": "The two give every word the same probability." if not apart.hellinger else "",
+    }
+
+
+def _distance_rows(apart: Distances) -> list[tuple[str, list[float | None], str]]:
+    """Return names, a figure or two bounds each, and what they mean; None is infinite."""
+    bounds: list[float | None] = [apart.total_variation_low, apart.total_variation_high]
+    return [
+        ("Hellinger", [apart.hellinger], "0: the same words; 1: no word in common"),
+        ("total variation", bounds, "the greatest difference in the probability of a set of words"),
+        ("Bhattacharyya", [finite_or_none(apart.bhattacharyya)], "−ln Σ √(P(w)·Q(w))"),
+        ("L2", [apart.l2], "√(Σ (P(w) − Q(w))²) over words that end"),
+    ]
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return a number as JSON can have it: None for an infinite one."""
+    return value if isfinite(value) else None
+
+
+class _Side:
+    """One of two automata, with its symbols in the first one's order."""
+
+    def __init__(self, pdfa: PDFA, first: PDFA) -> None:
+        self.table, self.rows = in_order_of(first.alphabet, pdfa)
+        self.alphabet, self.initial = first.alphabet, pdfa.initial
+
+    def states(self, codes: Sequence[int]) -> list[int]:
+        """Return the states along a word; -1 from where it is undefined."""
+        states = [self.initial]
+        for code in codes:
+            states.append(int(self.table[states[-1], code]))
+        return states
+
+    def row(self, state: int) -> Floats:
+        """Return the distribution of a state; nothing where a word is undefined."""
+        return self.rows[state] if state >= 0 else np.zeros(self.rows.shape[1])
+
+
+def _difference_data(
+    one: WordDifference | PrefixDifference, word: tuple[Symbol, ...], sides: tuple[_Side, _Side]
+) -> dict[str, Any]:
+    """Return a difference: its word as text, its figures, and what the two do along the word."""
+    alphabet = sides[0].alphabet
+    codes = alphabet.encode(word).tolist()
+    ways = [side.states(codes[:MOST_STEPS]) for side in sides]
+    steps = [
+        {"states": pair, "bars": _bars(*(s.row(q) for s, q in zip(sides, pair, strict=True)))}
+        for pair in zip(*ways, strict=True)
+    ]
+    return {
+        "word": short_word_text(word, joined=are_characters(alphabet)),
+        "length": len(word),
+        "codes": codes[:MOST_STEPS],
+        "steps": steps,
+        "share": one.share,
+        "a": one.probability_a,
+        "b": one.probability_b,
+        "next": None,
+    }
+
+
+def _bars(one: Floats, other: Floats) -> list[list[float]]:
+    """Return the columns that differ most with both probabilities; column -1 is all others."""
+    gaps = np.abs(np.sqrt(one) - np.sqrt(other))
+    chosen = np.argsort(-gaps, kind="stable")[:_MOST_BARS]
+    chosen = chosen[(one[chosen] > 0) | (other[chosen] > 0)]
+    bars = [[int(column), _short(one[column]), _short(other[column])] for column in chosen]
+    rest = [float(row.sum() - row[chosen].sum()) for row in (one, other)]
+    return [*bars, [-1, *map(_short, rest)]] if max(rest) > 1e-6 else bars
+
+
+def _short(value: float) -> float:
+    """Keep six digits, which is more than bars can show."""
+    return float(f"{max(0.0, float(value)):.6g}")

@@ -1,19 +1,84 @@
-"""Which states and edges a picture shows by default, and what it says of the rest."""
+"""Which states words visit, which states and edges a picture shows, what it says of the rest."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, inf, log10
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.viewing.visits import cut_visits
+
+# Words are followed for at most this many symbols, or fewer in large automata.
+_MOST_SYMBOLS, _LEAST_SYMBOLS = 1_000, 20
+# Transitions passed through before the rest of all words is left out.
+_MOST_WORK = 2**29
+# Words are followed until a smaller share than this still goes on.
+_NOTHING = 1e-9
+# Up to this many NumPy is fast enough; SciPy takes a third of its time for many.
+_FEW_TRANSITIONS = 2**13
+
+
+class CutVisits(NamedTuple):
+    """Expected visits of a word, of which only the beginning is followed if it is long."""
+
+    states: Floats  # of every state
+    symbols: int | None  # how many symbols of each word were followed; None if words end before
+
+
+def cut_visits(pdfa: PDFA) -> CutVisits:
+    """Compute the expected visits of states by the first symbols of a word.
+
+    Exact visits (`expected_visits`) are infinite where words never end, and take long in large
+    automata. For a picture the first thousand symbols tell as much.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_1
+    >>> cut_visits(figure_1()).states.round(6).tolist(), cut_visits(figure_1()).symbols
+    ([1.0, 2.0], None)
+    """
+    step = _step(pdfa)
+    here = np.zeros(len(pdfa))
+    here[pdfa.initial] = 1.0
+    visits = here.copy()
+    symbols = min(_MOST_SYMBOLS, max(_LEAST_SYMBOLS, _MOST_WORK // pdfa.transitions.size))
+    for _ in range(symbols):
+        here = step(here)
+        visits += here
+        if here.sum() <= _NOTHING:
+            return CutVisits(visits, None)
+    return CutVisits(visits, symbols)
+
+
+def _step(pdfa: PDFA) -> Callable[[Floats], Floats]:
+    """Return what passes probability on by one symbol.
+
+    Undefined transitions have probability 0 and may lead anywhere. Both ways add up the same
+    numbers in the same order.
+    """
+    probabilities, successors = pdfa.probabilities[:, 1:], np.maximum(pdfa.transitions, 0).ravel()
+    states, symbols = pdfa.transitions.shape
+    if states * symbols <= _FEW_TRANSITIONS:
+
+        def step(here: Floats) -> Floats:
+            passed = (probabilities * here[:, np.newaxis]).ravel()
+            return np.asarray(np.bincount(successors, passed, states), dtype=np.float64)
+
+        return step
+    from scipy.sparse import csr_array  # takes 0.2 s to import
+
+    # The rows of an automaton are those of a sparse matrix as they stand.
+    ends = np.arange(0, states * symbols + 1, symbols)
+    moves = csr_array((probabilities.ravel(), successors, ends), shape=(states, states)).T
+    return lambda here: np.asarray(moves @ here)
+
 
 _MOST_DECIMALS = 6
 
@@ -38,49 +103,28 @@ def connected_core(
 ) -> Integers:
     """Choose states that carry most of the visits, each reached from those chosen before it.
 
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton.
-    shares : array of float
-        Each state's share of the visits.
-    most : int
-        How many states at most, unless more are always chosen.
-    enough : float
-        The share of the visits that is enough.
-    always : iterable of int
-        States that are chosen in any case.
-
-    Returns
-    -------
-    array of int
-        The states, by their numbers.
+    At most ``most`` states are chosen, unless there are more that ``always`` are, and none beyond
+    those that carry ``enough`` of all visits.
     """
-    chosen = {pdfa.initial, *always}
-    waiting: list[tuple[float, int]] = []
-    for state in chosen:
-        _wait(pdfa, shares, state, waiting)
-    carried = float(shares[sorted(chosen)].sum())
-    while waiting and len(chosen) < most and carried < enough:
-        loss, state = heapq.heappop(waiting)
+    chosen: set[int] = set()
+    carried = 0.0
+    # The state that words visit most comes first; those that are always chosen before all others.
+    waiting = [(-inf, state) for state in sorted({pdfa.initial, *always})]
+    while waiting and (waiting[0][0] == -inf or (len(chosen) < most and carried < enough)):
+        state = heapq.heappop(waiting)[1]
         if state not in chosen:
             chosen.add(state)
-            carried -= loss
-            _wait(pdfa, shares, state, waiting)
+            carried += float(shares[state])
+            possible = pdfa.probabilities[state, 1:] > 0
+            for successor in np.unique(pdfa.transitions[state, possible]).tolist():
+                heapq.heappush(waiting, (-float(shares[successor]), successor))
     return np.array(sorted(chosen), dtype=np.int64)
 
 
-def _wait(pdfa: PDFA, shares: Floats, state: int, waiting: list[tuple[float, int]]) -> None:
-    """Let the possible successors of a state wait for their turn, those visited most first."""
-    possible = pdfa.probabilities[state, 1:] > 0
-    for successor in np.unique(pdfa.transitions[state, possible]).tolist():
-        heapq.heappush(waiting, (-float(shares[successor]), successor))
-
-
+# The least probabilities that a picture is tried with, one after the other.
 _LADDER = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
-"""The least probabilities that a picture is tried with, one after the other."""
+# Each step of a way costs this much, so that of two ways as likely the shorter one is taken.
 _STEP = 1e-9
-"""Of two ways that are as likely, the shorter one is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +132,10 @@ class Edges:
     """The edges between some states of an automaton."""
 
     pdfa: PDFA
-    states: Integers
-    """The states between which they are."""
-    sources: Integers
+    states: Integers  # the states between which they are
+    sources: Integers  # the two ends of every edge, as numbers of states
     targets: Integers
-    """The two ends of every edge, as numbers of states."""
-    weights: Floats
-    """The probability of every edge: of all its symbols together."""
+    weights: Floats  # the probability of every edge: of all its symbols together
 
     @classmethod
     def between(cls, pdfa: PDFA, states: Integers) -> Edges:
@@ -121,7 +162,7 @@ class Edges:
         order = np.argsort(-probabilities[kept], kind="stable")
         return [int(column) for column in columns[kept][order]]
 
-    def kept(self, least: float) -> NDArray[np.bool_]:
+    def keep(self, least: float) -> NDArray[np.bool_]:
         """Mark possible edges of at least a probability, and those that no picture does without.
 
         These are the likeliest one from each state, and those on the likeliest way to a state.
@@ -138,7 +179,7 @@ class Edges:
         """
         if np.count_nonzero(self.are_possible) <= most:
             return 0.0
-        fitting = (least for least in _LADDER if np.count_nonzero(self.kept(least)) <= most)
+        fitting = (least for least in _LADDER if np.count_nonzero(self.keep(least)) <= most)
         return next(fitting, _LADDER[-1])
 
     @property
@@ -176,32 +217,27 @@ class Edges:
         return np.asarray(before[numbers[self.targets]] == numbers[self.sources])
 
 
+# Automata of at most this many reachable states are drawn whole.
 MOST_STATES = 60
-"""Automata of at most this many reachable states are drawn whole."""
+# At most this many states of larger automata are drawn.
 MOST_CORE_STATES = 30
-"""At most this many states of larger automata are drawn."""
+# States are added to a core until they carry this share of the visits.
 ENOUGH_VISITS = 0.95
-"""States are added to a core until they carry this share of the visits."""
-FEW_EDGES = 40
-EDGES_A_STATE = 2.5
-"""A picture has at most `FEW_EDGES`, or this many a state if that is more, where possible."""
+# A picture has at most this many edges, or this many a state if that is more, where possible.
+FEW_EDGES, EDGES_A_STATE = 40, 2.5
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
     """The part of an automaton that is drawn."""
 
-    edges: Edges
-    """Between the states that are drawn."""
-    kept: NDArray[np.bool_]
-    """Which edges are drawn."""
-    shares: Floats
-    """Each state's share of the visits."""
-    note: str
-    """What is left out; empty if nothing is."""
+    edges: Edges  # between the states that are drawn
+    kept: NDArray[np.bool_]  # which edges are drawn
+    shares: Floats  # each state's share of the visits
+    note: str  # what is left out; empty if nothing is
 
 
-def chosen(
+def choose_part(
     pdfa: PDFA,
     *,
     most_states: int | None = None,
@@ -209,28 +245,20 @@ def chosen(
     always: frozenset[int] = frozenset(),
     way: frozenset[tuple[int, int]] = frozenset(),
 ) -> Chosen:
-    """Choose states and edges so that there is a picture that can be read.
+    """Choose states and edges for a picture that can be read.
 
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton.
-    most_states, least : optional
-        As for `draw`.
-    always : frozenset of int
-        States that are drawn in any case.
-    way : frozenset of pairs of int
-        Edges between these that are drawn in any case.
+    ``most_states`` and ``least`` are as in `draw`. The states of ``always`` and the edges between
+    the pairs of ``way`` are drawn in any case.
     """
     visits = cut_visits(pdfa)
     shares = visits.states / visits.states.sum()
-    states = _states(pdfa, shares, most_states, always, everything=least == 0)
+    states = _choose_states(pdfa, shares, most_states, always, everything=least == 0)
     edges = Edges.between(pdfa, states)
     if least == 0:
         kept = np.ones(len(edges), dtype=bool)
     else:
         least = least or edges.readable(max(FEW_EDGES, round(EDGES_A_STATE * len(states))))
-        kept = edges.kept(least) | edges.are_on(way)
+        kept = edges.keep(least) | edges.are_on(way)
     exceptions = "the word's and the likeliest" if way else "the likeliest"
     remarks = [
         _states_note(states, shares, visits.symbols),
@@ -239,7 +267,7 @@ def chosen(
     return Chosen(edges, kept, shares, "; ".join(filter(None, remarks)))
 
 
-def _states(
+def _choose_states(
     pdfa: PDFA, shares: Floats, most: int | None, always: frozenset[int], *, everything: bool
 ) -> Integers:
     """Choose states: all that matter, or where they are too many the likely core."""
@@ -259,8 +287,8 @@ def _states_note(states: Integers, shares: Floats, symbols: int | None) -> str:
     count = f"{len(states):,} of {len(shares):,} states"
     others = np.ones(len(shares), dtype=bool)
     others[states] = False
-    lost = float(shares[others].sum())
-    share = probability_text(1 - lost, 2) if lost else "all"
+    missing = float(shares[others].sum())
+    share = probability_text(1 - missing, 2) if missing else "all"
     if share == "1":
         share = "nearly all"
     visits = "visits" if symbols is None else f"first {symbols:,} symbols"

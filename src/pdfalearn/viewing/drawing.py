@@ -19,7 +19,7 @@ from pdfalearn.files import check_can_write, write_named
 from pdfalearn.io import (
     TIME_LIMIT,
     check_can_draw,
-    escaped_label,
+    escape_label,
     list_label,
     picture,
     picture_writers,
@@ -27,20 +27,21 @@ from pdfalearn.io import (
 )
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.text import described, short_word_text
-from pdfalearn.viewing.choosing import Chosen, chosen, probability_text
+from pdfalearn.viewing.choosing import Chosen, choose_part, probability_text
+from pdfalearn.viewing.page import element
 
 DIRECTIONS = {"right": "LR", "down": "TB"}
 
+# Labels of edges are cut after this many lines.
 _MOST_LINES = 4
-"""Labels of edges are cut after this many lines."""
+# At least this much of a state's probability has to be left out for the state to say so.
 _REST = 0.005
-"""So much of a state's probability has to be left out for the state to say so."""
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 _MARK = "#b3261e"
 _MARKED_FILL = "#fbdedb"
+# Of states that words hardly visit, to those that they visit most; in print all are light grey.
 _FILLS = ("#ffffff", "#f1f5f9", "#e3ebf3", "#d3e0ec", "#c2d4e5")
-"""Of states that words hardly visit, to those that they visit most; in print all are light grey."""
 
 _FONT = "Helvetica,Arial,sans-serif"
 _BEGIN = """\
@@ -60,10 +61,8 @@ class Style:
 
     digits: int = 2
     direction: str = "right"
-    marked: frozenset[int] = frozenset()
-    """States that stand out."""
-    way: frozenset[tuple[int, int]] = frozenset()
-    """Edges that stand out, from state to state."""
+    marked: frozenset[int] = frozenset()  # states that stand out
+    way: frozenset[tuple[int, int]] = frozenset()  # edges that stand out, from state to state
     title: str = ""
 
 
@@ -77,23 +76,17 @@ def picture_text(part: Chosen, style: Style) -> str:
     )
     initial = f"  start -> {part.edges.pdfa.initial} [penwidth=1.2];\n"
     name = f"cluster of {len(part.edges.states)} states"
-    states = _titled(style.title, name, [initial, *_state_lines(part, style)])
+    states = [initial, *_state_lines(part, style)]
+    if style.title:
+        # Only a cluster has a label besides that of the whole picture. Its name is seen when a
+        # mouse rests on the picture.
+        label = f'label="{_lines(style.title)}"; labelloc=t; fontsize=16; fontcolor="#111111"'
+        states = [f'  subgraph "{name}" {{ {label}; peripheries=0; margin=4;\n', *states, "  }\n"]
     return "".join([begin, *states, *_edge_lines(part, style), "}\n"])
 
 
-def _titled(title: str, name: str, lines: list[str]) -> list[str]:
-    """Put states below a title: only a cluster has a label besides that of the whole picture.
-
-    What it is called is seen when a mouse rests on the picture.
-    """
-    if not title:
-        return lines
-    label = f'label="{_lines(title)}"; labelloc=t; fontsize=16; fontcolor="#111111"'
-    return [f'  subgraph "{name}" {{ {label}; peripheries=0; margin=4;\n', *lines, "  }\n"]
-
-
 def _lines(text: str) -> str:
-    return "\\n".join(escaped_label(line) for line in text.split("\n"))
+    return "\\n".join(escape_label(line) for line in text.split("\n"))
 
 
 def _state_lines(part: Chosen, style: Style) -> Iterator[str]:
@@ -116,10 +109,10 @@ def _state_label(state: int, terminal: float, rest: float, digits: int) -> str:
     """Write a state's name, its terminal probability and what is left out; no text of others."""
     lines = [f"q{state}".translate(_SUBSCRIPTS)]
     if terminal > 0:
-        lines.append(f'<FONT POINT-SIZE="11">{probability_text(terminal, digits)}</FONT>')
+        lines.append(element("FONT", probability_text(terminal, digits), POINT_SIZE="11"))
     if rest >= _REST:
         text = f"…{probability_text(rest, digits)}"
-        lines.append(f'<FONT POINT-SIZE="9" COLOR="#4a4a4a">{text}</FONT>')
+        lines.append(element("FONT", text, POINT_SIZE="9", COLOR="#4a4a4a"))
     return "<BR/>".join(lines)
 
 
@@ -212,23 +205,14 @@ class Picture:
         """
         write_named(self, path, _WRITERS)
 
-
-def check_can_save_picture(path: str | os.PathLike[str]) -> None:
-    """Raise now what `Picture.save` would raise later."""
-    check_can_write(path, _WRITERS)
-    check_can_draw(path)
-
-
-def _write_dot(drawn: Picture, stream: BinaryIO) -> None:
-    stream.write(drawn.dot.encode())
+    def _write_dot(self, stream: BinaryIO) -> None:
+        stream.write(self.dot.encode())
 
 
 _WRITERS: dict[str, Callable[[Picture, BinaryIO], None]] = {
     **picture_writers(Picture.rendered),
-    ".dot": _write_dot,
+    ".dot": Picture._write_dot,
 }
-ENDINGS = tuple(_WRITERS)
-"""The endings of pictures' files."""
 
 
 def draw(
@@ -298,18 +282,26 @@ def draw(
     Picture(states=10, note='10 of 158 states, 0.918 of the visits')
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
-    if path is not None:
-        check_can_save_picture(path)
+    if path is not None:  # raise now what saving would raise later
+        check_can_write(path, _WRITERS)
+        check_can_draw(path)
     way = _way(pdfa, word)
-    marks = _checked_marks(pdfa, marked)
+    if not isinstance(marked, Iterable):
+        raise InputError(f"marked {described(marked)} is not a list of states")
+    marks = frozenset(pdfa.checked_state(state, "marked state") for state in marked)
+    if not isinstance(direction, str) or direction not in DIRECTIONS:
+        names = " or ".join(map(repr, DIRECTIONS))
+        raise InputError(f"direction {described(direction)} is not {names}")
+    if not isinstance(title, str):
+        raise InputError(f"title {described(title)} is not a string")
     style = Style(
         digits=checked_integer(digits, "digits", 1, 6),
-        direction=_checked_direction(direction),
-        marked=marks | frozenset(way),
+        direction=direction,
+        marked=marks.union(way),
         way=frozenset(pairwise(way)),
-        title=_checked_title(title),
+        title=title,
     )
-    part = chosen(
+    part = choose_part(
         pdfa,
         most_states=None if most_states is None else checked_integer(most_states, "most_states", 1),
         least=None if least is None else checked_number(least, "least", 0, 1),
@@ -325,10 +317,12 @@ def draw(
     return picture
 
 
-def default_picture(pdfa: PDFA) -> Picture:
-    """Describe the picture that `save` writes; it is drawn later."""
-    part = chosen(pdfa)
-    return Picture(len(part.edges.states), part.note, picture_text(part, Style()))
+def default_picture(
+    pdfa: PDFA, *, most_states: int | None = None, time_limit: float = TIME_LIMIT
+) -> Picture:
+    """Describe the picture that `save` writes and notebooks show; it is drawn later."""
+    part = choose_part(pdfa, most_states=most_states)
+    return Picture(len(part.edges.states), part.note, picture_text(part, Style()), time_limit)
 
 
 def _way(pdfa: PDFA, word: Word | None) -> list[int]:
@@ -344,22 +338,3 @@ def _way(pdfa: PDFA, word: Word | None) -> list[int]:
             shown = short_word_text(symbols, joined=False)
             raise InputError(f"the word is undefined after {shown}; draw a word that is defined")
     return way
-
-
-def _checked_marks(pdfa: PDFA, given: Iterable[int]) -> frozenset[int]:
-    if not isinstance(given, Iterable):
-        raise InputError(f"marked {described(given)} is not a list of states")
-    return frozenset(pdfa.checked_state(state, "marked state") for state in given)
-
-
-def _checked_direction(given: str) -> str:
-    if not isinstance(given, str) or given not in DIRECTIONS:
-        names = " or ".join(map(repr, DIRECTIONS))
-        raise InputError(f"direction {described(given)} is not {names}")
-    return given
-
-
-def _checked_title(given: str) -> str:
-    if not isinstance(given, str):
-        raise InputError(f"title {described(given)} is not a string")
-    return given

@@ -1,107 +1,176 @@
-"""What notebooks show of results, frontiers, evaluations and certificates."""
+"""What notebooks show: pictures drawn soon or a reason why not, figures, and what is known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from pdfalearn.results import EVALUATION_HEADER as EVALUATION_HEADER
-from pdfalearn.results import FRONTIER_HEADER as HEADER
-from pdfalearn.results import SWEEP_HEADER as SWEEP_HEADER
-from pdfalearn.results import (
-    Bounds,
-    Certificate,
-    Divergence,
-    Evaluation,
-    Frontier,
-    Result,
-    Simplified,
-    Sweep,
-    comparison_cells,
-    cost_texts,
-    fact_cells,
-    questions_text,
-)
-from pdfalearn.results import frontier_cells as cells_of
-from pdfalearn.results import sweep_cells as sweep_cells
-from pdfalearn.text import LABELS, described
-from pdfalearn.viewing.notebook_pictures import paragraph, pdfa_image, section, table
+from pdfalearn import results
+from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.io import MOST_LEAVES as MOST_DRAWN_LEAVES
+from pdfalearn.io import render_tree
+from pdfalearn.pdfa import PDFA
+from pdfalearn.text import LABELS, described, shortened
+from pdfalearn.viewing.choosing import MOST_CORE_STATES
+from pdfalearn.viewing.drawing import default_picture
+from pdfalearn.viewing.page import Markup, element, image
 
+# Seconds that Graphviz may take in a notebook.
+TIME_LIMIT = 2.0
+# Of automata of more states the core is drawn.
+MOST_STATES = 40
+# Automata of more transitions are not drawn unasked, nor larger trees.
+MOST_CELLS, MOST_LEAVES = 500_000, 40
+# Tables of more rows are thinned out.
 _MOST_ROWS = 12
-"""Tables of more rows are thinned out."""
 _MOST_NOTES = 5
+# Longer texts are cut in the middle.
+_MOST_CHARACTERS = 2000
+
+_Thing = TypeVar("_Thing")
+_REASONS = (InputError, MissingExtraError, OSError)
 
 
-def result_html(result: Result) -> str:
+def pdfa_bundle(pdfa: PDFA) -> dict[str, str]:
+    """Return what a notebook shows of an automaton: a picture, or why there is none."""
+    return _bundle(pdfa, _draw_pdfa)
+
+
+def tree_bundle(tree: results.TreeNode) -> dict[str, str]:
+    """Return what a notebook shows of a classification tree: a picture, or why there is none."""
+    return _bundle(tree, _draw_tree)
+
+
+def result_html(result: results.Result) -> str:
     """Show a result: what is known, what it cost, and the automaton."""
-    costs, texts = result.statistics, cost_texts(result.statistics)
+    costs, texts = result.statistics, results.cost_texts(result.statistics)
     names = [LABELS[name] for name in ("words", "symbols", "equivalence_queries")]
     rows = [
         (LABELS["states"], f"{len(result.pdfa):,}"),
         *((name, texts[name]) for name in names),
         ("seconds", f"{costs.learning_seconds + costs.equivalence_seconds:.3g}"),
     ]
-    known = _known(result.certificate)
-    return section(known, *_notes(result.notes), table(rows), pdfa_image(result.pdfa))
+    return element(
+        "div", *_known(result.certificate, result.notes), _table(rows), _pdfa_image(result.pdfa)
+    )
 
 
-def frontier_html(frontier: Frontier) -> str:
+def frontier_html(frontier: results.Frontier) -> str:
     """Show a frontier: what is known, and its points, or of many some of them."""
-    known = _known(frontier.certificate)
-    own = paragraph(f"perplexity of the model itself: {frontier.model_perplexity:.3f}")
-    rows = cells_of(frontier)
-    shown = _thinned(rows)
-    left_out = len(rows) - len(shown)
-    more = [paragraph(f"{left_out} more: table() has them all, plot() draws them")] * (left_out > 0)
-    return section(known, *_notes(frontier.notes), table(shown, HEADER), *more, own)
+    rows = results.frontier_cells(frontier)
+    shown = _thin_out(rows)
+    parts = [*_known(frontier.certificate, frontier.notes), _table(shown, results.FRONTIER_HEADER)]
+    if len(shown) < len(rows):
+        left_out = len(rows) - len(shown)
+        parts.append(_paragraph(f"{left_out} more: table() has them all, plot() draws them"))
+    own = f"perplexity of the model itself: {frontier.model_perplexity:.3f}"
+    return element("div", *parts, _paragraph(own))
 
 
-def sweep_html(sweep: Sweep) -> str:
+def sweep_html(sweep: results.Sweep) -> str:
     """Show a sweep: its rows, how many words it asked, and what it recommends."""
-    questions = paragraph(questions_text(sweep), bold="words asked")
-    advice = paragraph(sweep.recommendation, bold="recommended")
-    return section(table(sweep_cells(sweep), SWEEP_HEADER), questions, advice)
+    return element(
+        "div",
+        _table(results.sweep_cells(sweep), results.SWEEP_HEADER),
+        _paragraph(results.questions_text(sweep), bold="words asked"),
+        _paragraph(sweep.recommendation, bold="recommended"),
+    )
 
 
-def evaluation_html(evaluation: Evaluation) -> str:
+def evaluation_html(evaluation: results.Evaluation) -> str:
     """Show an evaluation: its measures after every prefix and after whole words."""
-    measures = table(comparison_cells(evaluation), EVALUATION_HEADER)
-    return section(measures, table(fact_cells(evaluation)))
+    measures = _table(results.comparison_cells(evaluation), results.EVALUATION_HEADER)
+    return element("div", measures, _table(results.fact_cells(evaluation)))
 
 
-def certificate_html(certificate: Certificate) -> str:
+def certificate_html(certificate: results.Certificate) -> str:
     """Show a certificate: its kind, its statement and its figures."""
     rows = [
         (str(name), value if isinstance(value, str) else described(value))
         for name, value in certificate.details.items()
     ]
-    return section(_known(certificate), *([table(rows)] if rows else []))
+    return element("div", *_known(certificate), *([_table(rows)] if rows else []))
 
 
-def simplified_html(simplified: Simplified) -> str:
+def simplified_html(simplified: results.Simplified) -> str:
     """Show a smaller automaton and what it loses."""
     loss = f"states, {simplified.divergence:.4g} nats per symbol from the original"
-    return section(paragraph(loss, bold=f"{simplified.states:,}"), pdfa_image(simplified.pdfa))
+    text = _paragraph(loss, bold=f"{simplified.states:,}")
+    return element("div", text, _pdfa_image(simplified.pdfa))
 
 
-def divergence_html(divergence: Divergence) -> str:
+def divergence_html(divergence: results.Divergence) -> str:
     """Show a divergence, both ways."""
-    return section(table(divergence.rows(), ("", "a ‖ b", "b ‖ a")))
+    return element("div", _table(divergence.rows(), ("", "a ‖ b", "b ‖ a")))
 
 
-def bounds_html(bounds: Bounds) -> str:
+def bounds_html(bounds: results.Bounds) -> str:
     """Show bounds in a sentence."""
-    return section(paragraph(str(bounds)))
+    return element("div", _paragraph(str(bounds)))
 
 
-def _known(certificate: Certificate) -> str:
-    return paragraph(certificate.statement, bold=f"{certificate.kind}:")
+def _bundle(thing: _Thing, draw: Callable[[_Thing], str]) -> dict[str, str]:
+    try:
+        return {"image/svg+xml": draw(thing)}
+    except _REASONS as error:
+        return {"text/html": _paragraph(repr(thing)) + _paragraph(f"no picture: {error}")}
 
 
-def _notes(notes: Sequence[str]) -> Iterable[str]:
-    return [paragraph(note, bold="note:") for note in notes[:_MOST_NOTES]]
+def _pdfa_image(pdfa: PDFA) -> Markup:
+    """Return an image of an automaton, or why there is none."""
+    try:
+        style = "max-width:100%;background:#fff"
+        return image(_draw_pdfa(pdfa).encode(), _shorten(repr(pdfa)), style=style)
+    except _REASONS as error:
+        return _paragraph(f"no picture: {error}")
 
 
-def _thinned(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _draw_pdfa(pdfa: PDFA) -> str:
+    """Draw an automaton within the time that a notebook has."""
+    if pdfa.transitions.size > MOST_CELLS:
+        raise InputError(
+            f"{len(pdfa):,} states are too many to be drawn unasked; draw(pdfa) draws the likely "
+            "core, view(pdfa) makes a page"
+        )
+    most = None if len(pdfa) <= MOST_STATES else MOST_CORE_STATES
+    return default_picture(pdfa, most_states=most, time_limit=TIME_LIMIT).svg
+
+
+def _draw_tree(tree: results.TreeNode) -> str:
+    leaves = sum(not node.children for node, _, _ in results.numbered_nodes(tree))
+    if leaves > MOST_LEAVES:
+        raise InputError(
+            f"{leaves:,} leaves are too many for a notebook; save(tree, 'tree.svg') draws up to "
+            f"{MOST_DRAWN_LEAVES}, 'tree.json' holds any tree"
+        )
+    return render_tree(tree, "svg", time_limit=TIME_LIMIT).decode()
+
+
+def _known(certificate: results.Certificate, notes: Sequence[str] = ()) -> list[Markup]:
+    """Return what is known, and the notes."""
+    known = _paragraph(certificate.statement, bold=f"{certificate.kind}:")
+    return [known, *(_paragraph(note, bold="note:") for note in notes[:_MOST_NOTES])]
+
+
+def _paragraph(text: str, *, bold: str = "") -> Markup:
+    begin = [element("b", _shorten(bold)), " "] if bold else []
+    return element("p", *begin, _shorten(text))
+
+
+def _table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> Markup:
+    """Make a table: the first column names the row, all others are figures."""
+    lines = [[element("th", _shorten(name), scope="col") for name in header]] if header else []
+    for name, *figures in rows:
+        first = element("th", _shorten(name), scope="row", style="text-align:left")
+        lines.append([first, *(element("td", _shorten(figure)) for figure in figures)])
+    return element("table", *(element("tr", *line) for line in lines))
+
+
+def _shorten(text: str) -> str:
+    return shortened(text, _MOST_CHARACTERS)
+
+
+def _thin_out(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Leave out rows of a long table evenly, but none that has a mark at its end."""
     if len(rows) <= _MOST_ROWS:
         return rows

@@ -1,4 +1,4 @@
-"""One self-contained page of HTML: data, the page's own script and style, and nothing else."""
+"""HTML: the one place that makes markup of texts, and interactive pages of data and scripts."""
 
 from __future__ import annotations
 
@@ -16,77 +16,84 @@ from typing import Any, BinaryIO, NamedTuple
 from pdfalearn.files import write_named
 from pdfalearn.text import escaped
 
+# The page's scripts in the order in which they run; the last one shows the parts.
 SCRIPTS = (
-    "dom",
-    "texts",
-    "model",
-    "notation",
-    "chance",
-    "choosing",
-    "layers",
-    "placing",
-    "layout",
-    "labels",
-    "drawing",
-    "camera",
-    "diagram",
-    "bars",
-    "likely",
-    "following",
-    "searching",
-    "captions",
-    "automaton",
-    "focus",
-    "scale",
-    "chart",
-    "facts",
-    "tree",
-    "run",
-    "frontier",
-    "pair",
-    "start",
+    *("dom", "texts", "model", "notation", "chance", "choosing", "layers", "placing", "layout"),
+    *("labels", "drawing", "camera", "diagram", "bars", "likely", "following", "searching"),
+    *("captions", "automaton", "focus", "scale", "chart", "facts", "tree", "run", "frontier"),
+    *("pair", "start"),
 )
-"""The page's scripts in the order in which they run; the last one shows the parts."""
-
 STYLES = ("page", "automaton", "chart", "panels")
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<header class="page-head"><h1>{title}</h1></header>
-<main></main>
-<noscript><p>This page needs JavaScript to show what it holds.</p></noscript>
-<script type="application/json" id="parts">{parts}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
-
-_FRAME = (
-    '<iframe title="{title}" sandbox="allow-scripts allow-forms" width="100%" height="{height}" '
-    'frameborder="0" srcdoc="{html}"></iframe>'
-)
-"""The script listens to forms, so that they are allowed; the policy lets them send nothing."""
-_FRAME_HEIGHT = 760
+_FRAME_HEIGHT = "760"
 _JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+class Markup(str):
+    """Text that is HTML already; every other text is escaped."""
+
+    __slots__ = ()
+
+
+def escape_text(text: str) -> Markup:
+    r"""Write a text in HTML so that it is seen as it is.
+
+    Examples
+    --------
+    >>> escape_text("</script><b onclick='x'>\x1b")
+    '&lt;/script&gt;&lt;b onclick=&#x27;x&#x27;&gt;\\x1b'
+    """
+    return text if isinstance(text, Markup) else Markup(escape(escaped(text)))
+
+
+def element(tag: str, *children: str, **attributes: str) -> Markup:
+    """Write an element of HTML.
+
+    Parameters
+    ----------
+    tag : str
+        Its name.
+    *children : str
+        What is inside: markup as it is, other texts escaped.
+    **attributes : str
+        Its attributes, escaped as well; ``class_`` is written as class, and ``_`` as a hyphen.
+
+    Examples
+    --------
+    >>> element("p", element("b", "a < b"), " & c", class_="note")
+    '<p class="note"><b>a &lt; b</b> &amp; c</p>'
+    """
+    given = (
+        f' {name.rstrip("_").replace("_", "-")}="{escape_text(value)}"'
+        for name, value in attributes.items()
+    )
+    end = "" if tag in ("img", "meta") else f"</{tag}>"
+    return Markup(f"<{tag}{''.join(given)}>{''.join(map(escape_text, children))}{end}")
+
+
+def image(svg: bytes, text: str, **attributes: str) -> Markup:
+    """Put a picture into HTML as an image: nothing in it can run, whatever it holds."""
+    source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+    return element("img", alt=text, **attributes, src=source)
+
+
+def document(title: str, style: str, *body: str, policy: str | None = None) -> str:
+    """Write a whole page; a content security policy, if given, stands before all that it binds."""
+    width = "width=device-width, initial-scale=1"
+    head = [element("meta", charset="utf-8"), element("meta", name="viewport", content=width)]
+    if policy is not None:
+        head.append(element("meta", http_equiv="Content-Security-Policy", content=policy))
+    head += [element("title", title), element("style", Markup(style))]
+    page = element("html", element("head", *head), element("body", *body), lang="en")
+    return f"<!doctype html>\n{page}\n"
 
 
 class Part(NamedTuple):
     """What one panel of a page shows."""
 
-    kind: str
-    """The panel's name in the scripts: ``panels[kind]`` shows the data."""
-    heading: str
-    """Shown above the panel; empty for none."""
-    data: dict[str, Any]
-    """What can be written as JSON."""
+    kind: str  # the panel's name in the scripts: ``panels[kind]`` shows the data
+    heading: str  # shown above the panel; empty for none
+    data: dict[str, Any]  # what can be written as JSON
 
 
 @dataclass(frozen=True)
@@ -125,58 +132,59 @@ class Page:
         stream.write(self.html.encode())
 
     def _repr_html_(self) -> str:
-        return _FRAME.format(title=escape(self.title), height=_FRAME_HEIGHT, html=escape(self.html))
+        # The script listens to forms, so that they are allowed; the policy lets them send nothing.
+        return element(
+            "iframe",
+            title=self.title,
+            sandbox="allow-scripts allow-forms",
+            width="100%",
+            height=_FRAME_HEIGHT,
+            frameborder="0",
+            srcdoc=Markup(escape(self.html)),
+        )
 
 
-def page_of(title: str, parts: Iterable[Part]) -> Page:
-    """Build a page out of its parts.
-
-    Parameters
-    ----------
-    title : str
-        The title; untrusted text, as all texts in the parts are.
-    parts : iterable of Part
-        What to show, from top to bottom.
-    """
-    script, style = _assets("js", SCRIPTS), _assets("css", STYLES)
-    shown = escaped(title)
-    html = _PAGE.format(
-        policy=_policy(script, style),
-        title=escape(shown),
-        style=style,
-        parts=embedded_json([part._asdict() for part in parts]),
-        script=script,
+def make_page(title: str, parts: Iterable[Part]) -> Page:
+    """Build a page of its parts, from top to bottom; all texts in them are untrusted."""
+    script, style, shown = page_script(), _join_assets("css", STYLES), escaped(title)
+    data = embed_json([part._asdict() for part in parts])
+    html = document(
+        shown,
+        style,
+        element("header", element("h1", shown), class_="page-head"),
+        element("main"),
+        element("noscript", element("p", "This page needs JavaScript to show what it holds.")),
+        element("script", data, type="application/json", id="parts"),
+        element("script", Markup(script)),
+        # It allows one script and one style, by their hashes, and no network.
+        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
     )
     return Page(shown, html)
 
 
-def embedded_json(data: object) -> str:
+def embed_json(data: object) -> Markup:
     r"""Write JSON that may stand in a script element: no character in it ends one.
 
     Examples
     --------
-    >>> print(embedded_json(["</script>", 0.5]))
+    >>> print(embed_json(["</script>", 0.5]))
     ["\u003c/script\u003e",0.5]
     """
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return text.translate(_JSON_ESCAPES)
+    return Markup(text.translate(_JSON_ESCAPES))
+
+
+def page_script() -> str:
+    """Return all scripts as one function, so that no name is global."""
+    return f'(() => {{\n"use strict";\n{_join_assets("js", SCRIPTS)}}})();\n'
 
 
 @cache
-def _assets(ending: str, names: Sequence[str]) -> str:
-    """Join the page's own files; scripts share one function, so that no name is global."""
+def _join_assets(ending: str, names: Sequence[str]) -> str:
     folder = files(__package__).joinpath("assets")
     texts = [folder.joinpath(f"{name}.{ending}").read_text(encoding="utf-8") for name in names]
-    joined = "\n".join(texts)
-    return f"(() => {{\n{joined}}})();\n" if ending == "js" else joined
-
-
-def _policy(script: str, style: str) -> str:
-    """Return the content security policy that allows one script and one style, by their hashes."""
-    return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
+    return "\n".join(texts)
 
 
 def _hash(text: str) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import Alphabet, FunctionModel, Guided
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.languages import _construction
+from pdfalearn.languages import regex
 from pdfalearn.languages.regex import regex_dfa
 from tests.strategies import all_words
 from tests.support import examples, mostly_slow, need_module
@@ -207,7 +207,7 @@ def test_large_alphabets_are_as_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     assert time.process_time() - begun < 3
     assert dfa.accepts(characters[:50])
     assert not dfa.accepts(characters[:49])
-    monkeypatch.setattr(_construction, "_MOST_CHARACTERS", 50_000)
+    monkeypatch.setattr(regex, "_MOST_CHARACTERS", 50_000)
     with pytest.raises(InputError, match="is too large: its 2 classes are too large"):
         regex_dfa("[^a]*[^b]*[^ab]*", Alphabet(characters))
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -358,8 +359,9 @@ class StopsOnce:
 
     def __call__(self) -> FunctionModel:
         def answer(words: list[Word]) -> Any:
-            if not self._file.exists():
-                self._file.write_text(str(os.getpid()))
+            with suppress(FileExistsError), self._file.open("x") as file:  # only one makes it
+                file.write(str(os.getpid()))
+                file.flush()
                 os.kill(os.getpid(), signal.SIGSTOP)
             return TARGET.next_distributions(words)
 

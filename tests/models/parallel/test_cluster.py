@@ -21,7 +21,7 @@ import pytest
 
 from pdfalearn import Exact, Replicas, Result
 from pdfalearn.errors import InputError, MissingExtraError, ModelError
-from pdfalearn.models import cluster_copies
+from pdfalearn.models import workers
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words
@@ -39,9 +39,14 @@ TIME_LIMIT = 60.0
 def cluster() -> Iterator[Any]:
     """Two workers of this machine, in processes of their own that a nanny starts anew."""
     distributed = need_module("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-    ) as started:
+    # Else a nanny is closed whose worker is away 15 s after it was lost the first time.
+    patience = need_module("dask").config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    with (
+        patience,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as started,
+    ):
         yield started
 
 
@@ -175,7 +180,7 @@ def test_a_cluster_may_be_without_workers_for_a_time(monkeypatch: pytest.MonkeyP
         scale(small, 1)
         assert_same(expected, learning.result(TIME_LIMIT))
         scale(small, 0)
-        monkeypatch.setattr(cluster_copies, "_WORKERLESS_SECONDS", 0.5)
+        monkeypatch.setattr(workers, "_WORKERLESS_SECONDS", 0.5)
         with pytest.raises(ModelError, match=r"has had no workers for 0\.5 s: start some"):
             learnt(model, 500)
 
@@ -218,18 +223,19 @@ def test_what_other_workers_have_answered_is_kept(cluster: Any) -> None:
 
 @pytest.mark.slow
 def test_workers_forget_a_model_that_is_closed(cluster: Any) -> None:
-    def count_held() -> list[int]:
-        return list(client.run(lambda: len(cluster_copies._HELD)).values())
+    def count_copies(group: str) -> int:  # not those of other tests, which are being forgotten
+        counts = client.run(lambda: sum(key[0] == group for key in workers._COPIES))
+        return sum(counts.values())
 
     with need_module("distributed").Client(
         cluster.scheduler_address, set_as_default=False
     ) as client:
-        before = count_held()
         with Replicas(makers.function, scheduler=cluster.scheduler_address) as model:
             ask_words(model, Words.of([[0], [1]]))
-            assert sum(count_held()) == sum(before) + 2
+            group = model.copies.group  # type: ignore[attr-defined]
+            assert count_copies(group) == 2
         deadline = time.monotonic() + TIME_LIMIT
-        while sum(count_held()) > sum(before):
+        while count_copies(group):
             assert time.monotonic() < deadline
             time.sleep(0.05)
 

@@ -327,14 +327,14 @@ ENDS = {
     "Ctrl-C while asking": (
         "signal.setitimer(signal.ITIMER_REAL, 0.2)\n"
         "signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))\n"
-        "from pdfalearn.models.asking import asked_rows\n"
+        "from pdfalearn.models.opened import ask_words\n"
         "from pdfalearn.words import Words\n"
         "ask_words(model, Words.of([[0] * n for n in range(1000)]))"
     ),
     "kill -9 while asking": (
         "signal.setitimer(signal.ITIMER_REAL, 0.2)\n"
         "signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))\n"
-        "from pdfalearn.models.asking import asked_rows\n"
+        "from pdfalearn.models.opened import ask_words\n"
         "from pdfalearn.words import Words\n"
         "ask_words(model, Words.of([[0] * n for n in range(1000)]))"
     ),

@@ -30,7 +30,7 @@ from pdfalearn.models import QueryCost
 from pdfalearn.models._processes import FaultError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words, open_model
-from pdfalearn.models.program import read_rows
+from pdfalearn.models.program import parse_rows
 from pdfalearn.models.protocol import attached_answers
 from pdfalearn.oracles import AllWordsOracle
 from pdfalearn.row_checks import BadRowError
@@ -339,7 +339,7 @@ def test_an_answer_is_read_or_refused(given_rows: Any) -> None:
     right = isinstance(given_rows, list) and len(given_rows) == 2
     good = right and all(map(is_row, given_rows))
     try:
-        rows = read_rows(line, 2, 2)
+        rows = parse_rows(line, 2, 2)
     except FaultError:
         assert not right
     except BadRowError as bad:
@@ -369,7 +369,7 @@ def is_row(row: object) -> bool:
 )
 def test_garbage_is_refused(line: bytes) -> None:
     with pytest.raises(FaultError, match="only answers"):
-        read_rows(line, 1, 2)
+        parse_rows(line, 1, 2)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import LikeliestTokensWarning, QueryCost
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import ask_words
-from pdfalearn.models.served._messages import Logs, top_rows
+from pdfalearn.models.served._server import Logs
+from pdfalearn.models.served.model import top_rows
 from pdfalearn.models.spelling import Spelling
 from pdfalearn.oracles import ExactOracle
 from pdfalearn.row_checks import BadRowError, check_sparse

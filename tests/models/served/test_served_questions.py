@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.models.served._messages import TokenSets, requests_of
+from pdfalearn.models.served._server import TokenSets, part_questions
 from tests.support import examples
 
 TOKENS = st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True)
@@ -35,7 +35,7 @@ def test_every_wanted_token_is_in_one_of_the_sets(wanted: list[list[int]], most:
 def test_every_question_is_asked_once(
     questions: list[tuple[int, tuple[int, ...]]], batch: int
 ) -> None:
-    requests = requests_of(questions, batch)
+    requests = part_questions(questions, batch)
     asked = [question for request in requests for question in request]
     assert sorted(asked) == sorted(questions)
     for request in requests:

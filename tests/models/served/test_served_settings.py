@@ -53,7 +53,7 @@ def test_the_key_is_sent_and_nowhere_to_be_seen(
         result = learn(model, equivalence=equivalence, oracle=oracle, store=tmp_path / "answers.db")
     assert model.fingerprint == other.fingerprint
     assert SECRET not in repr(model) + model.fingerprint + repr(vars(model)) + repr(
-        vars(model._asker)
+        vars(model._server.client)
     )
     assert SECRET.encode() not in pickle.dumps(result)
     written = [path.read_bytes() for path in tmp_path.iterdir()]

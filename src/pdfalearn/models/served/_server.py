@@ -1,24 +1,27 @@
-"""What a server says about itself: its models, their tokens, and what it can be asked."""
+"""What a server is asked about one of its models, and what it answers, as tokens and numbers."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pdfalearn.checks import checked_integer
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models.served._asking import COMPLETIONS, completion_body
 from pdfalearn.models.served._client import Body, Client, RefusedError
-from pdfalearn.models.served._messages import Tokens, checked_choices, log_probabilities
 from pdfalearn.text import described
 
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, str]]
 Ends: TypeAlias = Sequence[int | str] | Literal["rest"]
+Tokens = tuple[int, ...]
+Question = tuple[int, Tokens]  # the number of a set of tokens to ask for, and the tokens of a word
+Logs = dict[int, float]  # log-probabilities by the ids of their tokens
 
-_TOPS = (20, 5)
-"""How many of the likeliest tokens servers list at most: vLLM by itself, and OpenAI."""
+MOST_IDS = 128  # servers like vLLM give log-probabilities for this many tokens in one request
+_TOPS = (20, 5)  # how many of the likeliest tokens servers list at most: vLLM by itself, and OpenAI
+_ROUNDING = 1e-5  # a log-probability may be this far above 0; it then counts as 0
+_ID = "token_id:"
 _ANCHOR = "\n"
 _SPACE = (
     "the prompt ends in a space, which tokenizers mostly write with the next word, so that hardly "
@@ -29,21 +32,99 @@ _BAD_REQUEST = (400, 422)
 
 
 @dataclass(frozen=True)
-class Server:
-    """Asks a server about one of its models.
+class TokenSets:
+    """Sets of tokens to ask for, and which of them are wanted at which prefix of a spelling.
 
-    Parameters
-    ----------
-    client : Client
-        Who sends the requests.
-    model : str
-        The name of the model.
+    The tokens of prefixes that fit into one set are asked for together, so that all prompts of a
+    word go into one request; those of a prefix that has too many for one are parted.
     """
+
+    sets: tuple[Tokens, ...]
+    of_prefix: tuple[Tokens, ...]
+
+    @classmethod
+    def of(cls, wanted: Iterable[Sequence[int]], most: int = MOST_IDS) -> TokenSets:
+        """Pack the wanted tokens of each prefix.
+
+        Examples
+        --------
+        >>> TokenSets.of([[1, 2], [2, 3], [4], [5, 6, 7, 8]], most=3)
+        TokenSets(sets=((1, 2, 3), (4,), (5, 6, 7), (8,)), of_prefix=((0,), (0,), (1,), (2, 3)))
+        """
+        sets: list[dict[int, None]] = [{}]
+        of_prefix = []
+        for tokens in wanted:
+            numbers = []
+            for begin in range(0, len(tokens), most):
+                part = dict.fromkeys(tokens[begin : begin + most])
+                if len(sets[-1] | part) > most:
+                    sets.append({})
+                sets[-1].update(part)
+                numbers.append(len(sets) - 1)
+            of_prefix.append(tuple(numbers))
+        return cls(tuple(map(tuple, sets)), tuple(of_prefix))
+
+
+def part_questions(questions: Iterable[Question], batch: int) -> list[list[Question]]:
+    """Part questions over requests, of one set each, in their order.
+
+    Examples
+    --------
+    >>> part_questions([(0, (1,)), (1, (1,)), (0, (1, 1)), (0, (2,))], batch=2)
+    [[(0, (1,)), (0, (1, 1))], [(1, (1,))], [(0, (2,))]]
+    """
+    requests: list[list[Question]] = []
+    last: dict[int, list[Question]] = {}
+    for question in questions:
+        request = last.get(question[0])
+        if request is None or len(request) == batch:
+            request = last[question[0]] = []
+            requests.append(request)
+        request.append(question)
+    return requests
+
+
+def parse_logs(choice: dict[str, Any], chosen: Tokens = ()) -> Logs:
+    """Return the log-probabilities in a choice, which has to name tokens by their ids.
+
+    Examples
+    --------
+    >>> parse_logs({"logprobs": {"top_logprobs": [{"token_id:7": -0.5}]}})
+    {7: -0.5}
+    """
+    logprobs = choice.get("logprobs")
+    listed = logprobs.get("top_logprobs") if isinstance(logprobs, dict) else None
+    if not (isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict)):
+        raise ModelError(
+            f"the server answered with logprobs {described(logprobs)}; one token was to be "
+            "generated, with its top_logprobs"
+        )
+    logs: Logs = {}
+    for name, value in listed[0].items():
+        number = name.removeprefix(_ID)
+        if not (name.startswith(_ID) and number.isascii() and number.isdecimal()):
+            raise ModelError(
+                f"the server calls a token {described(name)}: it does not know "
+                "return_tokens_as_token_ids, and texts of tokens are not unique; use a server "
+                "like vLLM"
+            )
+        if type(value) not in (int, float) or not value <= _ROUNDING:
+            raise ModelError(f"the log-probability of {name} is {described(value)}, not 0 or below")
+        logs[int(number)] = min(float(value), 0.0)
+    for token in chosen:
+        if token not in logs:
+            raise ModelError(f"the server left out token {token}, which was asked for")
+    return logs
+
+
+@dataclass(frozen=True)
+class Server:
+    """Asks a server about one of its models."""
 
     client: Client
     model: str
 
-    def context(self) -> int | None:
+    def find_context(self) -> int | None:
         """Return how many tokens the model takes at once, if the server says it.
 
         Raises
@@ -51,7 +132,7 @@ class Server:
         InputError
             If the server does not serve the model.
         """
-        body = self.client.get("/v1/models")
+        (body,) = self._answers("/v1/models", [None])
         cards = body.get("data") if isinstance(body, dict) else None
         if not isinstance(cards, list):
             raise ModelError(f"the server {self.client.url} lists no models: {described(body)}")
@@ -64,18 +145,18 @@ class Server:
         length = served[self.model].get("max_model_len")
         return None if length is None else checked_integer(length, "max_model_len", 1)
 
-    def tokens(self, texts: Iterable[str]) -> dict[str, Tokens]:
-        """Return the tokens of texts as they stand behind others.
+    def tokenize(self, texts: Iterable[object]) -> dict[str, Tokens]:
+        """Return the tokens of all that are texts, as they stand behind others.
 
         Some tokenizers write a blank before a text; theirs are those behind a line's end.
         """
-        different = list(dict.fromkeys(texts))
+        different = list(dict.fromkeys(text for text in texts if isinstance(text, str) and text))
         if not different:
             return {}
-        anchor, letter, both = self._encoded([_ANCHOR, "a", f"{_ANCHOR}a"])
+        anchor, letter, both = self._encode([_ANCHOR, "a", f"{_ANCHOR}a"])
         if both == anchor + letter:
-            return dict(zip(different, self._encoded(different), strict=True))
-        found = self._encoded([_ANCHOR + text for text in different])
+            return dict(zip(different, self._encode(different), strict=True))
+        found = self._encode([_ANCHOR + text for text in different])
         for text, tokens in zip(different, found, strict=True):
             if tokens[: len(anchor)] != anchor:
                 raise InputError(
@@ -84,10 +165,7 @@ class Server:
                 )
         return {text: tokens[len(anchor) :] for text, tokens in zip(different, found, strict=True)}
 
-    def _encoded(self, texts: Sequence[str]) -> list[Tokens]:
-        return self._tokenized([{"prompt": text, "add_special_tokens": False} for text in texts])
-
-    def prompt_tokens(self, prompt: Prompt, *, chat: bool) -> Tokens:
+    def encode_prompt(self, prompt: Prompt, *, chat: bool) -> Tokens:
         """Return the tokens of a prompt; of a chat those after which the model answers."""
         if not isinstance(prompt, Iterable):
             raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
@@ -95,40 +173,111 @@ class Server:
             messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
             if not all(isinstance(message, Mapping) for message in messages):
                 raise InputError("tokens cannot be put into a chat; give a text or messages")
-            return self._tokenized([{"messages": list(messages)}])[0]
+            return self._tokens_of([{"messages": list(messages)}])[0]
         if isinstance(prompt, str):
             if prompt.endswith(" "):
                 warnings.warn(_SPACE, UserWarning, stacklevel=4)
-            return self._tokenized([{"prompt": prompt}])[0]
+            return self._tokens_of([{"prompt": prompt}])[0]
         if any(isinstance(token, Mapping) for token in prompt):
             raise InputError("the prompt is a list of messages; give chat=True with it")
         return tuple(checked_integer(token, "token of the prompt", 0) for token in prompt)
 
-    def end_tokens(self, ends: Ends) -> list[int] | Literal["rest"]:
+    def encode_ends(self, ends: Ends) -> list[int] | Literal["rest"]:
         """Return the tokens of ends, of which each has to be one."""
         if ends == "rest":
             return "rest"
         if isinstance(ends, str) or not isinstance(ends, Iterable):
             raise InputError(f"ends are {ends!r}; give a list of tokens or texts, or 'rest'")
-        texts = self.tokens(end for end in ends if isinstance(end, str))
-        for text, tokens in texts.items():
-            if len(tokens) != 1:
+        texts = self.tokenize(ends)
+        for end in ends:
+            if isinstance(end, str) and len(tokens := texts.get(end, ())) != 1:
                 raise InputError(
-                    f"the end {text!r} takes the tokens {list(tokens)}; an end has to be one token"
+                    f"the end {end!r} takes the tokens {list(tokens)}; an end has to be one token"
                 )
         return [texts[end][0] if isinstance(end, str) else end for end in ends]
 
-    def _tokenized(self, bodies: list[Body]) -> list[Tokens]:
-        found: dict[int, Tokens] = {}
+    def find_top(self, prompt: Tokens) -> int | None:
+        """Return how many of the likeliest tokens the server lists, if it lists no chosen ones.
 
-        def note(place: int, body: object) -> None:
-            tokens = body.get("tokens") if isinstance(body, dict) else None
-            if not isinstance(tokens, list):
-                raise ModelError(f"the server answered {described(body)}, which holds no tokens")
-            found[place] = tuple(checked_integer(token, "token", 0) for token in tokens)
+        None says that it does: tokens 0 and 1, which every vocabulary has, are asked for.
+        """
+        refusal = None
+        listed: list[Logs] = []
 
+        def note(_: int, choices: list[dict[str, Any]]) -> None:
+            listed.append(parse_logs(choices[0]))
+
+        for top in (None, *_TOPS):
+            try:
+                self.complete([[prompt]], [(0, 1)], top, note)
+            except RefusedError as error:
+                if top is None and error.status not in _BAD_REQUEST:
+                    raise
+                refusal = refusal or error
+            else:
+                if top is not None or listed[0].keys() >= {0, 1}:
+                    return top
+        if prompt:
+            raise InputError(str(refusal)) from refusal
+        raise InputError(
+            f"the prompt is empty, and {refusal}; give a prompt, such as the token that begins "
+            "texts"
+        ) from refusal
+
+    def complete(
+        self,
+        prompts: Sequence[Sequence[Tokens]],
+        chosen: Sequence[Tokens],
+        top: int | None,
+        note: Callable[[int, list[dict[str, Any]]], None],
+    ) -> None:
+        """Have one token generated after each prompt of each request, and note its choices.
+
+        Wanted are the log-probabilities of the tokens that are chosen for the request; with
+        ``top``, those of this many of the likeliest tokens instead.
+        """
+        bodies: list[Body] = [
+            {
+                "model": self.model,
+                "prompt": request,
+                "max_tokens": 1,
+                "temperature": 0,
+                "logprobs": top or 0,
+                "return_tokens_as_token_ids": True,
+                **({"logprob_token_ids": tokens} if top is None else {}),
+            }
+            for request, tokens in zip(prompts, chosen, strict=True)
+        ]
+
+        def note_choices(place: int, body: object) -> None:
+            note(place, self._sort_choices(body, len(prompts[place])))
+
+        self.client.send("/v1/completions", bodies, note_choices)
+
+    def _sort_choices(self, body: object, count: int) -> list[dict[str, Any]]:
+        """Return the choices for this many prompts in the order of the prompts."""
+        if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+            raise ModelError(f"the server answered {described(body)}, which holds no choices")
+        if body.get("model") != self.model:
+            raise ModelError(
+                f"the server answered with the model {described(body.get('model'))}, not with "
+                f"{self.model!r}; give the name of the model that it serves"
+            )
+        choices = [choice for choice in body["choices"] if isinstance(choice, dict)]
+        by_index = {choice.get("index"): choice for choice in choices}
+        if len(body["choices"]) != count or by_index.keys() != set(range(count)):
+            raise ModelError(
+                f"the server answered {count} prompts with {len(body['choices'])} choices of index "
+                f"{described([choice.get('index') for choice in choices])}; each needs one"
+            )
+        return [by_index[place] for place in range(count)]
+
+    def _encode(self, texts: Sequence[str]) -> list[Tokens]:
+        return self._tokens_of([{"prompt": text, "add_special_tokens": False} for text in texts])
+
+    def _tokens_of(self, bodies: list[Body]) -> list[Tokens]:
         try:
-            self.client.post("/tokenize", [{"model": self.model, **body} for body in bodies], note)
+            answers = self._answers("/tokenize", [{"model": self.model, **body} for body in bodies])
         except RefusedError as error:
             if error.status in _NO_SUCH_PATH:
                 raise InputError(
@@ -136,48 +285,15 @@ class Server:
                     "as the ids of their tokens"
                 ) from error
             raise
-        return [found[place] for place in range(len(bodies))]
+        found = []
+        for answer in answers:
+            tokens = answer.get("tokens") if isinstance(answer, dict) else None
+            if not isinstance(tokens, list):
+                raise ModelError(f"the server answered {described(answer)}, which holds no tokens")
+            found.append(tuple(checked_integer(token, "token", 0) for token in tokens))
+        return found
 
-    def likeliest_only(self, prompt: Tokens) -> int | None:
-        """Return how many of the likeliest tokens the server lists, if it lists no chosen ones.
-
-        None says that it does: tokens 0 and 1, which every vocabulary has, are asked for.
-        """
-        try:
-            if self._lists(prompt, chosen=(0, 1), top=None):
-                return None
-            refusal = None
-        except RefusedError as error:
-            if error.status not in _BAD_REQUEST:
-                raise
-            refusal = error
-        for top in _TOPS:
-            try:
-                self._lists(prompt, chosen=(), top=top)
-            except RefusedError as error:
-                refusal = refusal or error
-            else:
-                return top
-        raise _not_asked(prompt, refusal) from refusal
-
-    def _lists(self, prompt: Tokens, *, chosen: Tokens, top: int | None) -> bool:
-        """Ask for what follows the prompt; return whether the chosen tokens are listed."""
-        is_listed = False
-
-        def note(_: int, body: object) -> None:
-            nonlocal is_listed
-            (choice,) = checked_choices(body, 1, self.model)
-            is_listed = log_probabilities(choice).keys() >= set(chosen)
-
-        body = completion_body(self.model, [list(prompt)], chosen=chosen, top=top)
-        self.client.post(COMPLETIONS, [body], note)
-        return is_listed
-
-
-def _not_asked(prompt: Tokens, refusal: RefusedError | None) -> InputError:
-    if not prompt:
-        return InputError(
-            f"the prompt is empty, and {refusal}; give a prompt, "
-            "such as the token that begins texts"
-        )
-    return InputError(str(refusal))
+    def _answers(self, path: str, bodies: Sequence[Body | None]) -> list[object]:
+        answers: dict[int, object] = {}
+        self.client.send(path, bodies, answers.__setitem__)
+        return [answers[place] for place in range(len(bodies))]

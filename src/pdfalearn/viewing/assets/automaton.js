@@ -1,4 +1,3 @@
-"use strict";
 // The panel of an automaton: picture, controls, a state's distribution, a word, and a table.
 
 panels["automaton"] = (element, data, page) => new AutomatonPanel(element, data, page);
@@ -159,7 +158,7 @@ class AutomatonPanel {
     this.stateCard.replaceChildren(
       make("h3", {}, `State ${automaton.numbers[state]}${state === 0 ? " (initial)" : ""}`),
       make("p", { class: "quiet small" }, `${visits}.`),
-      bars(automaton, state, null),
+      makeBars(automaton, state, null),
     );
   }
 

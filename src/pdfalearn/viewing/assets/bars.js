@@ -1,4 +1,3 @@
-"use strict";
 // A state's distribution as bars: the terminal, and the likeliest symbols.
 
 const MOST_BARS = 12;
@@ -22,7 +21,7 @@ function barLine(text, probability, isTerminal, more, choose) {
 }
 
 // `choose`, if given, is called with the transition whose bar was clicked.
-function bars(automaton, state, choose, most = MOST_BARS) {
+function makeBars(automaton, state, choose, most = MOST_BARS) {
   const row = automaton.row(state);
   const list = make("ul", { class: "bars" });
   list.append(barLine(`${automaton.data.terminalText} end`, automaton.terminal[state], true, ""));

@@ -1,4 +1,3 @@
-"use strict";
 // Pan and zoom of a picture: wheel with Ctrl or ⌘, drag, two fingers, buttons and the keys + - 0.
 // The wheel alone and one finger up or down scroll the page.
 

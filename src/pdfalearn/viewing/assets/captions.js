@@ -1,4 +1,3 @@
-"use strict";
 // What is said of an automaton, of its picture and of a symbol.
 
 function aboutText(automaton) {

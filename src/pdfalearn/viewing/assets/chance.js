@@ -1,4 +1,3 @@
-"use strict";
 // Random numbers from a seed, and words drawn with them.
 
 // A generator of numbers in [0, 1): a counter whose bits are mixed well.

@@ -1,4 +1,3 @@
-"use strict";
 // Charts: a line with points, its band, and marks, with axes; drawn anew whenever their room changes.
 // Those who cannot see them have the same figures in a table.
 

@@ -1,4 +1,3 @@
-"use strict";
 // What of an automaton is drawn: some states, and the merged transitions that carry most between them.
 
 // Merges all transitions between some states, the heaviest flow first.

@@ -1,4 +1,3 @@
-"use strict";
 // The picture of an automaton that can be asked: choosing what is drawn, keys, hovering, marking a word.
 
 const MOST_DRAWN = 150;

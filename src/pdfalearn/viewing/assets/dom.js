@@ -1,4 +1,3 @@
-"use strict";
 // Elements without markup: texts only ever become text, so that no symbol can be run.
 
 const panels = {};

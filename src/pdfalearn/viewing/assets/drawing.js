@@ -1,17 +1,16 @@
-"use strict";
 // The picture of a graph that was laid out: circles, curves and labels as SVG.
 
 const MOST_LABELLED = 45;
 
 const f = (number) => Math.round(number * 10) / 10;
 
-const at = ({ x, y }) => `${f(x)} ${f(y)}`;
+const pointText = ({ x, y }) => `${f(x)} ${f(y)}`;
 const minus = (one, other) => ({ x: one.x - other.x, y: one.y - other.y });
 const plus = (one, other, factor) => ({ x: one.x + factor * other.x, y: one.y + factor * other.y });
 
 // A curve through points, whose direction in each is that from the one before to the one after.
 function curveOf(edge, from, to) {
-  if (edge.loop) return `M${at(edge.loop[0])}C${edge.loop.slice(1).map(at).join(" ")}`;
+  if (edge.loop) return `M${pointText(edge.loop[0])}C${edge.loop.slice(1).map(pointText).join(" ")}`;
   const { points } = edge;
   const last = points.length - 1;
   const turn = (i) => {
@@ -24,11 +23,11 @@ function curveOf(edge, from, to) {
     return plus({ x: 0, y: 0 }, direction, factor);
   };
   const lengthOf = (vector) => Math.hypot(vector.x, vector.y) || 1;
-  let path = `M${at(points[0])}`;
+  let path = `M${pointText(points[0])}`;
   for (let i = 1; i <= last; i++) {
     const third = lengthOf(minus(points[i], points[i - 1])) / 3;
     const [leaving, arriving] = [turn(i - 1), turn(i)];
-    path += `C${at(plus(points[i - 1], leaving, third / lengthOf(leaving)))} ${at(plus(points[i], arriving, -third / lengthOf(arriving)))} ${at(points[i])}`;
+    path += `C${pointText(plus(points[i - 1], leaving, third / lengthOf(leaving)))} ${pointText(plus(points[i], arriving, -third / lengthOf(arriving)))} ${pointText(points[i])}`;
   }
   return path;
 }
@@ -39,7 +38,7 @@ function arrowOf({ loop, points, tip }, width) {
   const turn = Math.atan2(tip.y - end.y, tip.x - end.x) + Math.PI / 2;
   const side = { x: Math.cos(turn), y: Math.sin(turn) };
   const half = 3 + width * 0.75;
-  return `M${at(tip)}L${at(plus(end, side, half))} ${at(plus(end, side, -half))}Z`;
+  return `M${pointText(tip)}L${pointText(plus(end, side, half))} ${pointText(plus(end, side, -half))}Z`;
 }
 
 function drawnEdge(automaton, edge, nodes) {

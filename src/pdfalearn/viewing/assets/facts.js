@@ -1,4 +1,3 @@
-"use strict";
 // What is known in words, and figures in a table.
 
 panels["certificate"] = (element, data) => {

@@ -1,4 +1,3 @@
-"use strict";
 // Show states and words in the panel of an automaton, by the states' own numbers.
 
 function focusState(panel, number) {

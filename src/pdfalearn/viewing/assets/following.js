@@ -1,4 +1,3 @@
-"use strict";
 // A word followed step by step: typed, drawn, clicked together or taken from the likeliest ones.
 
 const LONGEST_DRAWN = 500;
@@ -211,7 +210,7 @@ class Following {
       make("br"),
       `of ending here ${probabilityText(log + Math.log(automaton.terminal[this.state]))}`,
     );
-    this.bars.replaceChildren(bars(automaton, this.state, (step) => this.goOn(step), 8));
+    this.bars.replaceChildren(makeBars(automaton, this.state, (step) => this.goOn(step), 8));
     if (isChip) this.chips.querySelector("[aria-current]")?.focus();
     else if (isBar) (this.bars.querySelector("button") ?? this.back).focus();
     else if (focused?.disabled) (focused === this.back ? this.forth : this.back).focus();

@@ -1,4 +1,3 @@
-"use strict";
 // A frontier: states against divergence, and a slider through the automata.
 
 const FRONTIER_WAIT = 120; // Milliseconds that the slider has to rest before an automaton is laid out.

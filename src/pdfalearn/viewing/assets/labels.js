@@ -1,4 +1,3 @@
-"use strict";
 // Labels of edges: the likeliest symbols with their probabilities, and how many more there are.
 
 const measure = (() => {

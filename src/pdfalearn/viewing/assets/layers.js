@@ -1,4 +1,3 @@
-"use strict";
 // Layout in layers, first half: which layer every state is in, and in which order a layer stands.
 
 // A sequence of nodes, each with the greatest share of flow from those before it: most leads forward.

@@ -1,4 +1,3 @@
-"use strict";
 // Where states, edges and labels of a graph are. Labels take part in the layout as states do, so that
 // they overlap nothing: states are in the even layers, labels in the odd ones.
 

@@ -1,4 +1,3 @@
-"use strict";
 // The likeliest words as a list to click on, and probabilities of whole words.
 
 const logOf = (steps) => steps.reduce((log, step) => log + Math.log(step.probability), 0);

@@ -1,4 +1,3 @@
-"use strict";
 // The automaton of a page: typed arrays out of base 64, and questions to them.
 
 function decoded(text, kind) {

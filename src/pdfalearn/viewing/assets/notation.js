@@ -1,4 +1,3 @@
-"use strict";
 // Words as the command line writes them: side by side if symbols are characters, else with blanks.
 
 class Notation {

@@ -1,4 +1,3 @@
-"use strict";
 // Two automata: how far they are apart, and the words where they part, followed in both.
 
 panels["pair"] = (element, data, page) => {

@@ -1,4 +1,3 @@
-"use strict";
 // Layout in layers, second half: where the items of every layer are, so that none overlap.
 // An item has extents: `back` and `front` across the layers' direction, `length` along it.
 

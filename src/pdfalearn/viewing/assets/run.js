@@ -1,4 +1,3 @@
-"use strict";
 // A run: states, words and counterexamples before each equivalence query, and in the end.
 
 const RUN_ACROSS = {

@@ -1,4 +1,3 @@
-"use strict";
 // Axes: where values stand, and which of them are written down.
 
 // The least and the greatest value of an axis; a logarithmic one starts above 0.

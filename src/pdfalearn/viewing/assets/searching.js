@@ -1,4 +1,3 @@
-"use strict";
 // Search: a state's number, a symbol or a word; where a text is several of these, all are offered.
 
 // Returns what a text may mean, as a list of {name, act}; `shown` has the ways to act.

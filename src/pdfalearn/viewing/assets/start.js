@@ -1,4 +1,3 @@
-"use strict";
 // Shows every part of the page by the panel of its kind.
 
 // What panels share: announce(text) tells those who cannot see what has changed; shown has what the

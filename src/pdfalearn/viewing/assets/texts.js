@@ -1,4 +1,3 @@
-"use strict";
 // Numbers and counts as people read them.
 
 // Three digits that count: 0.25, 0.0312, 4.10e-7.

@@ -1,4 +1,3 @@
-"use strict";
 // The classification tree: nested lists that open and close by mouse and keyboard.
 
 const TREE_OPEN = 24; // At first the most visited nodes are open, at most this many.

@@ -9,31 +9,27 @@ from typing import Any, BinaryIO, Generic, TypeVar
 from pdfalearn.errors import FileFormatError
 from pdfalearn.files import (
     Arrays,
-    array_in,
     check_keys,
     check_kind,
     check_sizes,
     open_archive,
-    parsed_object,
+    parse_object,
+    read_array,
     strings,
     write_archive,
     write_json_text,
+    wrong,
 )
-from pdfalearn.results import (
-    Frontier,
-    Result,
-    certificate_culprit,
-    certificate_document,
-    certificate_in,
-)
+from pdfalearn.results import Certificate, Frontier, Result, certificate_document
 
 _Thing = TypeVar("_Thing", bound=Result | Frontier)
 Document = dict[str, Any]
 Dtypes = Mapping[str, Collection[str]]
+_DETAILS = "its details have to be numbers, strings, lists and objects of strings"
 
 
 @dataclass(frozen=True, eq=False)
-class Archived(Generic[_Thing]):
+class ArchiveKind(Generic[_Thing]):
     """How the things of a class are kept in an archive."""
 
     noun: str
@@ -42,8 +38,8 @@ class Archived(Generic[_Thing]):
     describe: Callable[[_Thing], Document]
     """Returns the values of these keys."""
     arrays_of: Callable[[_Thing], Arrays]
-    dtypes_of: Callable[[Document], Dtypes]
-    """Tells from a text the names of the arrays, and the types that each may have."""
+    check_text: Callable[[Document], Dtypes]
+    """Checks a text, and returns the names of its arrays with the types that each may have."""
     make: Callable[..., _Thing]
     """Makes the thing of a text, its arrays, ``certificate`` and ``notes``, or refuses them."""
     parts: str
@@ -63,26 +59,33 @@ class Archived(Generic[_Thing]):
             "certificate": certificate_document(thing.certificate),
             "notes": list(thing.notes),
         }
-        text = write_json_text(document, *certificate_culprit(thing.certificate, self.noun))
+        culprit = f"the {self.noun}'s certificate {thing.certificate.kind!r}"
+        text = write_json_text(document, culprit, _DETAILS)
         write_archive(stream, {self.text_name: text, **self.arrays_of(thing)})
 
     def read(self, stream: BinaryIO) -> _Thing:
         """Read an archive; no member is read that the text does not call for, none unpickled."""
         name = self.text_name
         with open_archive(stream) as archive:
-            names = archive.namelist()
-            check_sizes(archive, stream, remedy="zip it again without compressing")
-            document = parsed_object(archive.read(name), name)
+            check_sizes(archive, stream)
+            document = parse_object(archive.read(name), name)
             check_kind(document, f"pdfalearn {self.noun}")
             check_keys(document, {"format", "version", "certificate", "notes", *self.keys}, name)
-            dtypes = self.dtypes_of(document)
+            # What the text calls for is known only once the text is known to be right.
+            dtypes = self.check_text(document)
+            names = archive.namelist()
             if sorted(names) != sorted([name, *dtypes]):
                 odd = sorted({*names} ^ {name, *dtypes})[:4] or "a member twice"
                 raise FileFormatError(f"holds or lacks {odd}, unlike a {self.noun} that was saved")
-            arrays = {each: array_in(archive.read(each), each, dtypes[each]) for each in dtypes}
-        return self.make(
-            document,
-            arrays,
-            certificate=certificate_in(document["certificate"]),
-            notes=strings(document["notes"], "notes"),
-        )
+            arrays = {each: read_array(archive, each, dtypes[each]) for each in dtypes}
+        certificate = _make_certificate(document["certificate"])
+        notes = strings(document["notes"], "notes")
+        return self.make(document, arrays, certificate=certificate, notes=notes)
+
+
+def _make_certificate(document: object) -> Certificate:
+    given = check_keys(document, {"kind", "statement", "details"}, "certificate")
+    kind, statement, details = given["kind"], given["statement"], given["details"]
+    if not (isinstance(kind, str) and isinstance(statement, str) and isinstance(details, dict)):
+        raise wrong("certificate", given, "a kind and a statement, with an object of details")
+    return Certificate(kind, statement, details)  # type: ignore[arg-type]

@@ -1,24 +1,26 @@
-"""Sweep over κ and tolerances."""
+"""Learn with several κ and tolerances from one set of answers, to choose among them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from pdfalearn.budgets import Budget, Purse
+from pdfalearn.budgets import Budget, SharedBudget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
-from pdfalearn.distilling import checked_sampler
+from pdfalearn.distilling import HeldOut, Sampling, checked_sampler, estimate_mean
 from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
 from pdfalearn.learning import default_oracle, learn
+from pdfalearn.metrics import divergence
 from pdfalearn.models import Interrupts, LanguageModel, as_model, check_members
 from pdfalearn.observations import ObservationTree
 from pdfalearn.oracles import EquivalenceOracle
@@ -34,21 +36,23 @@ from pdfalearn.results import (
 )
 from pdfalearn.samplers import Sampler
 from pdfalearn.stores import AnswerStore, model_key
-from pdfalearn.sweeping.measuring import SAME, Distance, ExactMeasure, Measure, SampledMeasure
+from pdfalearn.typing import Floats
 
 Value = TypeVar("Value", int, float)
 DEFAULT_KAPPAS = (5, 10, 20, 50, 100, 200, 500, 1000)
-LEARNERS = {Quantization: "quant", Tolerance: "lpstar"}
-"""Which learner compares by what."""
-UNBOUNDED = Budget()
-DEFAULT_BUDGET = Budget(max_words=100_000)
-"""What may be asked of a model that can only be asked, if nothing is said."""
+# Which learner compares by what.
+_LEARNERS = {Quantization: "quant", Tolerance: "lpstar"}
+# What may be asked of a model that can only be asked, if no budget is given.
+_DEFAULT_BUDGET = Budget(max_words=100_000)
+# A budget divided by this is for words to measure divergence on.
 _WORDS_SHARE = 4
-"""A budget divided by this is for words to measure divergence on."""
+_LEAST_WORDS = 2
+# How much is asked for these words where the budget does not bound it.
 _WORDS_BUDGET = Budget(max_symbols=20_000)
-"""How much is asked for these words where the budget does not bound it."""
+# The distributions of these words are asked under this relation, as a tree needs one.
+_SAME = Tolerance(1e-3)
+# The name of a model without fingerprint in a store of the sweep's own.
 _NAME = "sweep"
-"""The name of a model without fingerprint in a store of the sweep's own."""
 
 OracleMaker = Callable[[Relation], EquivalenceOracle]
 
@@ -124,7 +128,7 @@ def sweep(
     relations = _relations(kappas, tolerances)
     audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
     if budget is None:
-        budget = UNBOUNDED if isinstance(model, PDFA) else DEFAULT_BUDGET
+        budget = Budget() if isinstance(model, PDFA) else _DEFAULT_BUDGET
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_words=100_000)")
     if oracle is not None and not callable(oracle):
@@ -171,8 +175,7 @@ def _list_values(values: Iterable[Value], name: str) -> list[Value]:
     return list(values)
 
 
-Place = tuple[str | os.PathLike[str], str | None]
-"""The file of a store, and the model's name in it."""
+Place = tuple[str | os.PathLike[str], str | None]  # the file of a store, the model's name in it
 
 
 @contextmanager
@@ -189,22 +192,77 @@ def _share_store(
         yield Path(folder, "answers.db"), None if fingerprint else _NAME
 
 
-class _Run:
-    """One sweep, with the rows so far.
+class _Distance(NamedTuple):
+    """How far an automaton is from the model."""
 
-    Parameters
-    ----------
-    model : PDFA or LanguageModel
-        What to learn from.
-    place : tuple
-        Where answers are kept.
-    budget : Budget
-        How much the sweep may cost.
-    relations : list of Relation
-        What to sweep over.
-    report : callable, optional
-        Called with a `SweepProgress`.
-    """
+    divergence: float
+    low: float
+    high: float
+    infinite_share: float
+    losses: Floats  # for every word, the sum of its finite divergences
+    infinite: Floats  # for every word, how many are infinite
+
+
+@dataclass
+class _Measure:
+    """What measures automata, and what it has cost to make it."""
+
+    distance: Callable[[PDFA], _Distance]
+    lengths: Floats
+    drawn_words: int = 0
+    questions: int = 0  # words that the model was asked for
+    audited: int = 0  # stored words that it was asked for again
+    symbols: int = 0
+    cost: float = 0.0
+
+
+def _measure_exactly(target: PDFA) -> _Measure:
+    """Measure over all words of an automaton that is known."""
+
+    def distance(pdfa: PDFA) -> _Distance:
+        forward = divergence(target, pdfa).forward
+        share = forward.infinite_share
+        mean = 0.0 if share == 1 else forward.finite_mean
+        return _Distance(mean, mean, mean, share, np.array([mean]), np.array([share]))
+
+    return _Measure(distance, np.ones(1))
+
+
+def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int) -> _Measure:
+    """Measure on words that are drawn from the model now; the tree is closed in the end."""
+    sampling = Sampling(observations, sampler, seed, held_out=1)
+    sampling.draw_until(1.0)
+    words = sampling.held_out
+    if words.word_count < _LEAST_WORDS or not len(words.nodes):
+        raise InputError(
+            f"a share of the budget is for words to measure divergence on, and it draws "
+            f"{words.word_count} words, {_LEAST_WORDS} are the least; give a larger budget "
+            "or shorter words, as sampler=ModelWords(max_length=20)"
+        )
+    held_out = HeldOut(words, observations)
+
+    def distance(pdfa: PDFA) -> _Distance:
+        measured = held_out.measure(pdfa)
+        losses, infinite = measured.losses, measured.infinite
+        estimate = estimate_mean(losses, held_out.lengths - infinite)
+        share = float(infinite.sum() / held_out.lengths.sum())
+        high = estimate.high + held_out.room
+        return _Distance(estimate.mean, estimate.low, high, share, losses, infinite)
+
+    counts = observations.counts
+    return _Measure(
+        distance,
+        held_out.lengths,
+        drawn_words=held_out.word_count,
+        questions=counts.words,
+        audited=counts.audited,
+        symbols=counts.symbols,
+        cost=observations.meter.spent,
+    )
+
+
+class _Run:
+    """One sweep, with the rows so far."""
 
     def __init__(
         self,
@@ -216,37 +274,36 @@ class _Run:
     ) -> None:
         self._model = model
         self._store, self._model_id = place
-        self._purse = Purse(budget)
+        self._budget = SharedBudget(budget)
         self._runs = len(relations)
         self._report = report
-        self._measure: Measure
-        self._distances: list[Distance] = []
+        self._measure: _Measure
+        self._distances: list[_Distance] = []
         self.rows: list[SweepRow] = []
 
     def measure_by(self, sampler: Sampler | None, seed: int) -> None:
         """Choose how automata are measured: exactly, or on words that are drawn now."""
         if isinstance(self._model, PDFA):
-            self._measure = ExactMeasure(self._model)
+            self._measure = _measure_exactly(self._model)
             return
-        budget = self._purse.share_for(_WORDS_SHARE)
+        budget = self._budget.share_for(_WORDS_SHARE)
         if not budget.bounds_questions:
             budget = _WORDS_BUDGET
         budget = Budget(budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
         sampler = checked_sampler(sampler, budget, self._model.cost)
         key = model_key(self._model, self._model_id)
-        with Interrupts() as interrupts, AnswerStore(self._store) as store:
-            self._measure = SampledMeasure(
-                ObservationTree(self._model, SAME, budget, interrupts),
-                sampler,
-                seed,
-                store,
-                key,
-                lambda: self._tell(None, None),
-            )
+        with (
+            Interrupts() as interrupts,
+            AnswerStore(self._store) as store,
+            ObservationTree(self._model, _SAME, budget, interrupts) as observations,
+        ):
+            observations.record(store, key)
+            observations.asker.on_batch = lambda: self._report_progress(None, None)
+            self._measure = _measure_on_words(observations, sampler, seed)
         interrupts.check()
         measure = self._measure
         words_asked = measure.questions + measure.audited
-        self._purse.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
+        self._budget.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
 
     def learn(
         self, equivalence: Relation, oracle: EquivalenceOracle, audit: int, seed: int
@@ -257,13 +314,13 @@ class _Run:
                 self._model,
                 equivalence=equivalence,
                 oracle=oracle,
-                learner=LEARNERS[type(equivalence)],
-                budget=self._purse.share_for(self._runs - len(self.rows)),
+                learner=_LEARNERS[type(equivalence)],
+                budget=self._budget.share_for(self._runs - len(self.rows)),
                 store=self._store,
                 model_id=self._model_id,
                 progress=None
                 if self._report is None
-                else lambda news: self._tell(equivalence, news),
+                else lambda news: self._report_progress(equivalence, news),
                 audit=audit,
                 seed=seed,
             )
@@ -276,12 +333,12 @@ class _Run:
     def _add(self, equivalence: Relation, result: Result) -> None:
         statistics, distance = result.statistics, self._measure.distance(result.pdfa)
         words = statistics.words + statistics.audited_words
-        self._purse.spend(words=words, symbols=statistics.symbols, cost=statistics.cost)
+        self._budget.spend(words=words, symbols=statistics.symbols, cost=statistics.cost)
         figures = distance.divergence, distance.low, distance.high, distance.infinite_share
         self._distances.append(distance)
         self.rows.append(SweepRow(equivalence, result, *figures))
 
-    def _tell(self, equivalence: Relation | None, learning: Progress | None) -> None:
+    def _report_progress(self, equivalence: Relation | None, learning: Progress | None) -> None:
         if self._report is not None:
             run = 0 if equivalence is None else len(self.rows) + 1
             self._report(SweepProgress(equivalence, run, self._runs, learning))

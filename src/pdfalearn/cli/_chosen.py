@@ -1,0 +1,201 @@
+"""The chosen options of a command, and the one place that makes models and the like of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import pdfalearn
+from pdfalearn.cli import _options as options
+from pdfalearn.cli._words import read_corpus
+from pdfalearn.errors import InputError
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA, Budget, Exact, LanguageModel, Quantization, Tolerance
+    from pdfalearn.displays import ProgressLine
+    from pdfalearn.equivalence import Relation
+    from pdfalearn.oracles import EquivalenceOracle
+    from pdfalearn.samplers import Sampler
+
+    Model = PDFA | LanguageModel
+
+_WHOLE = (".zip", ".html")
+"""The endings of files that hold all of a run or a frontier, or show it."""
+
+
+class Chosen(SimpleNamespace):
+    """The values of a command's options and arguments, by their names.
+
+    An option that the command does not take, or that was not given, is None.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        # It is called for what is not there; names that are no options are mistakes.
+        if name in options.OPTIONS:
+            return None
+        raise AttributeError(name)
+
+    def collect_given(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return those of some options that were given, with their values."""
+        return {
+            name: value
+            for name, value in self.collect(*names).items()
+            if value is not None and value is not False and value != ()
+        }
+
+    def collect(self, *names: str) -> dict[str, Any]:
+        """Return the values of some options and arguments by their names."""
+        return {name: getattr(self, name) for name in names}
+
+    def without(self, names: Iterable[str]) -> Chosen:
+        """Return the same without the values of some options."""
+        return Chosen(**(vars(self) | dict.fromkeys(names)))
+
+    def make_equivalence(self) -> Exact | Quantization:
+        """Make the equivalence; exact if nothing is given."""
+        if len(self.collect_given(("exact", "kappa", "tolerance"))) > 1:
+            raise click.UsageError("Give only one of --exact, --kappa and --tolerance.")
+        return pdfalearn.Exact() if self.kappa is None else pdfalearn.Quantization(self.kappa)
+
+    def make_relation(self) -> Exact | Quantization | Tolerance:
+        """Make the equivalence or the similarity; exact if nothing is given."""
+        equivalence = self.make_equivalence()
+        return equivalence if self.tolerance is None else pdfalearn.Tolerance(self.tolerance)
+
+    def make_model(self, name: str) -> Model:
+        """Make the model of a name, in the wrappers that are asked for."""
+        from pdfalearn.cli._models import model_of
+
+        # A name in the store stands for the model without wrappers: with others it is another one.
+        fingerprint = self.model_id if self.collect_given(options.WRAPPERS) else None
+        return self.wrap(model_of(name, self, fingerprint))
+
+    def wrap(self, model: Model) -> Model:
+        """Put a model into the wrappers, in the order that is usual for sampling."""
+        for name, value in self.collect_given(options.WRAPPERS).items():
+            model = getattr(pdfalearn, options.WRAPPERS[name])(model, value)
+        return model
+
+    def make_budget(self) -> Budget | None:
+        """Make the budget of the bounds; None without any."""
+        bounds = self.collect_given(options.BUDGET)
+        return pdfalearn.Budget(**bounds) if bounds else None
+
+    def make_spending(self) -> Budget:
+        """Make the budget of what is asked in all."""
+        bounds = self.collect_given(options.SPENDING) or {"symbols": options.DEFAULT_SYMBOLS}
+        return pdfalearn.Budget(**{f"max_{name}": bound for name, bound in bounds.items()})
+
+    def make_sampler(self) -> Sampler | None:
+        """Make what draws words by --max-length or --corpus; None for the default."""
+        if self.corpus is None:
+            length = self.cut_length
+            return None if length is None else pdfalearn.samplers.ModelWords(length)
+        if self.cut_length is not None:
+            raise click.UsageError("--max-length is for words of the model, not for --corpus.")
+        return read_corpus(self.corpus)
+
+    def make_oracles(self, model: Model) -> Callable[[Relation], EquivalenceOracle]:
+        """Return a function that makes the oracle of a relation; files are read once for all."""
+        from pdfalearn.learning import MAX_LENGTH, default_oracle
+        from pdfalearn.models import wrapped_pdfa
+
+        is_known = isinstance(model, pdfalearn.PDFA) or wrapped_pdfa(model) is not None
+        if self.oracle == "exact" and not is_known:
+            raise InputError(
+                "--oracle exact needs a PDFA that can be looked into; use pac, walks or words"
+            )
+        kind = self.oracle or ("exact" if is_known else "pac")
+        # Where nothing is said, there is one default for the command line and the library.
+        if kind == "exact" or not self.collect_given(options.ORACLE):
+            return lambda relation: default_oracle(model, relation, self.seed)
+        length = MAX_LENGTH if self.max_length is None else self.max_length
+        # A sweep makes many oracles, and the standard input can be read once only.
+        sampler = self._make_test_sampler(model, length) if kind == "pac" else None
+        return lambda _relation: pdfalearn.oracles.ChainOracle(
+            pdfalearn.oracles.StoredAnswersOracle(), self._make_asking_oracle(kind, length, sampler)
+        )
+
+    def _make_asking_oracle(self, kind: str, length: int, sampler: Any) -> EquivalenceOracle:
+        from pdfalearn.learning import DELTA, EPSILON
+
+        if kind == "words":
+            return pdfalearn.oracles.AllWordsOracle(length)
+        if kind == "walks":
+            walks = self.walks_per_state or options.WALKS_PER_STATE
+            return pdfalearn.oracles.StatePrefixOracle(
+                walks_per_state=walks, walk_length=length, seed=self.seed
+            )
+        return pdfalearn.oracles.PACOracle(
+            epsilon=EPSILON if self.epsilon is None else self.epsilon,
+            delta=DELTA if self.delta is None else self.delta,
+            sampler=sampler,
+            seed=self.seed,
+        )
+
+    def _make_test_sampler(self, model: Model, length: int) -> Sampler:
+        """Mix the samplers; without any, the one that the default oracle has."""
+        samplers = pdfalearn.samplers
+        kinds: dict[str, Callable[[int], Any]] = {
+            "uniform": samplers.UniformWords,
+            "model": samplers.ModelWords,
+            "hypothesis": samplers.HypothesisWords,
+        }
+        is_constrained = not isinstance(model, pdfalearn.PDFA) and model.is_constrained
+        usual = "hypothesis" if is_constrained else "uniform"
+        parts = [
+            kinds[name](length) if name in kinds else read_corpus(name)
+            for name in self.samplers or (usual,)
+        ]
+        return parts[0] if len(parts) == 1 else samplers.Mixture([(part, 1) for part in parts])
+
+    def show_progress(
+        self, line: ProgressLine
+    ) -> AbstractContextManager[Callable[..., None] | None]:
+        """Return a context in which a line is shown; it gives what to call with progress."""
+        from pdfalearn.displays import logged, renewed
+
+        if self.log_every == 0 or (self.json and self.log_every is None):
+            return nullcontext()
+        seconds = self.log_every
+        return renewed(line, stays=False) if seconds is None else logged(line, seconds)
+
+    def check_output(self, whole: type | None = None) -> bool:
+        """Refuse before anything is computed what could not be written after it.
+
+        Return whether the file is for the whole result of this type, rather than an automaton.
+        """
+        is_whole = whole is not None and self.output.name.lower().endswith(_WHOLE)
+        kind = whole if is_whole and whole else pdfalearn.PDFA
+        pdfalearn.io.check_can_save(self.output, kind)
+        return is_whole
+
+
+def read_automaton(name: str) -> PDFA:
+    """Make an automaton of its name, for a command that looks into it."""
+    from pdfalearn.cli._llms import is_llm, is_program
+    from pdfalearn.cli._models import look_into, model_of
+
+    is_asked = is_llm(name) or is_program(name)
+    pdfa = None if is_asked else look_into(model_of(name, Chosen()))
+    if pdfa is None:
+        raise InputError(
+            f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
+            "with 'pdfalearn learn', or compare by words with 'pdfalearn evaluate'"
+        )
+    return pdfa
+
+
+def save_pdfa(pdfa: PDFA, path: Path, whole: object = None) -> None:
+    """Save a PDFA, or the whole that it is of; where that fails, the PDFA is saved as .npz."""
+    try:
+        pdfalearn.save(pdfa if whole is None else whole, path)
+    except InputError as error:
+        instead = path.with_name(f"{path.name}.npz")
+        pdfalearn.save(pdfa, instead)
+        raise InputError(f"{path}: {error}; saved as {instead} instead") from error
