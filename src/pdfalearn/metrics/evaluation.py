@@ -23,7 +23,7 @@ from pdfalearn.results import Evaluation
 from pdfalearn.samplers import model_words
 from pdfalearn.text import described
 from pdfalearn.typing import Codes, Floats, Integers
-from pdfalearn.words import Words, sampled_words, visited_states
+from pdfalearn.words import Words, draw_words, visited_states
 
 _MOST_PREFIXES = 2**20
 """At most this many prefixes of words are asked for at once."""
@@ -42,7 +42,7 @@ class Run:
     def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
         """Draw words; those that do not end are cut at the length."""
         table, start = self._pdfa.table, self._pdfa.initial
-        return sampled_words(table, self.rows, start, count, max_length, random)[0]
+        return draw_words(table, self.rows, start, count, max_length, random)[0]
 
     def numbers_along(self, words: Words) -> Codes:
         """Return the number of the distribution after every prefix of every word.
