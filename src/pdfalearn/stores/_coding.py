@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from pdfalearn.checks import SUM_TOLERANCE, row_fault, wrong_rows
-from pdfalearn.packed_rows import packed, unpacked
+from pdfalearn.packed_rows import pack_rows, unpack_rows
 from pdfalearn.row_checks import BadRowError, check_sparse
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words, offsets_of
@@ -64,11 +64,11 @@ def _encode_dense(rows: Rows) -> list[bytes]:
 
 def _encode_sparse(rows: Rows) -> list[bytes]:
     if rows.outside is None:
-        return [_SPARSE + content for content in packed(rows)]
+        return [_SPARSE + content for content in pack_rows(rows)]
     outside = rows.outside.astype("<f8").tobytes()
     return [
         _SPARSE_OUTSIDE + outside[8 * place : 8 * place + 8] + content
-        for place, content in enumerate(packed(rows))
+        for place, content in enumerate(pack_rows(rows))
     ]
 
 
@@ -132,7 +132,7 @@ def _decode_sparse(contents: list[bytes], width: int) -> Rows:
     sizes = {len(text) - 16 for text in texts}
     if form not in (_SPARSE, _SPARSE_OUTSIDE) or min(sizes) < 0 or any(size % 12 for size in sizes):
         raise ValueError("its bytes are not those of a row")
-    rows = unpacked(texts, width)
+    rows = unpack_rows(texts, width)
     if form == _SPARSE_OUTSIDE:
         rows.outside = np.frombuffer(b"".join([content[1:9] for content in contents]), "<f8")
     return rows
