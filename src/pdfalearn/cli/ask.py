@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pdfalearn.results import Bounds
 
 _MOST_STATES = 5
+# Not much more than what fits on a screen.
 _MOST_BARS = 24
-"""Not much more than what fits on a screen."""
 
 
 @group()
