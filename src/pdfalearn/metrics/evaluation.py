@@ -16,12 +16,11 @@ from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence import Equivalence, Exact, Tolerance, over_union
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.distributions import average_figures, check_places, figures_of
-from pdfalearn.models import AutomatonModel, LanguageModel
+from pdfalearn.models import AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
-from pdfalearn.pdfa import PDFA, checked_pdfa, pdfa_remedy
+from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Evaluation
 from pdfalearn.samplers import model_words
-from pdfalearn.text import described
 from pdfalearn.typing import Codes, Floats, Integers
 from pdfalearn.words import Words, draw_words, visited_states
 
@@ -89,16 +88,6 @@ def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
         return
     with closing(ObservationTree(model, Exact())) as tree:
         yield Asked(tree)
-
-
-def check_model(model: object) -> None:
-    """Refuse what is not a language model."""
-    if isinstance(model, PDFA | LanguageModel):
-        return
-    remedy = "a function becomes one by FunctionModel(function, alphabet)"
-    if not callable(model) or isinstance(model, type):
-        remedy = pdfa_remedy(model)
-    raise InputError(f"{described(model)} is neither a PDFA nor a LanguageModel; {remedy}")
 
 
 class Tally(NamedTuple):
@@ -199,8 +188,7 @@ def evaluate(
     >>> result.words, result.over_prefixes.word_error_rate, result.over_words.difference
     (3, 0.25, 0.6666666666666666)
     """
-    for model in (target, candidate):
-        check_model(model)
+    target, candidate = as_model(target), as_model(candidate)
     codes = target.alphabet.positions_in(candidate.alphabet)
     places, cut = check_places(k, len(codes)), 0
     with asking(target) as asked:
@@ -222,6 +210,10 @@ def evaluate(
     tally = tally_pairs(batch, numbers, others)
     figures = figures_of((rows, tally.numbers), (other_rows, tally.others), equivalence, places)
     logs, other_logs = sum_logs(batch, rows, numbers), sum_logs(batch, other_rows, others)
+    # Two words of probability 0 agree: -inf minus -inf would be NaN.
+    errors = np.abs(
+        np.subtract(logs, other_logs, out=np.zeros_like(logs), where=logs != other_logs)
+    )
     return Evaluation(
         words=len(batch),
         cut_words=cut,
@@ -230,16 +222,11 @@ def evaluate(
         k=places,
         over_prefixes=average_figures(figures, tally.over_prefixes),
         over_words=average_figures(figures, tally.over_words),
-        log_probability_error=float(_log_errors(logs, other_logs).mean()),
+        log_probability_error=float(errors.mean()),
         one_sided_words=float((np.isinf(logs) != np.isinf(other_logs)).mean()),
         target_perplexity=_perplexity(logs, len(numbers)),
         perplexity=_perplexity(other_logs, len(numbers)),
     )
-
-
-def _log_errors(logs: Floats, others: Floats) -> Floats:
-    """Return the absolute differences; two words of probability 0 agree."""
-    return np.abs(np.subtract(logs, others, out=np.zeros(len(logs)), where=logs != others))
 
 
 def _perplexity(logs: Floats, symbols: int) -> float:
