@@ -9,7 +9,6 @@ import reprlib
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from itertools import count
 from typing import Any, BinaryIO, TypeGuard, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
@@ -71,11 +70,7 @@ def parse_object(data: bytes, name: str) -> dict[str, Any]:
 
 
 def parse_json(
-    data: bytes,
-    name: str,
-    *,
-    most_objects: int = PARTS_LIMIT,
-    parse_float: Callable[[str], float] | None = None,
+    data: bytes, name: str, *, parse_float: Callable[[str], float] | None = None
 ) -> dict[str, Any]:
     """Read a JSON object without duplicate keys or NaN, or say what is wrong with its text.
 
@@ -84,7 +79,7 @@ def parse_json(
     try:
         document = json.loads(
             data.decode("utf-8-sig"),
-            object_pairs_hook=_make_objects(most_objects),
+            object_pairs_hook=_make_object,
             parse_constant=_refused,
             parse_float=parse_float,
         )
@@ -101,22 +96,12 @@ def parse_json(
     return document
 
 
-def _make_objects(most: int) -> Callable[[list[tuple[str, object]]], dict[str, object]]:
-    """Return what makes the objects of one text: no key twice, and not too many of them."""
-    numbers = count(1)
-
-    def make(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        if next(numbers) > most:
-            raise InputError(
-                f"has more than {most:,} JSON objects; another kind of file under this ending?"
-            )
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-            raise InputError(f"has the key {reprlib.repr(key)} twice")
-        return made
-
-    return make
+def _make_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise InputError(f"has the key {reprlib.repr(key)} twice")
+    return made
 
 
 def _refused(constant: str) -> object:

@@ -153,10 +153,8 @@ def _numbers(values: Sequence[float]) -> str:
 
 def _symbols_of(nodes: list[NumberedNode]) -> set[Symbol]:
     """Collect the symbols of all suffixes and access words."""
-    symbols: set[Symbol] = set()
-    for node, _, _ in nodes:
-        symbols.update(node.suffix or (), node.access_word or ())
-    return symbols
+    words = [word for node, _, _ in nodes for word in (node.suffix, node.access_word)]
+    return {symbol for word in words for symbol in word or ()}
 
 
 TREE_WRITERS: dict[str, Callable[[TreeNode, BinaryIO], None]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
@@ -90,20 +89,14 @@ def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
         yield Asked(tree)
 
 
-class Tally(NamedTuple):
-    """The different pairs of distributions along words, and how often each has come."""
+def tally_pairs(
+    words: Words, numbers: Codes, others: Codes
+) -> tuple[Integers, Integers, Floats, Floats]:
+    """Find the different pairs of distributions after all prefixes of words, by their numbers.
 
-    numbers: Integers
-    others: Integers
-    """The numbers of the two distributions of every pair; -1 for undefined."""
-    over_prefixes: Floats
-    """How often each pair came after a prefix."""
-    over_words: Floats
-    """How often each pair came after a whole word."""
-
-
-def tally_pairs(words: Words, numbers: Codes, others: Codes) -> Tally:
-    """Count the pairs of distributions after all prefixes of words, given the numbers of both."""
+    Return the two numbers of each pair, -1 for undefined, and how often it came after a prefix, and
+    after a whole word.
+    """
     base, seen = int(others.max()) + 2, IntMap()
     codes_of: Integers = np.empty(0, dtype=np.int64)
     counts: Floats = np.zeros((2, 0))
@@ -117,7 +110,7 @@ def tally_pairs(words: Words, numbers: Codes, others: Codes) -> Tally:
         ends = places[words.part(begin, end).ends]
         counts = np.pad(counts, ((0, 0), (0, new)))
         counts += [np.bincount(part, minlength=len(seen)) for part in (places, ends)]
-    return Tally(codes_of // base - 1, codes_of % base - 1, *counts)
+    return codes_of // base - 1, codes_of % base - 1, counts[0], counts[1]
 
 
 def sum_logs(words: Words, rows: Floats, numbers: Codes) -> Floats:
@@ -207,8 +200,8 @@ def evaluate(
     rows, other_rows = asked.rows, other.rows
     if (codes != np.arange(len(codes))).any():
         other_rows = other_rows.take([0, *codes + 1], axis=1)
-    tally = tally_pairs(batch, numbers, others)
-    figures = figures_of((rows, tally.numbers), (other_rows, tally.others), equivalence, places)
+    firsts, seconds, over_prefixes, over_words = tally_pairs(batch, numbers, others)
+    figures = figures_of((rows, firsts), (other_rows, seconds), equivalence, places)
     logs, other_logs = sum_logs(batch, rows, numbers), sum_logs(batch, other_rows, others)
     # Two words of probability 0 agree: -inf minus -inf would be NaN.
     errors = np.abs(
@@ -220,8 +213,8 @@ def evaluate(
         mean_length=float(batch.lengths.mean()),
         equivalence=equivalence,
         k=places,
-        over_prefixes=average_figures(figures, tally.over_prefixes),
-        over_words=average_figures(figures, tally.over_words),
+        over_prefixes=average_figures(figures, over_prefixes),
+        over_words=average_figures(figures, over_words),
         log_probability_error=float(errors.mean()),
         one_sided_words=float((np.isinf(logs) != np.isinf(other_logs)).mean()),
         target_perplexity=_perplexity(logs, len(numbers)),

@@ -59,11 +59,7 @@ class Certificate:
 
 def certificate_document(certificate: Certificate) -> dict[str, object]:
     """Return what a file says of a certificate, ready for JSON if its details are."""
-    return {
-        "kind": certificate.kind,
-        "statement": certificate.statement,
-        "details": dict(certificate.details),
-    }
+    return vars(certificate) | {"details": dict(certificate.details)}
 
 
 def certify_stop(

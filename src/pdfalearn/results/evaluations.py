@@ -125,30 +125,18 @@ FACTS = {
 """What the figures of whole words are called."""
 
 
-def _labels_of(evaluation: Evaluation) -> dict[str, str]:
-    relation = evaluation.equivalence
-    difference = "different"
+def comparison_cells(evaluation: Evaluation) -> list[tuple[str, ...]]:
+    """Return a row of texts for each measure, over all prefixes and over whole words."""
+    relation, difference = evaluation.equivalence, "different"
     if isinstance(relation, Quantization):
         difference = f"different at kappa {relation.kappa}"
     elif isinstance(relation, Tolerance):
         difference = f"out of tolerance {relation.tolerance:g}"
-    return {
-        "word_error_rate": "word error rate",
-        "ndcg": f"NDCG@{evaluation.k}",
-        "difference": difference,
-        "l1": "L1",
-        "kl": "KL",
-        "infinite_kl": "KL is infinite",
-    }
-
-
-def comparison_cells(evaluation: Evaluation) -> list[tuple[str, ...]]:
-    """Return a row of texts for each measure, over all prefixes and over whole words."""
-    over = evaluation.over_prefixes, evaluation.over_words
-    return [
-        (label, *(figure(getattr(one, name)) for one in over))
-        for name, label in _labels_of(evaluation).items()
-    ]
+    # In the order of an agreement's fields.
+    ndcg = f"NDCG@{evaluation.k}"
+    labels = ("word error rate", ndcg, difference, "L1", "KL", "KL is infinite")
+    over = (vars(evaluation.over_prefixes).values(), vars(evaluation.over_words).values())
+    return [(label, *map(figure, both)) for label, *both in zip(labels, *over, strict=True)]
 
 
 def fact_cells(evaluation: Evaluation) -> list[tuple[str, str]]:
