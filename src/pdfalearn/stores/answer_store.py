@@ -29,11 +29,12 @@ _KEY_DIGITS = 20
 def model_key(model: LanguageModel, model_id: str | None) -> str:
     """Name a model in a store."""
     fingerprint = check_members(model).fingerprint
-    if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
-        raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
-    if model_id is not None and "#" in model_id:
-        raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
-    if not (model_id or fingerprint):
+    if model_id is not None:
+        if not isinstance(model_id, str) or not model_id.strip():
+            raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
+        if "#" in model_id:
+            raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
+    elif not fingerprint:
         raise InputError(
             "a model without fingerprint needs a model_id to keep its answers in a store: a name "
             "of your choice for this model with these settings"
