@@ -8,6 +8,7 @@ from typing import Any
 
 from pdfalearn.equivalence import Equivalence, Quantization, Tolerance
 from pdfalearn.extras import import_exchange
+from pdfalearn.results.certificates import NotebookValue
 from pdfalearn.text import format_table
 from pdfalearn.typing import Floats
 
@@ -40,7 +41,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NotebookValue):
     """How well a candidate predicts a target.
 
     Examples
@@ -74,11 +75,6 @@ class Evaluation:
     """exp of the target's mean of -ln p over all symbols and terminals of the words."""
     perplexity: float
     """The same of the candidate."""
-
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import evaluation_html
-
-        return evaluation_html(self)
 
     @property
     def kl_of_words(self) -> float:
@@ -188,7 +184,7 @@ class DirectedDivergence:
 
 
 @dataclass(frozen=True, eq=False)
-class Divergence:
+class Divergence(NotebookValue):
     """How far two PDFA ``a`` and ``b`` are apart, both ways, in nats.
 
     Examples
@@ -204,11 +200,6 @@ class Divergence:
     """KL(a ‖ b): words are drawn from a, and b has to account for them."""
     backward: DirectedDivergence
     """KL(b ‖ a)."""
-
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import divergence_html
-
-        return divergence_html(self)
 
     def __str__(self) -> str:
         ways = (("a", "b", self.forward), ("b", "a", self.backward))

@@ -15,7 +15,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, write_numbers_in_full
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.certificates import Certificate, NotebookValue
 from pdfalearn.results.recommendations import comparable, knee, smallest_good
 from pdfalearn.text import count_text, format_table
 
@@ -60,7 +60,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frontier(ArrayValue):
+class Frontier(ArrayValue, NotebookValue):
     """The best automaton found for each of some sizes, the smallest first.
 
     It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Iterating
@@ -104,11 +104,6 @@ class Frontier(ArrayValue):
     def __repr__(self) -> str:
         first, last = self.points[0].states, self.points[-1].states
         return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
-
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import frontier_html
-
-        return frontier_html(self)
 
     def point(self, states: int) -> Point:
         """Return the largest automaton of at most this many states, with its measures.
@@ -222,9 +217,9 @@ class Simplified(NamedTuple):
     """KL(original ‖ pdfa) per symbol, exact, in nats; see `divergence`."""
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing import simplified_html
+        from pdfalearn.viewing import value_html
 
-        return simplified_html(self)
+        return value_html(self)
 
 
 Phase = Literal["words", "questions", "automata", "measuring"]

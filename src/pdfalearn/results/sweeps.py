@@ -15,6 +15,7 @@ from pdfalearn.equivalence import Relation, relation_text
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_exchange
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import NotebookValue
 from pdfalearn.results.frontiers import DIVERGENCE_HEADER
 from pdfalearn.results.learning_runs import Progress, Result
 from pdfalearn.results.recommendations import Recommendation, recommendation_of
@@ -98,7 +99,7 @@ class SweepRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(ArrayValue):
+class Sweep(ArrayValue, NotebookValue):
     """What learning with several κ and tolerances gave, and which of them to take.
 
     It is a value: it can be compared, copied and pickled. Iterating gives its rows.
@@ -209,11 +210,6 @@ class Sweep(ArrayValue):
             marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
             axes.plot([chosen.states], [chosen.divergence], "o", **marked)
         return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
-
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import sweep_html
-
-        return sweep_html(self)
 
 
 class SweepInterrupted(KeyboardInterrupt):
