@@ -51,16 +51,7 @@ PARTS_LIMIT = 1_000_000
 
 
 def parse_object(data: bytes, name: str) -> dict[str, Any]:
-    """Read a JSON object, or say what is wrong with the text of this name.
-
-    Examples
-    --------
-    >>> parse_object(b'{"a": [1, 2.5, null]}', "x.json")
-    {'a': [1, 2.5, None]}
-    >>> parse_object(b'{"a": NaN}', "x.json")
-    Traceback (most recent call last):
-    pdfalearn.errors.FileFormatError: x.json holds NaN, which is not a number
-    """
+    """Read a JSON object, or say what is wrong with the text of this name."""
     # Counted in the text, before anything is made of it.
     if len(data) > TEXT_LIMIT:
         raise FileFormatError(f"{name} has more than {mebibytes(TEXT_LIMIT)} of JSON text")
@@ -116,13 +107,7 @@ def _finite(text: str) -> float:
 
 
 def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> bytes:
-    """Write an object as a text that can be read again, or say what cannot be in a file.
-
-    Examples
-    --------
-    >>> write_json_text({"a": [1, None]}, "a", "numbers only").decode().split()
-    ['{', '"a":', '[', '1,', 'null', ']', '}']
-    """
+    """Write an object as a text that can be read again, or say what cannot be in a file."""
     try:
         text = json.dumps(document, indent=1, allow_nan=False).encode()
         parse_object(text, "its text")

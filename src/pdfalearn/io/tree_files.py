@@ -96,18 +96,6 @@ def tree_to_dot(tree: TreeNode) -> str:
 
     An inner node shows its distinguishing suffix, an arc the key of its class, a leaf its access
     word and distribution; λ is the empty word.
-
-    Examples
-    --------
-    >>> leaf = TreeNode(access_word=(), distribution=(0.5, 0.5))
-    >>> print(tree_to_dot(TreeNode(suffix=(), children={(5, 5): leaf})))  # doctest: +ELLIPSIS
-    digraph tree {
-      ...
-      0 [label="λ", shape=ellipse, ...];
-      1 [label="λ\n(0.5, 0.5)", shape=box, ...];
-      0 -> 1 [label=" (5, 5) "];
-    }
-    <BLANKLINE>
     """
     nodes = numbered_nodes(tree)
     separator = "" if all(len(str(symbol)) == 1 for symbol in _symbols_of(nodes)) else " "

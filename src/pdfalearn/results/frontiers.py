@@ -171,26 +171,25 @@ class Frontier(ArrayValue, NotebookValue):
             What was drawn on.
         """
         axes = given_or_new_axes(axes)
-        states = [point.states for point in self]
-        lows, highs = [point.low for point in self], [point.high for point in self]
-        values = [point.divergence for point in self]
+        figures = [(point.states, point.divergence, point.low, point.high) for point in self]
+        states, values, lows, highs = np.array(figures).T
         axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
         axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
         best = self.point(len(self.best))
         label = f"best: {count_text(best.states, 'states')}"
         place = [best.states], [best.divergence]
         axes.plot(*place, "o", fillstyle="none", markersize=11, color=MARK, label=label)
-        partly = [point for point in self if point.infinite_share]
-        if partly:
-            places = [point.states for point in partly], [point.divergence for point in partly]
-            axes.plot(*places, "x", color=MARK, label="infinite at some positions")
+        partly = np.array([point.infinite_share > 0 for point in self])
+        if partly.any():
+            label = "infinite at some positions"
+            axes.plot(states[partly], values[partly], "x", color=MARK, label=label)
         if self.knee is not None:
             label = f"knee: {count_text(self.knee, 'states')}"
             axes.axvline(self.knee, linestyle=":", color="#555555", label=label)
         finish(
             axes,
             xscale="log",
-            yscale="log" if min(values) > 0 else "linear",
+            yscale="log" if values.min() > 0 else "linear",
             xlabel="states",
             ylabel="KL divergence per symbol (nats)",
         )

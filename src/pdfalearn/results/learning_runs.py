@@ -275,16 +275,7 @@ _COSTS = {
 
 
 def cost_texts(statistics: Statistics) -> dict[str, str]:
-    """Return figures by their names; a cost only where asking costs something.
-
-    Examples
-    --------
-    >>> from pdfalearn import learn
-    >>> from pdfalearn.datasets import figure_3
-    >>> texts = cost_texts(learn(figure_3()).statistics)
-    >>> texts["words asked"], texts["equivalence queries"]
-    ('14', '2')
-    """
+    """Return figures by their names; a cost only where asking costs something."""
     return {
         LABELS[name]: f"{getattr(statistics, name):{form}}"
         for name, form in _COSTS.items()

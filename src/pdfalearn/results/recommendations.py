@@ -39,13 +39,6 @@ def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
 
     The bend at s is [ℓ(s/1.2) - ℓ(s)] - [ℓ(s) - ℓ(1.2·s)], with steps of at least one state, where
     ℓ is the logarithm of the least loss of any automaton of at most that size.
-
-    Examples
-    --------
-    >>> knee([1, 2, 3, 4, 5, 6], [1, 0.8, 0.6, 0.01, 0.0099, 0.0098])
-    4
-    >>> knee([1, 2, 3, 4], [1, 0.8, 0.64, 0.51]) is None
-    True
     """
     if len(states) < 3:
         return None

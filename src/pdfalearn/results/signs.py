@@ -59,12 +59,6 @@ class BoundaryDistances(ArrayValue):
         """Look at the probabilities of many distributions, a part of them at a time.
 
         Only a quantization has boundaries; for others None is returned.
-
-        Examples
-        --------
-        >>> rows = np.array([[0.25, 0.75], [0.125, 0.875]])
-        >>> BoundaryDistances.of(Quantization(2), [rows]).counts.tolist()
-        [2, 4]
         """
         quantization, _ = _quantization_in(equivalence)
         if quantization is None:
@@ -136,17 +130,6 @@ class StateGrowth:
     A model that is not an automaton may show more states the more is asked: with quantization by
     many intervals, each word may have a distribution of its own. An automaton of many states looks
     the same until most of its states are found. So all that can be said is that no end is in sight.
-
-    Examples
-    --------
-    >>> growth = StateGrowth()
-    >>> for words in (100, 1_000, 10_000):
-    ...     growth.note(words, states=words // 2)
-    >>> growth.is_steady
-    True
-    >>> growth.note(40_000, states=6_000)
-    >>> growth.is_steady
-    False
     """
 
     def __init__(self) -> None:

@@ -111,14 +111,7 @@ def _link_nodes(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
 
 
 def check_tree(given: object, name: str) -> TreeNode:
-    """Return a classification tree as it is; refuse anything else.
-
-    Examples
-    --------
-    >>> check_tree(None, "tree")
-    Traceback (most recent call last):
-    pdfalearn.errors.InputError: tree is None, not a TreeNode; give learn(model).tree
-    """
+    """Return a classification tree as it is; refuse anything else."""
     if isinstance(given, TreeNode):
         return given
     remedy = "give learn(model).tree"

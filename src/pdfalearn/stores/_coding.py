@@ -64,15 +64,7 @@ def _split(table: Floats) -> list[bytes]:
 
 
 def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
-    """Read what `encode_rows` has written; what is not a distribution is a `BadRowError`.
-
-    Examples
-    --------
-    >>> rows = Rows.sparse(4, [0, 2, 3], [0, 2, 0], [0.5, 0.25, 1.0], rest=[0.25, 0.0])
-    >>> decode_rows(encode_rows(rows), 4).to_dense()
-    array([[0.5  , 0.125, 0.25 , 0.125],
-           [1.   , 0.   , 0.   , 0.   ]])
-    """
+    """Read what `encode_rows` has written; what is not a distribution is a `BadRowError`."""
     groups: dict[bytes, list[int]] = {}
     for place, content in enumerate(contents):
         if content is not None:
