@@ -19,13 +19,13 @@ _Thing = TypeVar("_Thing")
 _PIECE = 2**20
 
 
-def read_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
-    """Read a stream to its end, or refuse it as soon as it is longer than the limit."""
+def read_all(stream: BinaryIO, limit: int, what: str) -> bytes:
+    """Read a stream to its end, or refuse it as soon as there is more of that than the limit."""
     data = bytearray()
     while piece := stream.read(_PIECE):
         data += piece
         if len(data) > limit:
-            raise too_large
+            raise FileFormatError(f"more than {limit / 2**20:g} MiB of {what}")
     return bytes(data)
 
 
@@ -36,11 +36,6 @@ def read_gzipped(read: Callable[[BinaryIO], _Thing], stream: BinaryIO) -> _Thing
             return read(inflated)  # type: ignore[arg-type]
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
-
-
-def mebibytes(limit: int) -> str:
-    """Write a limit as people read it."""
-    return f"{limit / 2**20:g} MiB"
 
 
 TEXT_LIMIT = 16 * 2**20
@@ -54,7 +49,7 @@ def parse_object(data: bytes, name: str) -> dict[str, Any]:
     """Read a JSON object, or say what is wrong with the text of this name."""
     # Counted in the text, before anything is made of it.
     if len(data) > TEXT_LIMIT:
-        raise FileFormatError(f"{name} has more than {mebibytes(TEXT_LIMIT)} of JSON text")
+        raise FileFormatError(f"{name} has more than {TEXT_LIMIT / 2**20:g} MiB of JSON text")
     if sum(map(data.count, (b"[", b"{", b'"'))) > PARTS_LIMIT:
         raise FileFormatError(f"{name} has more than {PARTS_LIMIT:,} lists, objects and strings")
     return parse_json(data, name, parse_float=_finite)
@@ -116,18 +111,18 @@ def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> byte
     return text
 
 
-def check_kind(document: dict[str, Any], kind: str, version: int = 1) -> None:
+def check_kind(document: dict[str, Any], kind: str) -> None:
     """Refuse objects of another format, or of a version that there is not yet."""
     found, given = document.get("format"), document.get("version")
     if found != kind:
         noun = kind.rpartition(" ")[2]
         raise FileFormatError(f"its format is {reprlib.repr(found)}, not {kind!r}: no {noun}")
     if type(given) is not int or given < 1:
-        raise wrong("version", given, f"{version}")
-    if given > version:
+        raise wrong("version", given, "1")
+    if given > 1:
         raise FileFormatError(
-            f"version {reprlib.repr(given)} is newer than {version}, the last that this "
-            "pdfalearn reads; upgrade pdfalearn"
+            f"version {reprlib.repr(given)} is newer than 1, the last that this pdfalearn reads; "
+            "upgrade pdfalearn"
         )
 
 

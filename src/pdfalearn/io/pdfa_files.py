@@ -18,7 +18,6 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
     check_kind,
     check_sizes,
-    mebibytes,
     open_archive,
     parse_json,
     read_all,
@@ -120,8 +119,7 @@ def write_gzipped_json(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def read_json(stream: BinaryIO) -> PDFA:
     """Read a PDFA from JSON."""
-    too_large = f"more than {mebibytes(TEXT_LIMIT)} of JSON text; large PDFA go into .npz files"
-    text = read_all(stream, TEXT_LIMIT, FileFormatError(too_large))
+    text = read_all(stream, TEXT_LIMIT, "JSON text; large PDFA go into .npz files")
     if excess := _excess(text):
         raise FileFormatError(
             f"{excess}; another kind of file under this ending? Large PDFA go into .npz files"
@@ -139,7 +137,7 @@ def read_json(stream: BinaryIO) -> PDFA:
 def _text(pdfa: PDFA) -> bytes:
     size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
     too_large = InputError(
-        f"{size} are more than {mebibytes(TEXT_LIMIT)} of JSON text; save as .npz"
+        f"{size} are more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; save as .npz"
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large

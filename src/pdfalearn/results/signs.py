@@ -22,8 +22,6 @@ from pdfalearn.typing import Floats, Integers
 
 MOST_DISTANCES = 2**16
 """At most this many of the smallest different distances are kept."""
-LARGEST = 1.0
-"""No probability is farther from a boundary than this, the largest of the powers of ten."""
 POWERS_OF_TEN = np.array([float(f"1e-{exponent}") for exponent in range(15, -1, -1)])
 """How many probabilities are that near is known whatever else is kept."""
 
@@ -65,7 +63,7 @@ class BoundaryDistances(ArrayValue):
             return None
         distances, counts = np.empty(0), np.empty(0, dtype=np.int64)
         within = np.zeros(len(POWERS_OF_TEN), dtype=np.int64)
-        complete_to = LARGEST
+        complete_to = 1.0  # no probability is farther from a boundary
         for table in tables:
             part = quantization.boundary_distances(table).ravel()
             # Passes over all, which take far less time than sorting what is not kept anyway.
@@ -73,8 +71,7 @@ class BoundaryDistances(ArrayValue):
             new, times = np.unique(part[part <= complete_to], return_counts=True)
             every, times = np.append(distances, new), np.append(counts, times)
             distances, places = np.unique(every, return_inverse=True)
-            counts = np.zeros(len(distances), dtype=np.int64)
-            np.add.at(counts, places, times)
+            counts = np.bincount(places, times).astype(np.int64)
             if len(distances) > MOST_DISTANCES:
                 distances, counts = distances[:MOST_DISTANCES], counts[:MOST_DISTANCES]
                 complete_to = float(distances[-1])
