@@ -11,7 +11,7 @@ from pdfalearn.checks import SUM_TOLERANCE, row_fault, wrong_rows
 from pdfalearn.packed_rows import pack_rows, unpack_rows
 from pdfalearn.row_checks import BadRowError, check_sparse
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words, offsets_of
 
 # The first byte of a row says of which form it is; a capital has a mass outside behind it.
@@ -72,10 +72,7 @@ def decode_rows(contents: Sequence[bytes | None], width: int) -> Rows:
     parts = []
     for form, places in groups.items():
         rows = _decode_group([contents[place] or b"" for place in places], form, width)
-        try:
-            check_rows(rows)
-        except BadRowError as error:
-            raise BadRowError(str(error), places[error.place]) from error
+        check_rows(rows, np.array(places))
         parts.append(rows)
     undefined = np.ones(len(contents), dtype=bool)
     if not parts:  # of a table without memory
@@ -115,12 +112,11 @@ def _decode_group(contents: list[bytes], form: bytes, width: int) -> Rows:
     return rows
 
 
-def check_rows(rows: Rows) -> None:
-    """Refuse rows that are not distributions; undefined ones are not looked at."""
-    places = np.arange(len(rows))
+def check_rows(rows: Rows, places: Integers) -> None:
+    """Refuse rows at some places that are not distributions; undefined ones are not looked at."""
     if rows.undefined is not None:
-        places = (~rows.undefined).nonzero()[0]
-        rows = rows.take(places)
+        defined = (~rows.undefined).nonzero()[0]
+        rows, places = rows.take(defined), places[defined]
     try:
         if rows.is_sparse:
             check_sparse(rows)

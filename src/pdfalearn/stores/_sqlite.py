@@ -8,7 +8,7 @@ import stat
 import textwrap
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -118,7 +118,12 @@ class StoreFile:
         """Lend the connection for one transaction."""
         self.check_writable()
         with self.reading() as connection:
-            self._check_still_there()
+            # What is written to a file that was removed or replaced nobody would find.
+            if not self.path.exists() or self.path.stat().st_ino != self._inode:
+                raise StoreError(
+                    f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
+                    "begin again with a new store"
+                )
             is_due = monotonic() - self._last_sync >= SYNC_SECONDS
             connection.execute(f"PRAGMA synchronous = {'FULL' if is_due else 'NORMAL'}")
             with transaction(connection):
@@ -131,16 +136,6 @@ class StoreFile:
         """Refuse to write where only reading was meant."""
         if self.read_only:
             raise InputError(f"{show_name(str(self.path))}: the store was opened to be read only")
-
-    def _check_still_there(self) -> None:
-        """Refuse to write where nobody will find it: the file was removed or replaced."""
-        with suppress(OSError):
-            if self.path.stat().st_ino == self._inode:
-                return
-        raise StoreError(
-            f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
-            "begin again with a new store"
-        )
 
 
 @contextmanager

@@ -10,16 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.errors import InputError, StoreError
-from pdfalearn.files import check_name, show_name
+from pdfalearn.errors import InputError
+from pdfalearn.files import check_name
 from pdfalearn.models import LanguageModel, check_members
-from pdfalearn.stores._sqlite import (
-    StoreFile,
-    find_model,
-    make_damage_error,
-    read_models,
-    transaction,
-)
+from pdfalearn.stores._sqlite import StoreFile, make_damage_error, read_models, transaction
 from pdfalearn.stores.answers import ModelAnswers
 
 # This much of a hash tells models apart, and can be read in a table.
@@ -182,12 +176,6 @@ class AnswerStore:
         """
         if not isinstance(key, str) or not key or not key.isprintable():
             raise InputError(f"the key {key!r} of a model is not a line of text; give one")
-        if alphabet is None:
-            with self._file.reading() as connection:
-                model = find_model(connection, self.path, key)
-            if model is None:
-                raise StoreError(f"{show_name(str(self.path))}: there is no model {key!r} in it")
-            alphabet = model.alphabet(self.path)
         return ModelAnswers(self._file, key, alphabet)
 
     def models(self) -> list[StoredModel]:
@@ -222,10 +210,7 @@ class AnswerStore:
                 raise make_damage_error(self.path, f"SQLite finds {message!r}")
             with transaction(connection, "BEGIN", end="ROLLBACK"):
                 models = read_models(connection)
-                answers = (
-                    ModelAnswers(self._file, model.key, model.alphabet(self.path))
-                    for model in models
-                )
+                answers = (ModelAnswers(self._file, model.key) for model in models)
                 count = sum(len(words) for one in answers for words, _ in one.batches())
                 total, last = connection.execute(_COUNT).fetchone()
         if total != count:
