@@ -153,9 +153,8 @@ def _without_impossible(orders: list[Grams], vocabulary: list[str]) -> list[Gram
     )
     kept = []
     for grams in orders:
-        goes_on = np.any(grams.words[:, :-1] == terminal, axis=1)
-        comes_back = np.any(grams.words[:, 1:] == start, axis=1)
-        kept.append(grams.where(~(goes_on | comes_back)))
+        goes_on, comes_back = grams.words[:, :-1] == terminal, grams.words[:, 1:] == start
+        kept.append(grams.where(~(goes_on | comes_back).any(axis=1)))
     return kept
 
 

@@ -29,64 +29,47 @@ _MOST_PREFIXES = 2**20
 _PART = 2**15
 
 
-class Run:
-    """A PDFA: the number of a distribution is that of a state."""
-
-    def __init__(self, pdfa: PDFA) -> None:
-        self._pdfa = pdfa
-        self.rows = pdfa.probabilities
-        """The distributions, by their numbers."""
-
-    def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
-        """Draw words; those that do not end are cut at the length."""
-        table, start = self._pdfa.table, self._pdfa.initial
-        return draw_words(table, self.rows, start, count, max_length, random)[0]
-
-    def numbers_along(self, words: Words) -> Codes:
-        """Return the number of the distribution after every prefix of every word.
-
-        Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``; -1
-        where the prefix is undefined. Numbers are places in `rows`.
-        """
-        return visited_states(self._pdfa.table, self._pdfa.initial, words)
-
-
-class Asked:
-    """A language model and all that it has said so far.
-
-    An observation tree asks it, which checks its answers and keeps to its bounds.
-    """
-
-    def __init__(self, tree: ObservationTree) -> None:
-        self._tree = tree
-
-    @property
-    def rows(self) -> Floats:
-        """The different distributions seen so far, by their numbers."""
-        return self._tree.answers.rows(np.arange(self._tree.answers.size)).to_dense()
-
-    def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
-        """Draw words; those that do not end are cut at the length."""
-        return model_words(count, max_length, self._tree, random)
-
-    def numbers_along(self, words: Words) -> Codes:
-        """Return what `Run.numbers_along` does, after asking for what is not known yet."""
-        parts = [words.part(begin, end) for begin, end in words.parts(_MOST_PREFIXES)]
-        nodes = np.concatenate([self._tree.ask_path(part) for part in parts])
-        is_defined = self._tree.nodes.classes[nodes] >= 0
-        return np.where(is_defined, self._tree.nodes.rows[nodes], np.int32(-1))
-
-
 @contextmanager
-def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
-    """Run a PDFA, or ask a model, with which the conversation ends here."""
+def _open(model: PDFA | LanguageModel) -> Iterator[PDFA | ObservationTree]:
+    """Give a PDFA as it is; for another model a tree that asks it, and checks and keeps answers."""
     if type(model) is AutomatonModel:  # a class of its own may answer otherwise
         model = model.pdfa
     if isinstance(model, PDFA):
-        yield Run(model)
+        yield model
         return
     with closing(ObservationTree(model, Exact())) as tree:
-        yield Asked(tree)
+        yield tree
+
+
+def _rows_of(source: PDFA | ObservationTree) -> Floats:
+    """Return the different distributions that are known."""
+    if isinstance(source, PDFA):
+        return source.probabilities
+    return source.answers.rows(np.arange(source.answers.size)).to_dense()
+
+
+def _draw_words(
+    source: PDFA | ObservationTree, count: int, max_length: int, random: np.random.Generator
+) -> Words:
+    """Draw words; those that do not end are cut at the length."""
+    if isinstance(source, PDFA):
+        table, rows = source.table, source.probabilities
+        return draw_words(table, rows, source.initial, count, max_length, random)[0]
+    return model_words(count, max_length, source, random)
+
+
+def _numbers_along(source: PDFA | ObservationTree, words: Words) -> Codes:
+    """Return the number of the distribution after every prefix of every word.
+
+    Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``; -1 where the
+    prefix is undefined. Numbers are places in `_rows_of`: of a PDFA those of states.
+    """
+    if isinstance(source, PDFA):
+        return visited_states(source.table, source.initial, words)
+    parts = [words.part(begin, end) for begin, end in words.parts(_MOST_PREFIXES)]
+    nodes = np.concatenate([source.ask_path(part) for part in parts])
+    is_defined = source.nodes.classes[nodes] >= 0
+    return np.where(is_defined, source.nodes.rows[nodes], np.int32(-1))
 
 
 def tally_pairs(
@@ -184,20 +167,20 @@ def evaluate(
     target, candidate = as_model(target), as_model(candidate)
     codes = target.alphabet.positions_in(candidate.alphabet)
     places, cut = check_places(k, len(codes)), 0
-    with asking(target) as asked:
+    with _open(target) as asked:
         if words is None:
             most = checked_integer(max_length, "max_length", 0)
             count = checked_integer(count, "count", 1)
-            batch = asked.draw_words(count, most, checked_generator(seed))
+            batch = _draw_words(asked, count, most, checked_generator(seed))
             cut = int((batch.lengths == most).sum())
         else:
             batch = target.alphabet.encode_words(words)
             if not len(batch):
                 raise InputError("there are no words to evaluate on; give one or more")
-        numbers = asked.numbers_along(batch)
-    with asking(candidate) as other:
-        others = other.numbers_along(Words(codes[batch.symbols], batch.offsets))
-    rows, other_rows = asked.rows, other.rows
+        numbers = _numbers_along(asked, batch)
+    with _open(candidate) as other:
+        others = _numbers_along(other, Words(codes[batch.symbols], batch.offsets))
+    rows, other_rows = _rows_of(asked), _rows_of(other)
     if (codes != np.arange(len(codes))).any():
         other_rows = other_rows.take([0, *codes + 1], axis=1)
     firsts, seconds, over_prefixes, over_words = tally_pairs(batch, numbers, others)
