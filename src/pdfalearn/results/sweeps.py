@@ -200,9 +200,9 @@ class Sweep(ArrayValue, NotebookValue):
         for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
             rows = [row for row in self if row.has_ended == has_ended]
             if rows:
-                values = np.array([(row.low, row.divergence, row.high) for row in rows]).T
+                figures = [(row.states, row.low, row.divergence, row.high) for row in rows]
+                states, *values = np.array(figures).T
                 look = {"fmt": style, "color": COLOUR, "capsize": 3, "label": label}
-                states = [row.states for row in rows]
                 axes.errorbar(states, values[1], yerr=np.diff(values, axis=0), **look)
         _name_points(self, axes)
         chosen = self.recommended
